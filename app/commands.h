@@ -1,0 +1,16 @@
+// The commands: each adds itself to the command line and runs when it was named.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace attn {
+
+/// A command's work, run by main after parsing.
+using Run = std::function<void()>;
+
+void add_translate(CLI::App& app, Run& run);
+void add_init(CLI::App& app, Run& run);
+void add_inspect(CLI::App& app, Run& run);
+
+}  // namespace attn

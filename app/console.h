@@ -1,0 +1,83 @@
+// Standard input, output and error as the commands use them.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "view/terminal.h"
+
+namespace attn {
+
+/// The reader of the pipe behind stdout has gone: end quietly.
+struct ClosedPipe {};
+
+/// stdout, buffered, with every failure noticed. SystemError for a full disk, ClosedPipe for a
+/// reader that left.
+class Output {
+ public:
+  ~Output();
+  void write(std::string_view text);
+  void flush();
+
+ private:
+  std::string buffer_;
+};
+Output& output();
+
+/// One line on stderr: "note: …".
+void note(std::string_view text);
+
+bool stdout_is_terminal();
+bool stderr_is_terminal();
+
+/// Width of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout.
+TerminalStyle terminal_style();
+
+/// Lines of stdin, without waiting longer than needed.
+class LineReader {
+ public:
+  struct Line {
+    std::string bytes;        ///< without its line end; at most 64 KiB + 4 of it is kept
+    std::size_t dropped = 0;  ///< bytes that were not kept
+  };
+
+  /// The next line; nothing at the end of input. Waits for it. Throws Stopped on a signal.
+  std::optional<Line> next();
+
+  /// Whether next() would return without waiting.
+  bool ready();
+
+  /// The part of a regular file that has been read, from 0 to 1; nothing for pipes.
+  std::optional<double> fraction_read() const;
+
+ private:
+  bool fill();  ///< reads once more; false at the end
+  bool take_line(Line& line);
+
+  std::string buffer_;
+  std::size_t start_ = 0;    ///< where the next line begins in buffer_
+  std::size_t dropped_ = 0;  ///< of the line being read
+  std::size_t total_read_ = 0;
+  bool end_ = false;
+};
+
+/// A line on stderr that counts along, at most five times a second, only where stderr is a terminal
+/// and stdout is not (there the translations themselves show the progress).
+class Progress {
+ public:
+  explicit Progress(std::string unit);
+  ~Progress();
+  void update(std::size_t done, std::optional<double> fraction);
+
+ private:
+  std::string unit_;
+  bool on_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point start_;
+  std::chrono::steady_clock::time_point last_;
+};
+
+}  // namespace attn

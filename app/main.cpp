@@ -1,0 +1,65 @@
+// attn-demo: parses the command line, runs one command, and is the one place that turns errors into
+// a line on stderr and an exit code.
+#include <cstdio>
+#include <new>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "commands.h"
+#include "console.h"
+#include "stop_signal.h"
+
+namespace {
+
+using attn::ExitCode;
+
+int fail(ExitCode code, const std::string& message) {
+  std::string line;
+  for (const char c : message) line += c == '\n' ? ' ' : c;
+  std::fputs(("attn-demo: " + attn::printable(line) + "\n").c_str(), stderr);
+  return static_cast<int>(code);
+}
+
+int run_command(int argc, char** argv) {
+  CLI::App app("An encoder-decoder Transformer that one can see through.", "attn-demo");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "attn-demo " ATTN_VERSION);
+  app.footer(
+      "Example:\n  attn-demo translate \"The group went home\"\n\n"
+      "attn-demo COMMAND --help shows a command's options and examples.");
+  attn::Run run;
+  attn::add_translate(app, run);
+  attn::add_init(app, run);
+  attn::add_inspect(app, run);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& success) {  // --help, --version
+    app.exit(success);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return fail(ExitCode::usage, std::string(error.what()) + "; attn-demo --help shows the usage");
+  }
+  run();
+  attn::output().flush();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  attn::handle_stop_signals();
+  try {
+    return run_command(argc, argv);
+  } catch (const attn::Error& error) {
+    return fail(error.code(), error.what());
+  } catch (const attn::Stopped& stopped) {
+    return 128 + stopped.signal;
+  } catch (const attn::ClosedPipe&) {
+    return 0;
+  } catch (const std::bad_alloc&) {
+    return fail(ExitCode::memory, "out of memory; choose a smaller model, --batch or --beam");
+  } catch (const std::exception& error) {
+    return fail(ExitCode::system, std::string("internal error: ") + error.what() +
+                                      "; please report it with the command line");
+  }
+}

@@ -1,0 +1,286 @@
+#include "model_source.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "config/presets.h"
+#include "text/tokenizer_trainer.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDefaultModel = "data/models/en-de";
+constexpr const char* kDemoConfig = "configs/demo.json";
+constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
+
+void check_one_source(const ModelOptions& options) {
+  const int given = static_cast<int>(!options.model.empty()) +
+                    static_cast<int>(!options.config.empty()) +
+                    static_cast<int>(!options.preset.empty());
+  if (given > 1) {
+    throw UsageError("--model, --config and --preset exclude each other; give one of them");
+  }
+  if (options.model.empty()) return;
+  if (options.changes_shape() || !options.overrides.empty()) {
+    throw UsageError(
+        "--d-model, --heads, --layers and --set shape a random model; they cannot "
+        "change the weights of --model {}",
+        options.model);
+  }
+  if (options.seed_given) {
+    throw UsageError("--seed makes random weights; --model {} brings its own", options.model);
+  }
+}
+
+/// --d-model, --heads and --layers as overrides of config keys, after the user's own --set.
+std::vector<std::string> all_overrides(const ModelOptions& options) {
+  std::vector<std::string> all = options.overrides;
+  const auto add = [&](const char* option, const std::string& text,
+                       std::initializer_list<const char*> keys) {
+    if (text.empty()) return;
+    parse_whole(option, text, 1, std::uint64_t{1} << 62);
+    for (const char* key : keys) all.push_back(fmt::format("model.{}={}", key, text));
+  };
+  add("--d-model", options.d_model, {"d_model"});
+  add("--heads", options.heads, {"encoder_attention_heads", "decoder_attention_heads"});
+  add("--layers", options.layers, {"encoder_layers", "decoder_layers"});
+  return all;
+}
+
+ModelConfig preset_config(const ModelOptions& options) {
+  if (!options.overrides.empty()) {
+    throw UsageError(
+        "--set changes a config's keys, and a preset has no file; use --d-model, "
+        "--heads and --layers, or write a config");
+  }
+  ModelConfig config = model_config_for(find_preset(options.preset));
+  const auto set = [](const char* option, const std::string& text, int& first, int* second) {
+    if (text.empty()) return;
+    first = static_cast<int>(parse_whole(option, text, 1, 1'000'000'000));
+    if (second != nullptr) *second = first;
+  };
+  set("--d-model", options.d_model, config.d_model, nullptr);
+  set("--heads", options.heads, config.encoder_heads, &config.decoder_heads);
+  set("--layers", options.layers, config.encoder_layers, &config.decoder_layers);
+  return config;
+}
+
+/// A tokenizer trained for one run lives in a directory that goes with it.
+std::shared_ptr<void> temporary_directory(std::string& path) {
+  std::string pattern = (fs::temp_directory_path() / "attn-demo-XXXXXX").string();
+  if (mkdtemp(pattern.data()) == nullptr) {
+    throw SystemError("{}: cannot make a temporary directory; set TMPDIR", pattern);
+  }
+  path = pattern;
+  return {new std::string(pattern), [](void* p) {
+            const std::unique_ptr<std::string> owned(static_cast<std::string*>(p));
+            std::error_code ignored;
+            fs::remove_all(*owned, ignored);
+          }};
+}
+
+void train_tokenizer_for(const ExperimentConfig& experiment, const std::string& directory) {
+  const TokenizerConfig& wanted = experiment.tokenizer;
+  if (experiment.data.train.source.empty() || experiment.data.train.target.empty()) {
+    throw InputError(
+        "{}: tokenizer.type {} is trained on data.train, which names no files; add "
+        "data.train.source and data.train.target, or tokenizer.model",
+        experiment.path, wanted.type);
+  }
+  TokenizerTraining training;
+  training.type = wanted.type;
+  training.vocab_size = wanted.vocab_size;
+  training.joint = wanted.joint;
+  training.source_file = experiment.data.train.source;
+  training.target_file = experiment.data.train.target;
+  train_tokenizer(training, directory);
+}
+
+/// The tokenizer decides vocabulary and special ids of a random model.
+void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
+  const int source = tokenizer.source_vocab_size();
+  const int target = tokenizer.target_vocab_size();
+  if (tokenizer.separate_vocabularies() && config.share_embeddings) {
+    throw InputError(
+        "{}: share_encoder_decoder_embeddings is true, and the tokenizer's "
+        "vocabularies are separate; set it to false or use a joint tokenizer",
+        where);
+  }
+  if (config.vocab_size != 0 && config.vocab_size != source) {
+    throw InputError("{}: vocab_size is {}, and the tokenizer has {} pieces; leave vocab_size out",
+                     where, config.vocab_size, source);
+  }
+  config.vocab_size = source;
+  config.decoder_vocab_size = target;
+  const SpecialTokens special = tokenizer.special_tokens();
+  config.eos_token_id = special.eos;
+  config.pad_token_id = special.pad;
+  config.decoder_start_token_id = special.pad;
+}
+
+std::uint64_t seed_of(const ModelOptions& options) {
+  return parse_whole("--seed", options.seed, 0, ~std::uint64_t{0});
+}
+
+ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t seed,
+                         const std::string& where) {
+  fit_to_tokenizer(config, *ready.tokenizer, where);
+  config.model_type = model_type_for(config);
+  validate(config, where);
+  ready.transformer = std::make_unique<Transformer>(random_model(config, seed, default_backend()));
+  ready.seed = seed;
+  ready.default_forced_eos = config.eos_token_id;
+  if (!ready.decode.bad_words_ids) {
+    ready.decode.bad_words_ids = std::vector<std::vector<int>>{{config.pad_token_id}};
+  }
+  return ready;
+}
+
+ReadyModel make_from_preset(const ModelOptions& options) {
+  ReadyModel ready;
+  const std::uint64_t seed = seed_of(options);
+  ModelConfig config = preset_config(options);
+  config.vocab_size = 0;
+  ready.name = options.preset;
+  ready.tokenizer_directory = shipped(kDemoTokenizer);
+  ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
+  ready.notes.push_back(fmt::format(
+      "--preset {} gives this Transformer the preset's shape, with the demo's small vocabulary",
+      options.preset));
+  return finish_random(std::move(ready), config, seed, "--preset " + options.preset);
+}
+
+ReadyModel make_from_config(const ModelOptions& options, const std::string& path) {
+  ReadyModel ready;
+  const std::uint64_t seed = seed_of(options);
+  ExperimentConfig experiment = read_experiment(path, all_overrides(options));
+  ModelConfig shape = experiment.model;
+  if (shape.vocab_size == 0) shape.vocab_size = shape.decoder_vocab_size = 8;  // for this check
+  shape.pad_token_id = shape.eos_token_id = shape.decoder_start_token_id = 0;
+  validate(shape, path);  // before a tokenizer is trained for nothing
+  ready.name = path;
+  ready.decode = experiment.decode;
+  ready.tokenizer_directory = experiment.tokenizer.model;
+  if (ready.tokenizer_directory.empty()) {
+    if (experiment.tokenizer.type.empty()) {
+      throw InputError(
+          "{}: section tokenizer names neither a model nor a type; add "
+          "\"tokenizer\": {{\"model\": \"DIR\"}}",
+          path);
+    }
+    ready.temporary = temporary_directory(ready.tokenizer_directory);
+    train_tokenizer_for(experiment, ready.tokenizer_directory);
+  }
+  ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
+  return finish_random(std::move(ready), experiment.model, seed, path);
+}
+
+ReadyModel load_from_directory(const std::string& directory) {
+  ReadyModel ready;
+  LoadedModel loaded = load_model(directory, default_backend());
+  ready.tokenizer = std::make_unique<Tokenizer>(directory);
+  ready.transformer = std::make_unique<Transformer>(std::move(loaded.transformer));
+  ready.tokenizer_directory = directory;
+  ready.decode = loaded.decode;
+  ready.default_forced_eos = loaded.default_forced_eos;
+  ready.name = directory;
+  ready.notes = std::move(loaded.notes);
+  return ready;
+}
+
+/// The model that ships, where there is one and nothing asks for another.
+std::string default_model(const ModelOptions& options) {
+  if (options.changes_shape() || options.seed_given || !options.overrides.empty()) return "";
+  try {
+    return shipped(kDefaultModel);
+  } catch (const InputError&) {
+    return "";
+  }
+}
+
+}  // namespace
+
+void ModelOptions::add_to(CLI::App& command, bool with_model) {
+  if (with_model) {
+    command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
+        ->type_name("DIR");
+  }
+  command.add_option("--config", config, "Experiment file; its model gets random weights")
+      ->type_name("FILE");
+  command.add_option("--preset", preset, "A well-known encoder-decoder shape, random weights")
+      ->type_name("NAME");
+  command.add_option("--seed", seed, "Seed of random weights [1]")
+      ->type_name("N")
+      ->each([this](const std::string&) { seed_given = true; });
+  command.add_option("--d-model", d_model, "Width of the random model")->type_name("N");
+  command.add_option("--heads", heads, "Heads of the random model, both stacks")->type_name("H");
+  command.add_option("--layers", layers, "Layers of the random model, both stacks")->type_name("L");
+  command.add_option("--set", overrides, "Override a config key: --set model.d_model=24")
+      ->type_name("SECTION.KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+ModelShape read_shape(const ModelOptions& options) {
+  check_one_source(options);
+  const std::string directory =
+      options.model.empty() && options.config.empty() && options.preset.empty()
+          ? default_model(options)
+          : options.model;
+  if (!directory.empty()) {
+    DirectoryConfig read = read_directory_config(directory);
+    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes)};
+  }
+  if (!options.preset.empty()) {
+    ModelConfig config = preset_config(options);
+    validate(config, "--preset " + options.preset);
+    return {config, options.preset, {}, {}};
+  }
+  const std::string path = options.config.empty() ? shipped(kDemoConfig) : options.config;
+  const ExperimentConfig experiment = read_experiment(path, all_overrides(options));
+  ModelConfig config = experiment.model;
+  if (!experiment.tokenizer.model.empty()) {
+    fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
+  } else if (config.vocab_size == 0) {
+    // pieces as the tokenizer counts them, and one more for <pad>
+    config.vocab_size = config.decoder_vocab_size = experiment.tokenizer.vocab_size + 1;
+    config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
+  }
+  validate(config, path);
+  return {config, path, {}, {}};
+}
+
+ReadyModel load_or_make(const ModelOptions& options) {
+  check_one_source(options);
+  if (!options.model.empty()) return load_from_directory(options.model);
+  if (!options.preset.empty()) return make_from_preset(options);
+  if (!options.config.empty()) return make_from_config(options, options.config);
+  const std::string directory = default_model(options);
+  if (!directory.empty()) return load_from_directory(directory);
+  return make_from_config(options, shipped(kDemoConfig));
+}
+
+std::string shipped(const std::string& relative) {
+  std::vector<fs::path> roots;
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) roots.push_back(executable.parent_path().parent_path() / "share" / "attn-demo");
+  roots.emplace_back(ATTN_SOURCE_DIR);
+  roots.emplace_back(ATTN_DATA_DIR);
+  for (const fs::path& root : roots) {
+    const fs::path path = root / relative;
+    if (fs::exists(path, error)) return path.string();
+  }
+  throw InputError(
+      "{}: not found beside the program ({}) nor in its source tree ({}); install it "
+      "again, or give --model or --config",
+      relative, roots.front().string(), ATTN_SOURCE_DIR);
+}
+
+}  // namespace attn

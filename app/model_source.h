@@ -1,0 +1,65 @@
+// Where a command's model comes from: a directory, a config or a preset, and the options that say
+// so.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "config/experiment.h"
+#include "config/model_config.h"
+#include "model/model_directory.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+/// --model, --config, --preset and what changes a random model, as typed.
+struct ModelOptions {
+  std::string model;
+  std::string config;
+  std::string preset;
+  std::string seed = "1";
+  std::string d_model;
+  std::string heads;
+  std::string layers;
+  std::vector<std::string> overrides;
+
+  bool seed_given = false;
+
+  /// Adds the options to a command. --model is left out where a command only makes random models.
+  void add_to(CLI::App& command, bool with_model);
+  bool changes_shape() const { return !d_model.empty() || !heads.empty() || !layers.empty(); }
+};
+
+/// A shape without weights: what `inspect` needs.
+struct ModelShape {
+  ModelConfig config;
+  std::string name;                       ///< as the user named it
+  std::vector<std::string> unknown_keys;  ///< of a directory's config.json
+  std::vector<std::string> notes;
+};
+ModelShape read_shape(const ModelOptions& options);
+
+/// A model that can translate.
+struct ReadyModel {
+  std::unique_ptr<Transformer> transformer;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string tokenizer_directory;  ///< whose files `init` copies
+  DecodeOptions decode;
+  std::optional<int> default_forced_eos;
+  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::string name;
+  std::vector<std::string> notes;
+  /// Keeps a tokenizer that was trained for this run alive, and removes it after.
+  std::shared_ptr<void> temporary;
+};
+ReadyModel load_or_make(const ModelOptions& options);
+
+/// A file or directory that ships with the program (configs/demo.json): beside the executable's
+/// installation, else in the source tree. InputError where there is none.
+std::string shipped(const std::string& relative);
+
+}  // namespace attn

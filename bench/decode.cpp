@@ -1,0 +1,89 @@
+// Times searching inside one process, for bench/compare_speed.py: prints one JSON object.
+//   bench_decode --model DIR --sentences FILE --threads 1 --batch 32 --beam 4 --max-length 20
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+
+#include "base/error.h"
+#include "model/model_directory.h"
+#include "text/tokenizer.h"
+#include "translate/translator.h"
+
+using namespace attn;
+
+namespace {
+
+struct Options {
+  std::string model;
+  std::string sentences;
+  int threads = 1;
+  int batch = 32;
+  int beam = 1;
+  int max_length = 20;
+  int repeat = 7;
+};
+
+std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const Translator& t) {
+  std::vector<std::vector<PreparedSentence>> batches(1);
+  std::ifstream file(o.sentences);
+  for (std::string line; std::getline(file, line);) {
+    if (static_cast<int>(batches.back().size()) == o.batch) batches.emplace_back();
+    batches.back().push_back(t.prepare(line));
+  }
+  return batches;
+}
+
+int run(const Options& o) {
+  set_threads(o.threads);
+  const LoadedModel model = load_model(o.model, default_backend());
+  const Tokenizer tokenizer(o.model);
+  DecodeOptions given;
+  given.num_beams = o.beam;
+  given.num_return_sequences = 1;
+  given.max_length = o.max_length + 1;
+  const Translator translator(
+      model.transformer, tokenizer,
+      resolve(merge(given, model.decode), model.default_forced_eos, o.model));
+  const auto batches = read_batches(o, translator);
+  std::vector<double> times;
+  std::size_t tokens = 0;
+  for (int i = 0; i <= o.repeat; ++i) {  // the first is a warm-up
+    tokens = 0;
+    const auto start = std::chrono::steady_clock::now();
+    for (const auto& batch : batches) {
+      for (const auto& translations : translator.translate(batch)) {
+        tokens += translations.front().ids.size();
+      }
+    }
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    if (i > 0) times.push_back(time.count());
+  }
+  std::vector<double> sorted = times;
+  std::sort(sorted.begin(), sorted.end());
+  fmt::print("{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\"}}\n",
+             sorted[sorted.size() / 2], fmt::join(times, ", "), tokens, kernels().name);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options o;
+  CLI::App app("Times searching for translations");
+  app.add_option("--model", o.model)->required();
+  app.add_option("--sentences", o.sentences)->required();
+  app.add_option("--threads", o.threads);
+  app.add_option("--batch", o.batch);
+  app.add_option("--beam", o.beam);
+  app.add_option("--max-length", o.max_length);
+  app.add_option("--repeat", o.repeat);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    return run(o);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "bench_decode: %s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+}

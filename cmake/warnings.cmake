@@ -1,0 +1,8 @@
+# Link attn_warnings to a target of ours; headers of the libraries are system headers and stay quiet.
+add_library(attn_warnings INTERFACE)
+target_compile_options(attn_warnings INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+  -Wnull-dereference -Wformat=2
+  $<$<BOOL:${ATTN_WERROR}>:-Werror>)
+# x*y+z stays two roundings wherever the compiler is free to choose; kernels that want FMA ask for it.
+target_compile_options(attn_warnings INTERFACE -ffp-contract=off)

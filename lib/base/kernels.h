@@ -1,0 +1,84 @@
+// The inner loops, compiled once for each instruction set; the running CPU picks a table at start.
+//
+// Every table computes each number with the same operations in the same order: sums over a row run
+// in sixteen lanes that are added in one fixed tree, products accumulate over `in` from first to
+// last with fused multiply-adds. AVX2 and AVX-512 therefore agree bit by bit, and so does a row
+// computed alone with the same row computed among others.
+#pragma once
+
+#include <cstdint>
+
+#include "base/index.h"
+
+namespace attn {
+
+/// A packed weight as a kernel reads it: panels of `width` columns, each [in, width] and
+/// contiguous, the last one filled up with zeros.
+struct PanelProduct {
+  const float* x;  ///< [rows, in]
+  Index x_stride;  ///< floats from one row of x to the next
+  Index rows;
+  Index in;
+  const float* panels;  ///< ceil(out / width) panels
+  Index out;
+  const float* bias;  ///< [out], or null
+  float* y;           ///< [rows, out]
+  Index y_stride;
+};
+
+/// Rows of keys or values as attention reads them: row j of head columns lies at
+/// base + (rows ? rows[j] : j) · stride.
+struct GatheredRows {
+  const float* base;
+  Index stride;
+  const std::int32_t* rows;  ///< null: rows follow one another
+};
+
+struct Kernels {
+  const char* name;   ///< "avx512", "avx2" or "portable"
+  Index panel_width;  ///< columns of a panel
+  Index row_block;    ///< rows that a kernel computes at a time
+
+  /// y[:, panels first … last) = x · W + bias.
+  void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);
+
+  /// out[j] = query · key_j for n keys of `width` numbers.
+  void (*dot_products)(const float* query, const GatheredRows& keys, Index n, Index width,
+                       float* out);
+
+  /// out = Σ_j weights[j] · value_j, added from the first row to the last.
+  void (*weighted_sum)(const float* weights, const GatheredRows& values, Index n, Index width,
+                       float* out);
+
+  /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros.
+  void (*softmax)(float* row, Index n);
+
+  /// max(row) and ln Σ exp(row − max).
+  void (*log_sum_exp)(const float* row, Index n, float* maximum, float* log_sum);
+
+  /// out = (x − mean) / sqrt(variance + epsilon) · weight + bias. In place where out is x.
+  void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon, Index n,
+                     float* out);
+
+  void (*add)(const float* x, float* y, Index n);  ///< y += x
+  void (*relu)(float* x, Index n);
+  void (*gelu)(float* x, Index n);   ///< x · Φ(x), by erf
+  void (*swish)(float* x, Index n);  ///< x · sigmoid(x)
+
+  /// Index of the first maximum; NaN never wins.
+  Index (*arg_max)(const float* row, Index n);
+
+  /// First index in [begin, n) whose element is above the bound; n where there is none.
+  Index (*find_above)(const float* row, Index begin, Index n, float bound);
+};
+
+/// The table of the running CPU. ATTN_DEMO_CPU=portable, avx2 or avx512 in the environment asks for
+/// a lower one (tests run under each); a higher one than the CPU has is ignored.
+const Kernels& kernels();
+
+/// The tables themselves, for tests and benchmarks; null where this CPU cannot run them.
+const Kernels* portable_kernels();
+const Kernels* avx2_kernels();
+const Kernels* avx512_kernels();
+
+}  // namespace attn

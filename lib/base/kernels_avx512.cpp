@@ -1,0 +1,82 @@
+// The kernels for CPUs with AVX-512: sixteen lanes are one register.
+#include <immintrin.h>
+
+#include "base/kernels.h"
+
+namespace attn {
+namespace {
+
+struct Lanes {
+  __m512 v;
+
+  static Lanes zero() { return {_mm512_setzero_ps()}; }
+  static Lanes broadcast(float x) { return {_mm512_set1_ps(x)}; }
+  static Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static Lanes load_partial(const float* p, Index n) {
+    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p)};
+  }
+  void store(float* p) const { _mm512_storeu_ps(p, v); }
+  void store_partial(float* p, Index n) const {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << n) - 1U), v);
+  }
+};
+
+inline Lanes operator+(Lanes a, Lanes b) {
+  return {_mm512_add_ps(a.v, b.v)};
+}
+inline Lanes operator-(Lanes a, Lanes b) {
+  return {_mm512_sub_ps(a.v, b.v)};
+}
+inline Lanes operator*(Lanes a, Lanes b) {
+  return {_mm512_mul_ps(a.v, b.v)};
+}
+inline Lanes operator/(Lanes a, Lanes b) {
+  return {_mm512_div_ps(a.v, b.v)};
+}
+inline Lanes fma(Lanes a, Lanes b, Lanes c) {
+  return {_mm512_fmadd_ps(a.v, b.v, c.v)};
+}
+inline Lanes max(Lanes a, Lanes b) {
+  return {_mm512_max_ps(a.v, b.v)};
+}
+inline Lanes min(Lanes a, Lanes b) {
+  return {_mm512_min_ps(a.v, b.v)};
+}
+inline Lanes round(Lanes a) {
+  return {_mm512_roundscale_ps(a.v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)};
+}
+inline Lanes times_power_of_two(Lanes a, Lanes n) {
+  const __m512i exponent = _mm512_slli_epi32(_mm512_cvtps_epi32(n.v), 23);
+  return {_mm512_castsi512_ps(_mm512_add_epi32(_mm512_castps_si512(a.v), exponent))};
+}
+inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
+  return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, bound.v, _CMP_NLT_UQ), value.v)};
+}
+inline bool any_above(Lanes a, Lanes b) {
+  return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ) != 0;
+}
+inline Lanes with_sign_of(Lanes a, Lanes sign) {
+  const __m512i bit = _mm512_set1_epi32(static_cast<int>(0x80000000U));
+  return {_mm512_castsi512_ps(_mm512_or_epi32(_mm512_castps_si512(a.v),
+                                              _mm512_and_epi32(_mm512_castps_si512(sign.v), bit)))};
+}
+
+constexpr int kPanelLanes = 4;  // 4 registers of weights,
+constexpr int kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
+
+}  // namespace
+}  // namespace attn
+
+#include "base/kernels_impl.h"
+
+namespace attn {
+
+const Kernels* avx512_kernels() {
+  static const Kernels table = make_table("avx512");
+  static const bool runs = __builtin_cpu_supports("avx512f") &&
+                           __builtin_cpu_supports("avx512bw") &&
+                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+  return runs ? &table : nullptr;
+}
+
+}  // namespace attn

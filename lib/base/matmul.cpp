@@ -1,0 +1,205 @@
+#include "base/matmul.h"
+
+#include <dnnl.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace attn {
+namespace {
+
+int thread_count = 1;
+
+using PlainMap = Eigen::Map<const Matrix>;
+
+/// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
+/// both the source's and the target's cache lines in use when the weight lies transposed.
+void copy_columns(const Parameter& w, Index first, Index width, float* out, Index stride) {
+  constexpr Index block = 16;
+  for (Index i0 = 0; i0 < w.rows; i0 += block) {
+    const Index i1 = std::min(i0 + block, w.rows);
+    if (w.column_stride == 1) {
+      for (Index i = i0; i < i1; ++i) {
+        std::memcpy(out + i * stride, w.data + i * w.row_stride + first,
+                    static_cast<std::size_t>(width) * sizeof(float));
+      }
+      continue;
+    }
+    for (Index j = 0; j < width; ++j) {
+      const float* column = w.data + (first + j) * w.column_stride;
+      for (Index i = i0; i < i1; ++i) out[i * stride + j] = column[i * w.row_stride];
+    }
+  }
+}
+
+}  // namespace
+
+Backend default_backend() {
+  static const Backend chosen = [] {
+    const char* asked = std::getenv("ATTN_DEMO_BACKEND");
+    const std::string_view name = asked != nullptr ? asked : "";
+    if (name == "plain") return Backend::plain;
+    if (name == "onednn") return Backend::onednn;
+    if (name == "panels") return Backend::panels;
+    return &kernels() == portable_kernels() ? Backend::onednn : Backend::panels;
+  }();
+  return chosen;
+}
+
+void set_threads(int threads) {
+  thread_count = std::max(1, threads);
+  omp_set_num_threads(thread_count);
+}
+
+int threads() {
+  return thread_count;
+}
+
+AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
+  data_.reset(static_cast<float*>(
+      ::operator new (std::max<std::size_t>(count, 1) * sizeof(float), std::align_val_t{64})));
+}
+
+void AlignedFloats::Free::operator()(float* p) const {
+  ::operator delete (p, std::align_val_t{64});
+}
+
+WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
+                             const std::vector<Parameter>& biases, Backend backend)
+    : backend_(backend) {
+  if (weights.empty()) throw std::logic_error("a product needs a weight");
+  in_ = weights.front().rows;
+  for (const Parameter& w : weights) {
+    if (w.rows != in_) throw std::logic_error("weights side by side need the same input width");
+    out_ += w.columns;
+  }
+  if (backend_ == Backend::panels) {
+    pack(weights);
+  } else {
+    lay_out(weights);
+  }
+  if (biases.empty()) return;
+  Index bias_columns = 0;
+  for (const Parameter& b : biases) bias_columns += b.rows == 1 ? b.columns : out_ + 1;
+  if (bias_columns != out_) throw std::logic_error("biases do not fit the weights");
+  bias_ = AlignedFloats(static_cast<std::size_t>(out_));
+  Index column = 0;
+  for (const Parameter& b : biases) {
+    for (Index j = 0; j < b.columns; ++j) bias_.data()[column++] = b.at(0, j);
+  }
+}
+
+void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
+  weight_ = AlignedFloats(static_cast<std::size_t>(in_ * out_));
+  Index column = 0;
+  for (const Parameter& w : weights) {
+    constexpr Index block = 64;
+    const Index blocks = (w.columns + block - 1) / block;
+    parallel_for(blocks, w.size(), [&](Index b) {
+      const Index first = b * block;
+      copy_columns(w, first, std::min(block, w.columns - first), weight_.data() + column + first,
+                   out_);
+    });
+    column += w.columns;
+  }
+}
+
+void WeightProduct::pack(const std::vector<Parameter>& weights) {
+  const Index width = kernels().panel_width;
+  const Index panels = (out_ + width - 1) / width;
+  weight_ = AlignedFloats(static_cast<std::size_t>(panels * in_ * width));
+  parallel_for(panels, in_ * out_, [&](Index p) {
+    float* panel = weight_.data() + p * in_ * width;
+    if ((p + 1) * width > out_) {
+      std::fill_n(panel, static_cast<std::size_t>(in_ * width), 0.0F);
+    }
+    Index first = 0;  // column of the whole product at which weight w begins
+    for (const Parameter& w : weights) {
+      const Index from = std::max(first, p * width);
+      const Index to = std::min(first + w.columns, (p + 1) * width);
+      if (from < to) copy_columns(w, from - first, to - from, panel + from - p * width, width);
+      first += w.columns;
+    }
+  });
+}
+
+void WeightProduct::operator()(const ConstMatrixRef& x, MatrixRef y) const {
+  if (x.cols() != in_ || y.cols() != out_ || x.rows() != y.rows()) {
+    throw std::logic_error("product of mismatched shapes");
+  }
+  if (x.rows() == 0) return;
+  switch (backend_) {
+    case Backend::panels:
+      multiply_panels(x, y);
+      return;
+    case Backend::onednn:
+      multiply_onednn(x, y);
+      break;
+    case Backend::plain:
+      y.noalias() = x * PlainMap(weight_.data(), in_, out_);
+      break;
+  }
+  if (bias_.size() > 0) {
+    y.rowwise() += Eigen::Map<const RowVector>(bias_.data(), out_);
+  }
+}
+
+void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const {
+  const Kernels& k = kernels();
+  const PanelProduct whole{x.data(),
+                           x.outerStride(),
+                           x.rows(),
+                           in_,
+                           weight_.data(),
+                           out_,
+                           bias_.size() > 0 ? bias_.data() : nullptr,
+                           y.data(),
+                           y.outerStride()};
+  const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
+  // Threads share out the panels; where there are few, also blocks of rows.
+  const Index row_parts =
+      panels >= 4 * threads() ? 1 : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
+  const Index rows_each = (x.rows() / row_parts + k.row_block - 1) / k.row_block * k.row_block;
+  const Index chunks = std::min<Index>(panels, 4 * threads());
+  parallel_for(chunks * row_parts, x.rows() * in_ * out_, [&](Index task) {
+    const Index chunk = task % chunks;
+    const Index row = task / chunks * rows_each;
+    if (row >= x.rows()) return;
+    PanelProduct part = whole;
+    part.x += row * whole.x_stride;
+    part.y += row * whole.y_stride;
+    part.rows =
+        task / chunks == row_parts - 1 ? x.rows() - row : std::min(rows_each, x.rows() - row);
+    k.panel_product(part, panels * chunk / chunks, panels * (chunk + 1) / chunks);
+  });
+}
+
+void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y) const {
+  // Below four rows oneDNN takes another path with other bits, and for small products its code
+  // generation (20 ms at the first call) never pays.
+  constexpr Index kFewest = 4;
+  if (x.rows() * in_ * out_ < (Index{1} << 16) && in_ < 256) {
+    y.noalias() = x.lazyProduct(PlainMap(weight_.data(), in_, out_));
+    return;
+  }
+  const auto gemm = [&](Index rows, const float* a, Index lda, float* c, Index ldc) {
+    const dnnl_status_t status =
+        dnnl_sgemm('N', 'N', rows, out_, in_, 1.0F, a, lda, weight_.data(), out_, 0.0F, c, ldc);
+    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
+  };
+  if (x.rows() >= kFewest) {
+    gemm(x.rows(), x.data(), x.outerStride(), y.data(), y.outerStride());
+    return;
+  }
+  Matrix padded = Matrix::Zero(kFewest, in_);
+  padded.topRows(x.rows()) = x;
+  Matrix result(kFewest, out_);
+  gemm(kFewest, padded.data(), in_, result.data(), out_);
+  y = result.topRows(x.rows());
+}
+
+}  // namespace attn

@@ -1,0 +1,111 @@
+// The one door to products with weights.
+//
+// A weight is prepared once for the backend that will multiply by it; the copy is a cache derived
+// from the parameter, never the parameter itself. Three backends, picked at run time:
+//
+//   panels   our kernels (kernels.h) on column panels packed in advance. The default where the CPU
+//            has AVX2: nothing is packed again at each call, one row costs one reading of the
+//            weight, and a row's bits depend neither on its neighbours nor on the threads.
+//   onednn   oneDNN's dnnl_sgemm, which generates code for the CPU it runs on.
+//   plain    Eigen on the [in, out] matrix: the reference that tests compare the others with.
+//
+// docs/decisions.md has the measurements behind the default.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/kernels.h"
+#include "base/tensor.h"
+
+namespace attn {
+
+enum class Backend { plain, onednn, panels };
+
+/// The backend for this CPU; ATTN_DEMO_BACKEND=plain, onednn or panels in the environment
+/// overrides.
+Backend default_backend();
+
+/// Threads that products and attention may use from now on (at least 1).
+void set_threads(int threads);
+int threads();
+
+/// A weight's elements where they lie: element (i, j) of [rows, columns] at
+/// data[i · row_stride + j · column_stride]. A bias is [1, out].
+struct Parameter {
+  float* data = nullptr;
+  Index rows = 0;
+  Index columns = 0;
+  Index row_stride = 0;
+  Index column_stride = 0;
+
+  float& at(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
+  Index size() const { return rows * columns; }
+  Parameter transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+/// A Parameter of adjacent rows over someone's memory.
+inline Parameter row_major(float* data, Index rows, Index columns) {
+  return {data, rows, columns, columns, 1};
+}
+
+/// Memory of floats that starts on a cache line, uninitialised until written.
+class AlignedFloats {
+ public:
+  AlignedFloats() = default;
+  explicit AlignedFloats(std::size_t count);
+  float* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(float* p) const;
+  };
+  std::unique_ptr<float[], Free> data_;
+  std::size_t size_ = 0;
+};
+
+/// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
+class WeightProduct {
+ public:
+  WeightProduct() = default;
+
+  /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
+  /// do not fit together.
+  WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
+                Backend backend);
+
+  /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
+  void operator()(const ConstMatrixRef& x, MatrixRef y) const;
+
+  Index in() const { return in_; }
+  Index out() const { return out_; }
+
+ private:
+  void pack(const std::vector<Parameter>& weights);
+  void lay_out(const std::vector<Parameter>& weights);
+  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const;
+  void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y) const;
+
+  Backend backend_ = Backend::plain;
+  Index in_ = 0;
+  Index out_ = 0;
+  AlignedFloats weight_;  ///< panels, or the [in, out] matrix
+  AlignedFloats bias_;    ///< [out], or empty
+};
+
+/// Calls f(i) for i in [0, count) on the threads when the whole costs at least ~2¹⁷ multiply-adds,
+/// here otherwise. f must not throw.
+template <typename F>
+void parallel_for(Index count, Index multiply_adds, F&& f) {
+  if (threads() > 1 && count > 1 && multiply_adds >= (Index{1} << 17)) {
+#pragma omp parallel for schedule(static)
+    for (Index i = 0; i < count; ++i) f(i);
+  } else {
+    for (Index i = 0; i < count; ++i) f(i);
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,24 @@
+// Random weights that have the same bits on every machine: integer arithmetic and single rounded
+// multiplications only, no libm, no fused operations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace attn {
+
+/// Fills `out` with numbers uniform in [−bound, bound). Number i depends on the seed, the stream's
+/// name and i alone, so parameters can be made in any order.
+/// The generator is SplitMix64 (Steele, Lea and Flood 2014) in counter mode; the upper 24 bits of
+/// each output become a multiple of 2⁻²³ in [−1, 1), exactly, and are scaled by one multiplication.
+void fill_uniform(std::uint64_t seed, std::string_view stream, float bound, float* out,
+                  std::size_t count);
+
+/// √x rounded to float (IEEE square root: exact bits everywhere).
+float exact_sqrt(double x);
+
+/// 64-bit FNV-1a of bytes: the checksum that tests of reproducibility compare.
+std::uint64_t fnv1a(const void* data, std::size_t bytes);
+
+}  // namespace attn

@@ -1,0 +1,44 @@
+// Text from outside: made valid UTF-8 without control characters before anything else sees it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+struct CleanedText {
+  std::string text;               ///< valid UTF-8 without C0/C1 controls (a tab becomes a blank)
+  std::size_t invalid_bytes = 0;  ///< maximal invalid sequences replaced by U+FFFD
+  std::size_t controls = 0;       ///< control characters replaced by U+FFFD
+};
+
+/// Replaces every maximal invalid UTF-8 sequence (Unicode's recommended practice; overlong forms,
+/// surrogates and code points above U+10FFFF are invalid) and every control character but tab.
+CleanedText clean_text(std::string_view bytes);
+
+bool is_valid_utf8(std::string_view bytes);
+
+/// The character at the start of a non-empty text. Where the bytes are invalid, `value` is U+FFFD
+/// and `length` that of the maximal invalid sequence.
+struct CodePoint {
+  char32_t value = 0;
+  std::size_t length = 1;  ///< bytes
+  bool valid = true;
+};
+CodePoint decode_code_point(std::string_view bytes);
+
+/// Appends a code point (no surrogate, at most U+10FFFF) as UTF-8.
+void append_code_point(std::string& out, char32_t value);
+
+/// For a terminal or a message: controls, escapes, bidirectional marks and line separators made
+/// visible as \u{1b} and so on; invalid bytes become U+FFFD.
+std::string printable(std::string_view text);
+
+/// Columns that a terminal gives to a printable text (wide East Asian and emoji 2, combining 0).
+int display_width(std::string_view text);
+
+/// The longest prefix of at most `columns` columns; `…` ends it where something was cut.
+std::string fit_width(std::string_view text, int columns);
+
+}  // namespace attn

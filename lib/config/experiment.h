@@ -1,0 +1,51 @@
+// Experiment files (configs/*.json): sections model, tokenizer, data, train, decode.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "config/decode_config.h"
+#include "config/model_config.h"
+
+namespace attn {
+
+/// The `tokenizer` section.
+struct TokenizerConfig {
+  std::string type;        ///< unigram, bpe or word; empty where `model` names an existing one
+  int vocab_size = 0;      ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
+  bool joint = true;       ///< one vocabulary for both languages
+  std::string model;       ///< directory of an existing tokenizer (absolute after reading)
+};
+
+struct DataFiles {
+  std::string source;  ///< absolute after reading; empty: not given
+  std::string target;
+};
+
+struct DataConfig {
+  DataFiles train;
+  DataFiles dev;
+  DataFiles test;
+  std::string probe;  ///< sentence whose attention is watched during training
+};
+
+struct ExperimentConfig {
+  std::string path;  ///< the file, for messages
+  ModelConfig model;
+  TokenizerConfig tokenizer;
+  DataConfig data;
+  Json train = Json::object();  ///< kept as it stands for the trainer
+  DecodeOptions decode;
+};
+
+/// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),
+/// applied before anything is checked. Paths are relative to the file. An unknown section or key
+/// is an InputError that names the nearest known one; a malformed override is a UsageError.
+/// Lines beginning (after blanks) with // are comments.
+ExperimentConfig read_experiment(const std::string& path, const std::vector<std::string>& overrides);
+
+/// The known word nearest to `word` by edit distance (ties: the first), for "did you mean".
+std::string nearest(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace attn

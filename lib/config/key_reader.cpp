@@ -1,0 +1,133 @@
+#include "config/key_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "config/experiment.h"
+
+namespace attn {
+
+std::string describe(const Json& value) {
+  constexpr std::size_t kLongest = 40;
+  std::string text = value.dump(-1, ' ', true);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
+std::string quoted(std::string_view text) { return describe(Json(std::string(text))); }
+
+std::string list_words(const std::vector<std::string>& words) {
+  std::string list;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
+    list += words[i];
+  }
+  return list;
+}
+
+std::optional<int> as_int(const Json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned()) {
+    const auto number = value.get<std::uint64_t>();
+    if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
+    return static_cast<int>(number);
+  }
+  const auto number = value.get<std::int64_t>();
+  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<int>(number);
+}
+
+KeyReader::KeyReader(const Json& object, std::string where, std::string prefix)
+    : object_(object), where_(std::move(where)), prefix_(std::move(prefix)) {
+  if (object_.is_object()) return;
+  const std::string name = prefix_.empty() ? "" : prefix_.substr(0, prefix_.size() - 1) + ": ";
+  throw InputError("{}: {}expected a JSON object, {{...}}, but found {}", where_, name,
+                   describe(object_));
+}
+
+const Json* KeyReader::find(const std::string& key) {
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
+  const auto found = object_.find(key);
+  return found == object_.end() ? nullptr : &*found;
+}
+
+const Json* KeyReader::find_not_null(const std::string& key) {
+  const Json* value = find(key);
+  return value == nullptr || value->is_null() ? nullptr : value;
+}
+
+void KeyReader::fail(const std::string& key, const std::string& message) const {
+  throw InputError("{}: {}{} {}", where_, prefix_, key, message);
+}
+
+void KeyReader::fail_type(const std::string& key, const Json& found,
+                          const std::string& expected) const {
+  fail(key, fmt::format("is {}; expected {}", describe(found), expected));
+}
+
+std::optional<bool> KeyReader::boolean(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_boolean()) fail_type(key, *value, "true or false");
+  return value->get<bool>();
+}
+
+std::optional<double> KeyReader::number(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number()) fail_type(key, *value, "a number");
+  return value->get<double>();
+}
+
+std::optional<std::string> KeyReader::text(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_string()) fail_type(key, *value, "a string");
+  return value->get<std::string>();
+}
+
+std::optional<int> KeyReader::integer(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const std::optional<int> number = as_int(*value)) return number;
+  if (value->is_number_integer()) fail_type(key, *value, "an integer below 2147483648");
+  fail_type(key, *value, "an integer");
+}
+
+std::optional<double> KeyReader::size(const std::string& key) {
+  const Json* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (value->is_number_integer()) return value->get<double>();
+  // A number beyond 64 bits reaches us as floating point, however it was written.
+  constexpr double kBeyond64Bits = 9.2e18;
+  if (value->is_number_float() && std::fabs(value->get<double>()) > kBeyond64Bits) {
+    return value->get<double>();
+  }
+  fail_type(key, *value, "an integer");
+}
+
+std::vector<std::string> KeyReader::unused() const {
+  std::vector<std::string> keys;
+  for (const auto& item : object_.items()) {
+    if (std::find(known_.begin(), known_.end(), item.key()) == known_.end()) {
+      keys.push_back(item.key());
+    }
+  }
+  return keys;
+}
+
+void KeyReader::refuse_unused() const {
+  const std::vector<std::string> keys = unused();
+  if (keys.empty()) return;
+  const std::string what = prefix_.empty() ? "section" : "key";
+  const std::string inside =
+      prefix_.empty() ? "" : fmt::format(" in {}", prefix_.substr(0, prefix_.size() - 1));
+  throw InputError("{}: unknown {} {}{}; the nearest known one is {}", where_, what,
+                   quoted(keys.front()), inside, quoted(nearest(keys.front(), known_)));
+}
+
+}  // namespace attn

@@ -1,0 +1,67 @@
+// Reads the keys of one JSON object with strict types, and remembers which keys were asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attn {
+
+/// A JSON value as a message shows it: on one line, escaped, at most about 40 characters.
+std::string describe(const Json& value);
+
+/// A key in quotes, with everything that a terminal would act upon escaped.
+std::string quoted(std::string_view text);
+
+/// "1, 2, 3 or 4".
+std::string list_words(const std::vector<std::string>& words);
+
+/// The typed readers return nothing where the key is absent and throw InputError where its value
+/// has another type. null counts as a value of the wrong type, except for allow_null keys.
+class KeyReader {
+ public:
+  /// `where` begins every message; `prefix` ("model.") stands before each key in messages.
+  KeyReader(const Json& object, std::string where, std::string prefix = "");
+
+  /// The value of a key, or null pointer; the key counts as known from now on.
+  const Json* find(const std::string& key);
+  /// As find, but a JSON null counts as absent.
+  const Json* find_not_null(const std::string& key);
+
+  std::optional<bool> boolean(const std::string& key);
+  std::optional<double> number(const std::string& key);  ///< any JSON number
+  std::optional<std::string> text(const std::string& key);
+  /// An integer of 32 bits; 2.0 and true are none.
+  std::optional<int> integer(const std::string& key);
+  /// An integer of any size, exact up to 2^53: sizes are compared with their limits afterwards, so
+  /// 1e30 is a (huge) size and 2.0 is not an integer.
+  std::optional<double> size(const std::string& key);
+
+  /// The keys that no call has named, in the order of the file.
+  std::vector<std::string> unused() const;
+  /// InputError for the first unused key, naming the nearest that was asked for.
+  void refuse_unused() const;
+
+  /// Throws InputError "where: prefix+key MESSAGE".
+  [[noreturn]] void fail(const std::string& key, const std::string& message) const;
+  [[noreturn]] void fail_type(const std::string& key, const Json& found,
+                              const std::string& expected) const;
+
+  const std::string& where() const { return where_; }
+  const std::string& prefix() const { return prefix_; }
+
+ private:
+  const Json& object_;
+  std::string where_;
+  std::string prefix_;
+  std::vector<std::string> known_;
+};
+
+/// The integer in `value`, or nothing where it is no integer of 32 bits.
+std::optional<int> as_int(const Json& value);
+
+}  // namespace attn

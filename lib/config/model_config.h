@@ -1,0 +1,92 @@
+// The shape of a model: MarianConfig's keys, what they may hold, and what follows from them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attn {
+
+enum class Activation { relu, gelu, swish };
+
+/// Largest sizes accepted anywhere (documented in the README); beyond them exit code 3.
+struct ModelLimits {
+  static constexpr std::int64_t d_model = 65'536;
+  static constexpr std::int64_t layers = 1'000;
+  static constexpr std::int64_t ffn_dim = 1'048'576;
+  static constexpr std::int64_t vocab_size = 10'000'000;
+  static constexpr std::int64_t positions = 1'048'576;
+};
+
+/// One model's shape. The field's comment is its key in config.json.
+struct ModelConfig {
+  std::string model_type = "marian";            ///< model_type: marian, pegasus or attn-demo
+  int d_model = 256;                            ///< d_model (alias hidden_size)
+  int encoder_layers = 3;                       ///< encoder_layers (alias num_hidden_layers)
+  int decoder_layers = 3;                       ///< decoder_layers
+  int encoder_heads = 4;                        ///< encoder_attention_heads (num_attention_heads)
+  int decoder_heads = 4;                        ///< decoder_attention_heads
+  int encoder_ffn_dim = 1024;                   ///< encoder_ffn_dim
+  int decoder_ffn_dim = 1024;                   ///< decoder_ffn_dim
+  Activation activation = Activation::relu;     ///< activation_function: relu, gelu, swish/silu
+  int vocab_size = 8000;                        ///< vocab_size
+  int decoder_vocab_size = 8000;                ///< decoder_vocab_size; vocab_size where shared
+  int max_positions = 512;                      ///< max_position_embeddings
+  bool scale_embedding = true;                  ///< scale_embedding: embeddings times sqrt(d_model)
+  bool static_positions = true;                 ///< static_position_embeddings: sinusoids, not learned
+  bool share_embeddings = true;                 ///< share_encoder_decoder_embeddings
+  bool tie_word_embeddings = true;              ///< tie_word_embeddings: output = decoder embedding
+  bool normalize_before = false;                ///< normalize_before: pre-norm (Pegasus)
+  bool add_final_layer_norm = false;            ///< add_final_layer_norm: a norm after each stack
+  bool normalize_embedding = false;             ///< normalize_embedding
+  bool scale_attention = true;                  ///< scale_attention: scores / sqrt(head_dim)
+  float dropout = 0.1F;                         ///< dropout (training only)
+  float attention_dropout = 0.0F;               ///< attention_dropout (training only)
+  float activation_dropout = 0.0F;              ///< activation_dropout (training only)
+  int pad_token_id = 0;                         ///< pad_token_id
+  int eos_token_id = 0;                         ///< eos_token_id
+  int decoder_start_token_id = 0;               ///< decoder_start_token_id
+
+  int encoder_head_dim() const { return d_model / encoder_heads; }
+  int decoder_head_dim() const { return d_model / decoder_heads; }
+};
+
+/// Refuses (InputError) sizes that are zero, negative or beyond ModelLimits (saying the memory that
+/// the weights would take), head counts that do not divide d_model ("d_model 12 is not divisible by
+/// heads 5; use 1, 2, 3, 4, 6 or 12"), token ids outside the vocabulary, dropouts outside [0, 1).
+/// `where` begins the message: a file, a preset, the command line.
+void validate(const ModelConfig& config, const std::string& where);
+
+/// Number of weights (tied ones once), or nothing where it leaves 64 bits.
+std::optional<std::uint64_t> count_parameters(const ModelConfig& config);
+
+/// The divisors of d_model as a person lists them: "1, 2, 3, 4, 6 or 12".
+std::string list_divisors(int d_model);
+
+/// A model directory's config.json (already parsed). Missing keys take the defaults of
+/// transformers' MarianConfig or PegasusConfig; `unknown` receives keys that we do not use, for
+/// `inspect` to list; `notes` receives sentences for keys whose value the class of this model_type
+/// ignores and that we therefore ignore, too (normalize_before in a marian model). Validated.
+ModelConfig model_config_from_directory(const Json& json, const std::string& where,
+                                        std::vector<std::string>& unknown,
+                                        std::vector<std::string>& notes);
+
+/// The `model` section of an experiment file: same keys, strict; an unknown key is an InputError
+/// that names the nearest known one. vocab_size may be absent (0 then): the tokenizer decides.
+/// Not yet validated, because --heads and --set may still change it.
+ModelConfig model_config_from_experiment(const Json& json, const std::string& where);
+
+/// config.json of a model directory, with every key that transformers' class needs. model_type is
+/// chosen by what the class of that name computes: marian (post-norm), pegasus (pre-norm with final
+/// norms), else attn-demo.
+Json to_directory_json(const ModelConfig& config);
+
+/// marian, pegasus or attn-demo: the class of transformers that computes this config, if any.
+std::string model_type_for(const ModelConfig& config);
+
+std::string to_string(Activation activation);
+
+}  // namespace attn

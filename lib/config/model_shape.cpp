@@ -1,0 +1,116 @@
+#include "config/model_shape.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace attn {
+
+const std::array<SizeKey, 10>& size_keys() {
+  using C = ModelConfig;
+  using L = ModelLimits;
+  using W = WideShape;
+  static const std::array<SizeKey, 10> keys = {{
+      {"d_model", "hidden_size", &W::d_model, &C::d_model, L::d_model},
+      {"encoder_layers", "num_hidden_layers", &W::encoder_layers, &C::encoder_layers, L::layers},
+      {"decoder_layers", "", &W::decoder_layers, &C::decoder_layers, L::layers},
+      {"encoder_attention_heads", "num_attention_heads", &W::encoder_heads, &C::encoder_heads,
+       L::d_model},
+      {"decoder_attention_heads", "", &W::decoder_heads, &C::decoder_heads, L::d_model},
+      {"encoder_ffn_dim", "", &W::encoder_ffn, &C::encoder_ffn_dim, L::ffn_dim},
+      {"decoder_ffn_dim", "", &W::decoder_ffn, &C::decoder_ffn_dim, L::ffn_dim},
+      {"vocab_size", "", &W::vocab, &C::vocab_size, L::vocab_size},
+      {"decoder_vocab_size", "", &W::decoder_vocab, &C::decoder_vocab_size, L::vocab_size},
+      {"max_position_embeddings", "", &W::positions, &C::max_positions, L::positions},
+  }};
+  return keys;
+}
+
+WideShape widen(const ModelConfig& config) {
+  WideShape shape;
+  for (const SizeKey& size : size_keys()) shape.*size.wide = config.*size.member;
+  shape.share = config.share_embeddings;
+  shape.tie = config.tie_word_embeddings;
+  shape.static_positions = config.static_positions;
+  shape.final_norms = config.add_final_layer_norm;
+  shape.embedding_norms = config.normalize_embedding;
+  return shape;
+}
+
+void narrow(const WideShape& shape, ModelConfig& config) {
+  for (const SizeKey& size : size_keys()) {
+    config.*size.member = static_cast<int>(shape.*size.wide);
+  }
+}
+
+std::string KeyNames::of(const std::string& key) const {
+  const auto alias = aliases.find(key);
+  return prefix + (alias == aliases.end() ? key : alias->second);
+}
+
+namespace {
+
+std::string memory_text(const WideShape& shape) {
+  constexpr double kMost = 1.8e19;  // just below 2^64 bytes
+  const double bytes = 4.0 * parameters_of(shape);
+  return bytes < kMost ? "about " + human_bytes(bytes) : "more than 18 EB";
+}
+
+void check_heads(const ModelConfig& config, const KeyNames& names, const SizeKey& heads) {
+  if (config.d_model % (config.*heads.member) == 0) return;
+  throw InputError("{}: {} {} is not divisible by {} {}; use {}", names.where, names.of("d_model"),
+                   config.d_model, names.of(heads.key), config.*heads.member,
+                   list_divisors(config.d_model));
+}
+
+/// One id against one vocabulary, named by its size key.
+void check_id(const char* key, int id, const SizeKey& vocabulary, const KeyNames& names,
+              const ModelConfig& config) {
+  const int size = config.*vocabulary.member;
+  if (id >= 0 && id < size) return;
+  throw InputError("{}: {} {} is outside the vocabulary; {} {} allows 0 to {}", names.where,
+                   names.of(key), id, names.of(vocabulary.key), size, size - 1);
+}
+
+void check_dropout(const char* key, float value, const KeyNames& names) {
+  if (value >= 0.0F && value < 1.0F) return;  // false for NaN
+  throw InputError("{}: {} {} is out of range; use a number from 0 to below 1", names.where,
+                   names.of(key), value);
+}
+
+}  // namespace
+
+void check_sizes(const WideShape& shape, const KeyNames& names) {
+  for (const SizeKey& size : size_keys()) {
+    const double value = shape.*size.wide;
+    if (value < 1) {
+      throw InputError("{}: {} is {}; it must be at least 1", names.where, names.of(size.key),
+                       value);
+    }
+    if (value <= static_cast<double>(size.limit)) continue;
+    const bool heads = size.member == &ModelConfig::encoder_heads ||
+                       size.member == &ModelConfig::decoder_heads;
+    const std::string memory =
+        heads ? "" : fmt::format(": the model would take {} of weights", memory_text(shape));
+    throw InputError("{}: {} {} is beyond the limit of {}{}", names.where, names.of(size.key),
+                     value, size.limit, memory);
+  }
+}
+
+void check_relations(const ModelConfig& config, const KeyNames& names) {
+  check_heads(config, names, size_keys()[3]);
+  check_heads(config, names, size_keys()[4]);
+  const SizeKey& source = size_keys()[7];
+  const SizeKey& target = size_keys()[8];
+  check_id("pad_token_id", config.pad_token_id, source, names, config);
+  check_id("pad_token_id", config.pad_token_id, target, names, config);
+  check_id("eos_token_id", config.eos_token_id, source, names, config);
+  check_id("eos_token_id", config.eos_token_id, target, names, config);
+  check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
+  check_dropout("dropout", config.dropout, names);
+  check_dropout("attention_dropout", config.attention_dropout, names);
+  check_dropout("activation_dropout", config.activation_dropout, names);
+}
+
+}  // namespace attn

@@ -1,0 +1,37 @@
+// The shapes of well-known models, for `inspect --presets` and `--preset NAME`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/model_config.h"
+
+namespace attn {
+
+enum class PresetKind { encoder, decoder, encoder_decoder };
+
+struct Preset {
+  std::string name;     ///< as typed after --preset: "bert-base"
+  std::string title;    ///< as its authors write it: "BERT-base"
+  PresetKind kind = PresetKind::encoder_decoder;
+  int d_model = 0;
+  int heads = 0;
+  int head_dim = 0;
+  int layers = 0;       ///< of one stack
+  int ffn_dim = 0;
+  int key_value_heads = 0;  ///< fewer than heads in grouped-query attention (LLaMA 2 70B: 8)
+  std::string note;     ///< what differs from this project's Transformer, in a few words; may be empty
+};
+
+/// All presets in the order in which they are listed.
+const std::vector<Preset>& presets();
+
+/// InputError naming the nearest preset where there is none of that name.
+const Preset& find_preset(std::string_view name);
+
+/// The preset as a runnable model. InputError for encoder-only and decoder-only ones.
+ModelConfig model_config_for(const Preset& preset);
+
+}  // namespace attn

@@ -1,0 +1,288 @@
+#include "model/model_directory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "config/experiment.h"
+#include "nn/embedding.h"
+
+namespace attn {
+namespace {
+
+std::string in_directory(const std::string& directory, const char* file) {
+  return directory + (directory.empty() || directory.back() == '/' ? "" : "/") + file;
+}
+
+std::string require_file(const std::string& directory, const char* file) {
+  std::string path = in_directory(directory, file);
+  if (!file_exists(path)) {
+    const bool torch = file_exists(in_directory(directory, "pytorch_model.bin"));
+    throw InputError("{}: missing from the model directory{}", path,
+                     torch
+                         ? "; it holds pytorch_model.bin: load it in transformers and "
+                           "save_pretrained() it as safetensors"
+                         : "; a model directory holds config.json, model.safetensors, source.spm, "
+                           "target.spm and vocab.json");
+  }
+  return path;
+}
+
+std::string shape_text(const std::vector<std::uint64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+/// Index of the first NaN or infinity, or −1. Integer tests: no float compare can hide a NaN.
+Index first_not_finite(const float* data, Index count) {
+  constexpr std::uint32_t kExponent = 0x7F800000U;
+  constexpr Index kBlock = 4096;
+  for (Index i = 0; i < count; i += kBlock) {
+    const Index end = std::min(i + kBlock, count);
+    std::uint32_t bad = 0;
+    for (Index j = i; j < end; ++j) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, data + j, sizeof bits);
+      bad |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
+    }
+    if (bad == 0) continue;
+    for (Index j = i; j < end; ++j) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, data + j, sizeof bits);
+      if ((bits & kExponent) == kExponent) return j;
+    }
+  }
+  return -1;
+}
+
+/// Binds the parameters of a model to the tensors of a file.
+class Binder {
+ public:
+  Binder(const ModelConfig& config, std::shared_ptr<SafetensorsFile> file)
+      : config_(config), file_(std::move(file)) {
+    storage_.push_back(file_);
+  }
+
+  void bind(const ParameterInfo& info) {
+    const TensorInfo* tensor = file_->find(info.name);
+    if (tensor != nullptr) {
+      used_.insert(info.name);
+      check_shape(info, *tensor);
+    }
+    if (!info.tied_to.empty()) {
+      *info.parameter = bound_.at(info.tied_to);
+      return;
+    }
+    if (tensor == nullptr) tensor = find_tied_copy(info);
+    if (tensor == nullptr && info.optional) {
+      make_default(info);
+    } else if (tensor == nullptr) {
+      throw InputError("{}: tensor {} is missing; the nearest present is {}", file_->path(),
+                       info.name, nearest(info.name, names()));
+    } else {
+      take(info, *tensor);
+    }
+    bound_[info.name] = *info.parameter;
+  }
+
+  /// Finite everywhere, on all threads; the first offender by order of the file is named.
+  void check_finite() const {
+    std::vector<Index> bad(bound_tensors_.size(), -1);
+    parallel_for(static_cast<Index>(bound_tensors_.size()), Index{1} << 20, [&](Index i) {
+      const auto& [tensor, data] = bound_tensors_[static_cast<std::size_t>(i)];
+      bad[static_cast<std::size_t>(i)] =
+          first_not_finite(data, static_cast<Index>(tensor->elements));
+    });
+    for (std::size_t i = 0; i < bad.size(); ++i) {
+      if (bad[i] < 0) continue;
+      throw InputError("{}: tensor {} holds {} at element {}; weights must be finite",
+                       file_->path(), bound_tensors_[i].first->name,
+                       bound_tensors_[i].second[bad[i]], bad[i]);
+    }
+  }
+
+  std::vector<std::string> unused() const {
+    std::vector<std::string> rest;
+    for (const TensorInfo& tensor : file_->tensors()) {
+      if (!used_.contains(tensor.name)) rest.push_back(tensor.name);
+    }
+    return rest;
+  }
+
+  Transformer::Storage take_storage() { return std::move(storage_); }
+
+ private:
+  std::vector<std::string> names() const {
+    std::vector<std::string> all;
+    for (const TensorInfo& tensor : file_->tensors()) all.push_back(printable(tensor.name));
+    return all;
+  }
+
+  void check_shape(const ParameterInfo& info, const TensorInfo& tensor) const {
+    if (tensor.shape == info.shape) return;
+    throw InputError("{}: tensor {} has shape {}; config.json asks for {}", file_->path(),
+                     info.name, shape_text(tensor.shape), shape_text(info.shape));
+  }
+
+  /// Where the main name of a shared memory is absent, any of its tied names will do.
+  const TensorInfo* find_tied_copy(const ParameterInfo& info) {
+    std::vector<std::string> copies;
+    if (info.name == "model.shared.weight") {
+      copies = {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"};
+    }
+    if (info.role == ParameterRole::embedding && config_.tie_word_embeddings &&
+        info.name != "model.encoder.embed_tokens.weight") {
+      copies.emplace_back("lm_head.weight");
+    }
+    for (const std::string& name : copies) {
+      const TensorInfo* tensor = file_->find(name);
+      if (tensor == nullptr) continue;
+      check_shape(info, *tensor);
+      return tensor;
+    }
+    return nullptr;
+  }
+
+  float* allocate(std::uint64_t elements) {
+    auto memory = std::make_shared<AlignedFloats>(static_cast<std::size_t>(elements));
+    storage_.push_back(memory);
+    return memory->data();
+  }
+
+  void set(const ParameterInfo& info, float* data) {
+    const Index rows = info.shape.size() == 2 ? static_cast<Index>(info.shape[0]) : 1;
+    const Parameter in_file_order = row_major(data, rows, static_cast<Index>(info.shape.back()));
+    *info.parameter = info.transposed ? in_file_order.transposed() : in_file_order;
+  }
+
+  void take(const ParameterInfo& info, const TensorInfo& tensor) {
+    float* data = nullptr;
+    const bool aligned = reinterpret_cast<std::uintptr_t>(file_->bytes(tensor)) % 4 == 0;
+    if (tensor.dtype == DType::f32 && aligned) {
+      data = reinterpret_cast<float*>(file_->bytes(tensor));
+    } else {
+      data = allocate(tensor.elements);
+      file_->read(tensor, data);
+    }
+    set(info, data);
+    bound_tensors_.emplace_back(&tensor, data);
+  }
+
+  void make_default(const ParameterInfo& info) {
+    std::uint64_t elements = 1;
+    for (const std::uint64_t n : info.shape) elements *= n;
+    float* data = allocate(elements);
+    set(info, data);
+    if (info.role == ParameterRole::positions) {
+      const auto rows = static_cast<Index>(info.shape[0]);
+      const auto columns = static_cast<Index>(info.shape[1]);
+      Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns);
+    } else {
+      std::fill_n(data, elements, 0.0F);
+    }
+  }
+
+  const ModelConfig& config_;
+  std::shared_ptr<SafetensorsFile> file_;
+  Transformer::Storage storage_;
+  std::map<std::string, Parameter> bound_;
+  std::set<std::string> used_;
+  std::vector<std::pair<const TensorInfo*, const float*>> bound_tensors_;
+};
+
+}  // namespace
+
+DirectoryConfig read_directory_config(const std::string& directory) {
+  if (!directory_exists(directory)) {
+    throw SystemError("{}: no such model directory; check the path after --model", directory);
+  }
+  DirectoryConfig result;
+  const std::string path = require_file(directory, "config.json");
+  const Json json = read_json_file(path);
+  result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
+  if (result.model.model_type == "marian") result.default_forced_eos = 0;
+  if (result.model.model_type == "pegasus") result.default_forced_eos = 1;
+  result.decode = decode_options_from_directory(json, path, result.notes);
+  const std::string generation = in_directory(directory, "generation_config.json");
+  if (file_exists(generation)) {
+    result.decode =
+        merge(decode_options_from_directory(read_json_file(generation), generation, result.notes),
+              result.decode);
+  }
+  return result;
+}
+
+LoadedModel load_model(const std::string& directory, Backend backend) {
+  DirectoryConfig config = read_directory_config(directory);
+  auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
+  ModelParameters parameters;
+  Binder binder(config.model, file);
+  // The layers' sizes come from the config: before a billion of them are made, the file must be
+  // able to hold them.
+  const std::uint64_t fewest = static_cast<std::uint64_t>(config.model.encoder_layers) +
+                               static_cast<std::uint64_t>(config.model.decoder_layers);
+  if (fewest > file->tensors().size()) {
+    throw InputError("{}: {} tensors cannot hold the {} layers of config.json", file->path(),
+                     file->tensors().size(), fewest);
+  }
+  visit_parameters(config.model, parameters, [&](const ParameterInfo& info) { binder.bind(info); });
+  binder.check_finite();
+  const std::vector<std::string> unused = binder.unused();
+  if (!unused.empty()) {
+    config.notes.push_back(
+        fmt::format("{}: {} tensors are not part of this config and are ignored, "
+                    "{} for one",
+                    file->path(), unused.size(), printable(unused.front())));
+  }
+  require_memory(model_bytes(config.model) / 2, "preparing this model");
+  Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend);
+  return {std::move(transformer), config.decode, config.default_forced_eos,
+          std::move(config.unknown_keys), std::move(config.notes)};
+}
+
+namespace {
+
+Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
+  Json json = Json::object();
+  json["bad_words_ids"] = decode.bad_words_ids;
+  json["decoder_start_token_id"] = model.decoder_start_token_id;
+  json["early_stopping"] = decode.early_stopping == EarlyStopping::never
+                               ? Json("never")
+                               : Json(decode.early_stopping == EarlyStopping::yes);
+  json["eos_token_id"] = model.eos_token_id;
+  json["forced_eos_token_id"] =
+      decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
+  json["length_penalty"] = decode.length_penalty;
+  if (decode.max_new_tokens > 0) json["max_length"] = decode.max_new_tokens + 1;
+  json["num_beams"] = decode.num_beams;
+  json["pad_token_id"] = model.pad_token_id;
+  json["renormalize_logits"] = decode.renormalize_logits;
+  return json;
+}
+
+}  // namespace
+
+void save_model(Transformer& model, const DecodeConfig& decode, const std::string& directory,
+                DType dtype) {
+  const ModelConfig& config = model.config();
+  std::vector<TensorToWrite> tensors;
+  visit_parameters(config, model.parameters(), [&](const ParameterInfo& info) {
+    const bool sinusoids = info.role == ParameterRole::positions && config.static_positions;
+    if (!info.tied_to.empty() || sinusoids) return;
+    const Parameter p = info.transposed ? info.parameter->transposed() : *info.parameter;
+    tensors.push_back({info.name, info.shape, [p](float* out) {
+                         for (Index i = 0; i < p.rows; ++i) {
+                           for (Index j = 0; j < p.columns; ++j) *out++ = p.at(i, j);
+                         }
+                       }});
+  });
+  // The weights come last: a directory with a config and no weights says what is missing.
+  write_file(in_directory(directory, "config.json"), to_directory_json(config).dump(2) + "\n");
+  write_file(in_directory(directory, "generation_config.json"),
+             generation_config(config, decode).dump(2) + "\n");
+  write_safetensors(in_directory(directory, "model.safetensors"), tensors, dtype);
+}
+
+}  // namespace attn

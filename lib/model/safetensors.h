@@ -1,0 +1,80 @@
+// The safetensors format: 8 bytes of header length, a JSON header, then the tensors' bytes.
+// https://github.com/huggingface/safetensors describes the rules; every one of them is checked
+// before a tensor is handed out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+
+namespace attn {
+
+enum class DType { f32, f16, bf16, other };
+
+struct TensorInfo {
+  std::string name;
+  DType dtype = DType::f32;
+  std::string dtype_name;  ///< as written in the file: "F32", "I64"
+  std::vector<std::uint64_t> shape;
+  std::uint64_t elements = 0;
+  std::size_t begin = 0;  ///< first byte, counted from the file's start
+  std::size_t end = 0;    ///< one past the last byte
+};
+
+/// An opened file: its map and its checked table of tensors.
+class SafetensorsFile {
+ public:
+  /// SystemError where the file cannot be read, InputError for every broken rule of the format:
+  /// header length beyond the file or 100 MB, header not a JSON object (strict), nesting, duplicate
+  /// names, unknown types or keys, shape products that wrap, byte ranges that overlap, leave holes,
+  /// disagree with shape and type or leave the file, trailing bytes.
+  explicit SafetensorsFile(const std::string& path);
+
+  const std::vector<TensorInfo>& tensors() const { return tensors_; }  ///< in order of their bytes
+  const TensorInfo* find(std::string_view name) const;                 ///< null where absent
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::string& path() const { return map_.path(); }
+
+  /// The raw bytes of a tensor, inside the map; at any address (the format promises no alignment,
+  /// though its writers align to 8).
+  std::byte* bytes(const TensorInfo& tensor) const { return map_.data() + tensor.begin; }
+
+  /// Copies a tensor to `out` (tensor.elements floats), widening F16 and BF16. InputError for other
+  /// types.
+  void read(const TensorInfo& tensor, float* out) const;
+
+ private:
+  MappedFile map_;
+  std::vector<TensorInfo> tensors_;
+  std::vector<std::size_t> by_name_;  ///< indices of tensors_ in order of their names
+  std::map<std::string, std::string> metadata_;
+};
+
+/// One tensor to be written; `fill` is called once, when its turn comes, and puts the elements in
+/// row-major order of `shape`: a large model is never held a second time as a whole.
+struct TensorToWrite {
+  std::string name;
+  std::vector<std::uint64_t> shape;
+  std::function<void(float* out)> fill;
+};
+
+/// Writes a file atomically in the layout that the reference library reads: header padded with
+/// blanks to a multiple of 8 bytes, {"format": "pt"} as metadata. F16 and BF16 round to nearest
+/// even; a finite value that would round to infinity (F16: from 65520) is an InputError naming the
+/// tensor. Nothing stays on disk after an error.
+void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
+                       DType dtype);
+
+/// Conversions, exact (widening) and to nearest even (narrowing).
+float widen_f16(std::uint16_t bits);
+float widen_bf16(std::uint16_t bits);
+std::uint16_t narrow_f16(float value);
+std::uint16_t narrow_bf16(float value);
+
+}  // namespace attn

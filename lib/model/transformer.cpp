@@ -1,0 +1,217 @@
+#include "model/transformer.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "model/blocks.h"
+#include "nn/embedding.h"
+
+namespace attn {
+namespace {
+
+/// The place of every token in its own sentence.
+std::vector<Index> positions_of(const PackedTokens& tokens) {
+  std::vector<Index> positions(tokens.ids.size());
+  for (Index b = 0; b < tokens.sentences(); ++b) {
+    const auto first = positions.begin() + tokens.offsets[static_cast<std::size_t>(b)];
+    std::iota(first, first + tokens.length(b), Index{0});
+  }
+  return positions;
+}
+
+void check_tokens(const PackedTokens& tokens, int vocabulary, int positions, const char* side) {
+  for (Index b = 0; b < tokens.sentences(); ++b) {
+    if (tokens.length(b) < 1 || tokens.length(b) > positions) {
+      throw InputError("{} sentence {} has {} tokens; the model takes 1 to {}", side, b,
+                       tokens.length(b), positions);
+    }
+  }
+  for (const int id : tokens.ids) {
+    if (id < 0 || id >= vocabulary) {
+      throw InputError("{} token id {} is outside the model's vocabulary of {}", side, id,
+                       vocabulary);
+    }
+  }
+}
+
+std::span<const std::uint8_t> hidden_keys(const std::vector<std::uint8_t>& hidden,
+                                          const Offsets& offsets, std::size_t b) {
+  if (hidden.empty()) return {};
+  const auto first = static_cast<std::size_t>(offsets[b]);
+  return {hidden.data() + first, static_cast<std::size_t>(offsets[b + 1]) - first};
+}
+
+/// Every sentence looks at itself.
+std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal) {
+  std::vector<AttentionGroup> groups;
+  for (std::size_t b = 0; b + 1 < tokens.offsets.size(); ++b) {
+    const Index first = tokens.offsets[b];
+    const Index length = tokens.offsets[b + 1] - first;
+    groups.push_back({static_cast<Index>(b),
+                      first,
+                      length,
+                      first,
+                      length,
+                      nullptr,
+                      {causal, hidden_keys(tokens.hidden, tokens.offsets, b)}});
+  }
+  return groups;
+}
+
+/// Every target sentence looks at its source sentence.
+std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const EncodedSource& source) {
+  std::vector<AttentionGroup> groups;
+  for (std::size_t b = 0; b + 1 < target.offsets.size(); ++b) {
+    groups.push_back({static_cast<Index>(b),
+                      target.offsets[b],
+                      target.offsets[b + 1] - target.offsets[b],
+                      source.offsets[b],
+                      source.offsets[b + 1] - source.offsets[b],
+                      nullptr,
+                      {false, hidden_keys(source.hidden, source.offsets, b)}});
+  }
+  return groups;
+}
+
+/// Self-attention of whole sentences: project, attend, project.
+void self_attention(const MultiHeadAttention& layer, const AttentionShape& shape,
+                    std::span<const AttentionGroup> groups, const ConstMatrixRef& in, MatrixRef out,
+                    Workspace& work, AttentionObserver* observer) {
+  const Index d = in.cols();
+  MatrixRef projected = work.projected.topRows(in.rows());
+  layer.query_key_value(in, projected);
+  MatrixRef context = work.context.topRows(in.rows());
+  attend(shape, projected.leftCols(d),
+         keys_and_values(projected.data(), projected.outerStride(), d, d), groups, context,
+         observer);
+  layer.output_product(context, out);
+}
+
+}  // namespace
+
+void PackedTokens::add(std::span<const int> sentence) {
+  ids.insert(ids.end(), sentence.begin(), sentence.end());
+  offsets.push_back(static_cast<Index>(ids.size()));
+}
+
+void Workspace::reserve(Index rows, Index d_model, Index ffn_dim) {
+  normal.resize(rows, d_model);
+  projected.resize(rows, 3 * d_model);
+  context.resize(rows, d_model);
+  block.resize(rows, d_model);
+  hidden.resize(rows, ffn_dim);
+}
+
+void add_rows(const ConstMatrixRef& x, MatrixRef y) {
+  parallel_for(x.rows(), x.size(), [&](Index t) {
+    kernels().add(x.data() + t * x.outerStride(), y.data() + t * y.outerStride(), x.cols());
+  });
+}
+
+AttentionShape encoder_shape(const ModelConfig& config, std::size_t layer) {
+  const Index head_dim = config.encoder_head_dim();
+  const float scale =
+      config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
+  return {AttentionKind::encoder_self, static_cast<Index>(layer), config.encoder_heads, head_dim,
+          scale};
+}
+
+AttentionShape decoder_shape(const ModelConfig& config, AttentionKind kind, std::size_t layer) {
+  const Index head_dim = config.decoder_head_dim();
+  const float scale =
+      config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
+  return {kind, static_cast<Index>(layer), config.decoder_heads, head_dim, scale};
+}
+
+Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
+                         Backend backend)
+    : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
+  for (EncoderLayer& layer : parameters_.encoder_layers) {
+    layer.self_attention.prepare_self(backend);
+    layer.feed_forward.prepare(backend);
+  }
+  for (DecoderLayer& layer : parameters_.decoder_layers) {
+    layer.self_attention.prepare_self(backend);
+    layer.cross_attention.prepare_cross(backend);
+    layer.feed_forward.prepare(backend);
+  }
+  output_product_ =
+      WeightProduct({parameters_.output.transposed()}, {parameters_.logits_bias}, backend);
+}
+
+float Transformer::embedding_scale() const {
+  return config_.scale_embedding ? std::sqrt(static_cast<float>(config_.d_model)) : 1.0F;
+}
+
+EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
+  check_tokens(source, config_.vocab_size, config_.max_positions, "source");
+  const StackEnds& ends = parameters_.encoder;
+  Matrix x(static_cast<Index>(source.ids.size()), config_.d_model);
+  embed(ends.embedding, ends.positions, embedding_scale(), source.ids, positions_of(source), x);
+  if (config_.normalize_embedding) ends.embedding_norm.forward(x, x);
+
+  Workspace work;
+  work.reserve(x.rows(), config_.d_model, config_.encoder_ffn_dim);
+  const std::vector<AttentionGroup> groups = self_groups(source, /*causal=*/false);
+  for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
+    const EncoderLayer& layer = parameters_.encoder_layers[i];
+    residual_block(layer.self_attention_norm, config_.normalize_before, x, work,
+                   [&](const ConstMatrixRef& in, MatrixRef out) {
+                     self_attention(layer.self_attention, encoder_shape(config_, i), groups, in,
+                                    out, work, observer);
+                   });
+    feed_forward_block(layer.feed_forward, layer.final_norm, config_.normalize_before, x, work);
+  }
+  if (config_.add_final_layer_norm) ends.final_norm.forward(x, x);
+  return {std::move(x), source.offsets, source.hidden};
+}
+
+Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSource& source,
+                           AttentionObserver* observer) const {
+  check_tokens(decoder_input, config_.decoder_vocab_size, config_.max_positions, "target");
+  if (decoder_input.offsets.size() != source.offsets.size()) {
+    throw InputError("{} target sentences for {} source sentences", decoder_input.sentences(),
+                     source.offsets.size() - 1);
+  }
+  const StackEnds& ends = parameters_.decoder;
+  const Index d = config_.d_model;
+  Matrix x(static_cast<Index>(decoder_input.ids.size()), d);
+  embed(ends.embedding, ends.positions, embedding_scale(), decoder_input.ids,
+        positions_of(decoder_input), x);
+  if (config_.normalize_embedding) ends.embedding_norm.forward(x, x);
+
+  Workspace work;
+  work.reserve(x.rows(), d, config_.decoder_ffn_dim);
+  Matrix memory(source.rows.rows(), 2 * d);
+  const std::vector<AttentionGroup> self = self_groups(decoder_input, /*causal=*/true);
+  const std::vector<AttentionGroup> cross = cross_groups(decoder_input, source);
+  for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
+    const DecoderLayer& layer = parameters_.decoder_layers[i];
+    residual_block(layer.self_attention_norm, config_.normalize_before, x, work,
+                   [&](const ConstMatrixRef& in, MatrixRef out) {
+                     self_attention(layer.self_attention,
+                                    decoder_shape(config_, AttentionKind::decoder_self, i), self,
+                                    in, out, work, observer);
+                   });
+    residual_block(layer.cross_attention_norm, config_.normalize_before, x, work,
+                   [&](const ConstMatrixRef& in, MatrixRef out) {
+                     MatrixRef query = work.projected.topRows(in.rows()).leftCols(d);
+                     layer.cross_attention.query_alone(in, query);
+                     layer.cross_attention.key_value(source.rows, memory);
+                     MatrixRef context = work.context.topRows(in.rows());
+                     attend(decoder_shape(config_, AttentionKind::cross, i), query,
+                            keys_and_values(memory.data(), 2 * d, 0, d), cross, context, observer);
+                     layer.cross_attention.output_product(context, out);
+                   });
+    feed_forward_block(layer.feed_forward, layer.final_norm, config_.normalize_before, x, work);
+  }
+  if (config_.add_final_layer_norm) ends.final_norm.forward(x, x);
+  return x;
+}
+
+void Transformer::logits(const ConstMatrixRef& hidden, MatrixRef out) const {
+  output_product_(hidden, out);
+}
+
+}  // namespace attn

@@ -1,0 +1,83 @@
+// The encoder-decoder Transformer (Vaswani et al. 2017) as Marian and Pegasus build it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace attn {
+
+/// Sentences of token ids, packed one after another.
+struct PackedTokens {
+  std::vector<int> ids;  ///< T of them
+  Offsets offsets{0};    ///< B + 1 of them
+  /// Padding as in a padded batch: hidden[t] ≠ 0 makes token t invisible as a key. Empty: none.
+  std::vector<std::uint8_t> hidden;
+
+  void add(std::span<const int> sentence);
+  Index sentences() const { return static_cast<Index>(offsets.size()) - 1; }
+  Index length(Index sentence) const {
+    const auto b = static_cast<std::size_t>(sentence);
+    return offsets[b + 1] - offsets[b];
+  }
+};
+
+/// What the encoder made of a batch: one row a source token.
+struct EncodedSource {
+  Matrix rows;      ///< [T, D]
+  Offsets offsets;  ///< B + 1
+  std::vector<std::uint8_t> hidden;
+};
+
+/// A model: config, parameters, and the products prepared from them. Movable, read-only in use:
+/// any number of decoders may run on one.
+class Transformer {
+ public:
+  /// The memory behind the parameters: a mapped file, allocations, or both.
+  using Storage = std::vector<std::shared_ptr<const void>>;
+
+  /// `parameters` point into `storage`; the config is valid.
+  Transformer(ModelConfig config, ModelParameters parameters, Storage storage, Backend backend);
+
+  const ModelConfig& config() const { return config_; }
+  const ModelParameters& parameters() const { return parameters_; }
+  ModelParameters& parameters() { return parameters_; }
+
+  /// Runs the encoder over all sentences. Every sentence has 1 to max_positions tokens of the
+  /// source vocabulary (InputError).
+  EncodedSource encode(const PackedTokens& source, AttentionObserver* observer = nullptr) const;
+
+  /// Runs the decoder over whole target prefixes at once, under the causal mask (teacher forcing).
+  /// Row t is what the step after decoder_input token t predicts. Returns hidden rows [T, D].
+  Matrix decode(const PackedTokens& decoder_input, const EncodedSource& source,
+                AttentionObserver* observer = nullptr) const;
+
+  /// hidden [T, D] → logits [T, V].
+  void logits(const ConstMatrixRef& hidden, MatrixRef out) const;
+
+  float embedding_scale() const;
+
+ private:
+  friend class IncrementalDecoder;
+
+  ModelConfig config_;
+  ModelParameters parameters_;
+  Storage storage_;
+  WeightProduct output_product_;
+};
+
+/// Scratch of one forward pass, allocated once and reused by every layer and step.
+struct Workspace {
+  Matrix normal;     ///< [T, D] pre-norm input of a block
+  Matrix projected;  ///< [T, 3D] queries, keys and values
+  Matrix context;    ///< [T, D] attention's output, heads side by side
+  Matrix block;      ///< [T, D] a block's result before the residual
+  Matrix hidden;     ///< [T, F]
+
+  void reserve(Index rows, Index d_model, Index ffn_dim);
+};
+
+}  // namespace attn

@@ -1,0 +1,150 @@
+#include "nn/attention.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace attn {
+namespace {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// How many keys from the first on query i may look at, by the causal mask.
+Index visible_keys(const AttentionGroup& group, Index i) {
+  if (!group.mask.causal) return group.keys;
+  return std::clamp<Index>(group.keys - group.queries + i + 1, 0, group.keys);
+}
+
+/// One head of one group, column by column block: where its rows begin.
+struct Head {
+  const float* query;  ///< row 0 of the group's queries
+  Index query_stride;
+  GatheredRows keys;
+  GatheredRows values;
+  float* output;
+  Index output_stride;
+};
+
+Head head_of(const AttentionShape& shape, const ConstMatrixRef& queries,
+             const KeysAndValues& memory, const AttentionGroup& group, Index head,
+             MatrixRef& output) {
+  const Index column = head * shape.head_dim;
+  const Index first_key = group.first_key * memory.stride + column;
+  return {queries.data() + group.first_query * queries.outerStride() + column,
+          queries.outerStride(),
+          {memory.keys + first_key, memory.stride, group.key_rows},
+          {memory.values + first_key, memory.stride, group.key_rows},
+          output.data() + group.first_query * output.outerStride() + column,
+          output.outerStride()};
+}
+
+/// scores[j] = query · key_j · scale for the first n keys.
+void score_row(const AttentionShape& shape, const Head& h, Index i, Index n, float* scores) {
+  kernels().dot_products(h.query + i * h.query_stride, h.keys, n, shape.head_dim, scores);
+  for (Index j = 0; j < n; ++j) scores[j] *= shape.scale;
+}
+
+/// In place: scores of one query to weights. Keys from `visible` on get exactly 0.
+void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
+  if (!mask.hidden.empty()) {
+    for (Index j = 0; j < visible; ++j) {
+      if (mask.hidden[static_cast<std::size_t>(j)] != 0) row[j] = kMinusInfinity;
+    }
+  }
+  kernels().softmax(row, visible);
+  std::fill(row + visible, row + keys, 0.0F);
+}
+
+/// The head's work without anybody watching: one query after the other, one row of scratch.
+void run_head(const AttentionShape& shape, const AttentionGroup& group, const Head& h) {
+  thread_local std::vector<float> row;
+  row.resize(std::max(row.size(), static_cast<std::size_t>(group.keys)));
+  for (Index i = 0; i < group.queries; ++i) {
+    const Index visible = visible_keys(group, i);
+    score_row(shape, h, i, visible, row.data());
+    mask_and_softmax(group.mask, visible, visible, row.data());
+    kernels().weighted_sum(row.data(), h.values, visible, shape.head_dim,
+                           h.output + i * h.output_stride);
+  }
+}
+
+Matrix gather(const GatheredRows& rows, Index n, Index width) {
+  Matrix out(n, width);
+  for (Index j = 0; j < n; ++j) {
+    const float* row = rows.base + (rows.rows != nullptr ? Index{rows.rows[j]} : j) * rows.stride;
+    out.row(j) = Eigen::Map<const RowVector>(row, width);
+  }
+  return out;
+}
+
+/// The same work in whole matrices, so that the observer sees every quantity of the formula.
+void run_observed_head(const AttentionShape& shape, const AttentionGroup& group, const Head& h,
+                       Index head, AttentionObserver& observer) {
+  const Matrix key = gather(h.keys, group.keys, shape.head_dim);
+  const Matrix value = gather(h.values, group.keys, shape.head_dim);
+  Matrix scores(group.queries, group.keys);
+  Matrix mask = Matrix::Zero(group.queries, group.keys);
+  Matrix weights(group.queries, group.keys);
+  for (Index i = 0; i < group.queries; ++i) {
+    const Index visible = visible_keys(group, i);
+    score_row(shape, h, i, group.keys, scores.row(i).data());
+    weights.row(i) = scores.row(i);
+    mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
+    for (Index j = 0; j < group.keys; ++j) {
+      const bool padding =
+          !group.mask.hidden.empty() && group.mask.hidden[static_cast<std::size_t>(j)] != 0;
+      if (j >= visible || padding) mask(i, j) = kMinusInfinity;
+    }
+  }
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(h.output, group.queries, shape.head_dim,
+                                                     Eigen::OuterStride<>(h.output_stride));
+  AttentionHead view{
+      shape.kind,  shape.layer,
+      head,        group.sentence,
+      shape.scale, {h.query, group.queries, shape.head_dim, Eigen::OuterStride<>(h.query_stride)},
+      key,         value,
+      scores,      mask,
+      weights,     output};
+  observer.weights_ready(view);
+  for (Index i = 0; i < group.queries; ++i) {
+    kernels().weighted_sum(weights.row(i).data(), h.values, group.keys, shape.head_dim,
+                           h.output + i * h.output_stride);
+  }
+  observer.output_ready(view);
+}
+
+}  // namespace
+
+void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
+            std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer) {
+  const Index heads = shape.heads;
+  const auto group_count = static_cast<Index>(groups.size());
+  if (observer != nullptr) {
+    for (const AttentionGroup& group : groups) {
+      for (Index head = 0; head < heads; ++head) {
+        const Head h = head_of(shape, queries, memory, group, head, output);
+        run_observed_head(shape, group, h, head, *observer);
+      }
+    }
+    return;
+  }
+  Index pairs = 0;
+  for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
+  parallel_for(group_count * heads, 2 * pairs * shape.head_dim * heads, [&](Index task) {
+    const AttentionGroup& group = groups[static_cast<std::size_t>(task / heads)];
+    run_head(shape, group, head_of(shape, queries, memory, group, task % heads, output));
+  });
+}
+
+void MultiHeadAttention::prepare_self(Backend backend) {
+  query_key_value = WeightProduct({query.weight, key.weight, value.weight},
+                                  {query.bias, key.bias, value.bias}, backend);
+  output_product = output.prepare(backend);
+}
+
+void MultiHeadAttention::prepare_cross(Backend backend) {
+  query_alone = query.prepare(backend);
+  key_value = WeightProduct({key.weight, value.weight}, {key.bias, value.bias}, backend);
+  output_product = output.prepare(backend);
+}
+
+}  // namespace attn

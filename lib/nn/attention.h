@@ -1,0 +1,92 @@
+// Attention: every query looks at all keys it may see and takes a weighted mean of their values.
+//
+//                               ( Q Kᵀ           )
+//   Attention(Q, K, V) = softmax( ─────── + mask ) V          (Vaswani et al. 2017, equation 1)
+//                               ( √head_dim      )
+//
+// Multi-head attention (section 3.2.2) does this H times side by side. The input is projected to Q,
+// K and V of d_model columns each; head h owns the column block [h·K, (h+1)·K) of all three, with
+// K = head_dim = d_model / H. The heads' outputs stand in the same blocks of one [T, D] matrix, so
+// "concatenating" them moves nothing, and one more projection mixes them.
+//
+//   x [T, D] ──· W_qkv + b──► [Q | K | V] [T, 3D] ──per sentence, per head──► [T, D] ──· W_o + b──►
+//   [T, D]
+//
+// The same code runs in three places, which differ only in where queries and keys come from and in
+// the mask:
+//
+//   encoder self-attention   queries and keys: the source sentence      no mask
+//   decoder self-attention   queries and keys: the target so far        causal: never look ahead
+//   cross-attention          queries: the target; keys: the encoded source   no mask
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/kernels.h"
+#include "base/matmul.h"
+#include "nn/attention_observer.h"
+#include "nn/linear.h"
+
+namespace attn {
+
+/// What a query may not look at. Both may hold at once.
+struct AttentionMask {
+  /// Query i of n looks at the first (keys − n + i + 1) keys only. With one query after many
+  /// cached keys that is all of them; with as many queries as keys it is the lower triangle.
+  bool causal = false;
+  /// hidden[j] ≠ 0: key j is padding and nobody looks at it. Empty: no padding.
+  std::span<const std::uint8_t> hidden = {};
+};
+
+/// The queries of one sentence and the keys they may look at. Rows count from the start of the
+/// matrices that attend() is given.
+struct AttentionGroup {
+  Index sentence = 0;
+  Index first_query = 0;
+  Index queries = 0;
+  Index first_key = 0;
+  Index keys = 0;
+  const std::int32_t* key_rows = nullptr;  ///< rows of the keys in a cache; null: one after another
+  AttentionMask mask;
+};
+
+/// Keys and values of all heads, row j of each at base + j · stride, D columns wide.
+struct KeysAndValues {
+  const float* keys = nullptr;
+  const float* values = nullptr;
+  Index stride = 0;
+};
+
+/// The numbers that one attention layer runs with.
+struct AttentionShape {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+  Index heads = 1;
+  Index head_dim = 0;  ///< K
+  float scale = 1.0F;  ///< 1/√K, or 1 for Luong's unscaled dot product
+};
+
+/// The formula at the top for every group and head. queries [T, D] → output [T, D]; the heads'
+/// outputs stand side by side in the columns. A query that may look at nothing gets zeros.
+void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
+            std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer);
+
+/// The parameters of one multi-head attention, and the products prepared from them.
+struct MultiHeadAttention {
+  Linear query;   ///< weight [D, D], bias [D]
+  Linear key;     ///< weight [D, D], bias [D]
+  Linear value;   ///< weight [D, D], bias [D]
+  Linear output;  ///< weight [D, D], bias [D]
+
+  WeightProduct query_key_value;  ///< [D, 3D], for self-attention
+  WeightProduct query_alone;      ///< [D, D], for cross-attention, whose
+  WeightProduct key_value;        ///< [D, 2D] reads the encoder's output once a sentence
+  WeightProduct output_product;   ///< [D, D]
+
+  void prepare_self(Backend backend);
+  void prepare_cross(Backend backend);
+};
+
+}  // namespace attn

@@ -1,0 +1,39 @@
+#include "nn/embedding.h"
+
+#include <cmath>
+#include <stdexcept>
+
+namespace attn {
+
+void embed(const Parameter& table, const Parameter& positions, float scale,
+           std::span<const int> ids, std::span<const Index> position, MatrixRef out) {
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
+    if (position[t] < 0 || position[t] >= positions.rows)
+      throw std::logic_error("no such position");
+    const float* token = table.data + ids[t] * table.row_stride;
+    const float* place = positions.data + position[t] * positions.row_stride;
+    float* row = out.data() + static_cast<Index>(t) * out.outerStride();
+    for (Index j = 0; j < table.columns; ++j) {
+      const float scaled = token[j * table.column_stride] * scale;
+      row[j] = scaled + place[j * positions.column_stride];
+    }
+  }
+}
+
+Matrix sinusoids(Index positions, Index d_model) {
+  Matrix table(positions, d_model);
+  const Index sines = (d_model + 1) / 2;
+  for (Index i = 0; i < sines; ++i) {
+    const double divisor =
+        std::pow(10000.0, 2.0 * static_cast<double>(i) / static_cast<double>(d_model));
+    for (Index p = 0; p < positions; ++p) {
+      const double angle = static_cast<double>(p) / divisor;
+      table(p, i) = static_cast<float>(std::sin(angle));
+      if (sines + i < d_model) table(p, sines + i) = static_cast<float>(std::cos(angle));
+    }
+  }
+  return table;
+}
+
+}  // namespace attn

@@ -1,0 +1,23 @@
+// Token embeddings and positions.
+#pragma once
+
+#include <span>
+
+#include "base/matmul.h"
+
+namespace attn {
+
+/// out[t] = table[ids[t]] · scale + positions[first_positions…]. table [V, D], positions [P, D],
+/// out [T, D]; position[t] is the place of token t in its sentence. Ids and positions are checked
+/// by the caller (std::logic_error here).
+void embed(const Parameter& table, const Parameter& positions, float scale,
+           std::span<const int> ids, std::span<const Index> position, MatrixRef out);
+
+/// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
+/// the first half of the columns and all cosines in the second):
+///   PE(p, i)            = sin(p / 10000^(2i/D))   for the first ⌈D/2⌉ columns
+///   PE(p, ⌈D/2⌉ + i)    = cos(p / 10000^(2i/D))   for the other ⌊D/2⌋
+/// Computed in double and rounded once, as transformers does.
+Matrix sinusoids(Index positions, Index d_model);
+
+}  // namespace attn

@@ -1,0 +1,21 @@
+// Layer normalisation (Ba et al. 2016): each row is shifted to mean 0, scaled to variance 1, then
+// weighted and shifted column by column.
+#pragma once
+
+#include "base/matmul.h"
+
+namespace attn {
+
+struct LayerNorm {
+  Parameter weight;  ///< [1, D]
+  Parameter bias;    ///< [1, D]
+
+  /// Added to the variance, as in transformers and PyTorch's default.
+  static constexpr float epsilon = 1e-5F;
+
+  /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row. x, out [T, D], may be the
+  /// same.
+  void forward(const ConstMatrixRef& x, MatrixRef out) const;
+};
+
+}  // namespace attn

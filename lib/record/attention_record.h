@@ -1,0 +1,83 @@
+// What the program knows about one sentence after translating it: plain data, no model attached.
+// Views (terminal, JSON, pictures) read this and nothing else.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/attention_kind.h"
+
+namespace attn {
+
+/// Every head's weights of one kind for one sentence, as Hugging Face indexes them:
+/// [layer][head][query][key].
+struct AttentionMaps {
+  int layers = 0;
+  int heads = 0;
+  int queries = 0;
+  int keys = 0;
+  std::vector<float> weights;  ///< layers · heads · queries · keys, row-major
+
+  /// The [queries · keys] weights of one head, row-major.
+  std::span<const float> map(int layer, int head) const {
+    const std::size_t size = static_cast<std::size_t>(queries) * static_cast<std::size_t>(keys);
+    return {weights.data() + static_cast<std::size_t>(layer * heads + head) * size, size};
+  }
+  std::span<float> map(int layer, int head) {
+    const std::size_t size = static_cast<std::size_t>(queries) * static_cast<std::size_t>(keys);
+    return {weights.data() + static_cast<std::size_t>(layer * heads + head) * size, size};
+  }
+  float at(int layer, int head, int query, int key) const {
+    return map(layer, head)[static_cast<std::size_t>(query) * static_cast<std::size_t>(keys) +
+                            static_cast<std::size_t>(key)];
+  }
+};
+
+/// Pieces and their ids, in order; tokens[i] is the piece of ids[i] ("▁The", "</s>").
+struct TokenSequence {
+  std::vector<std::string> tokens;
+  std::vector<int> ids;
+};
+
+/// One translation with its maps. Row t of the decoder's maps is the step that produced tokens[t].
+struct HypothesisRecord {
+  std::string text;
+  TokenSequence produced;        ///< L tokens, normally ending in "</s>"
+  float score = 0;               ///< the search's score, as `generate` reports it
+  std::vector<float> log_probs;  ///< natural log-softmax of each produced token, L of them
+  TokenSequence decoder_input;   ///< the start symbol and produced tokens but the last, L of them
+  AttentionMaps decoder_self;    ///< [layers, heads, L, L]
+  AttentionMaps cross;           ///< [layers, heads, L, S]
+};
+
+/// The facts of a model that a reader of a record wants to know.
+struct ModelSummary {
+  bool random_weights = false;
+  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::string name;                   ///< directory, config or preset as the user named it
+  int d_model = 0;
+  int encoder_layers = 0;
+  int decoder_layers = 0;
+  int encoder_heads = 0;
+  int decoder_heads = 0;
+  int encoder_ffn_dim = 0;
+  int decoder_ffn_dim = 0;
+  int vocab_size = 0;          ///< of the source
+  int decoder_vocab_size = 0;  ///< of the target
+
+  int encoder_head_dim() const { return encoder_heads > 0 ? d_model / encoder_heads : 0; }
+  int decoder_head_dim() const { return decoder_heads > 0 ? d_model / decoder_heads : 0; }
+};
+
+struct AttentionRecord {
+  ModelSummary model;
+  std::string source_text;
+  TokenSequence source;        ///< S tokens, ending in "</s>"
+  AttentionMaps encoder_self;  ///< [layers, heads, S, S]
+  std::vector<HypothesisRecord> hypotheses;  ///< best first
+};
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+// Text to ids and back, exactly as transformers' MarianTokenizer does it: SentencePiece cuts the
+// text into pieces, vocab.json gives each piece its id.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+struct EncodedText {
+  std::vector<int> ids;              ///< with the end symbol last
+  std::vector<std::string> pieces;   ///< as SentencePiece cut them; "</s>" last
+  std::size_t unknown = 0;           ///< pieces that the vocabulary does not hold
+};
+
+/// Token ids that the tokenizer's files fix.
+struct SpecialTokens {
+  int eos = 0;
+  int unk = 1;
+  int pad = 0;
+};
+
+/// A directory's source.spm, target.spm, vocab.json (and target_vocab.json where the vocabularies
+/// are separate), loaded once and read-only after.
+class Tokenizer {
+ public:
+  /// SystemError where a file cannot be read, InputError (exit 3) where one is missing or damaged:
+  /// SentencePiece files are bounds-checked before the library sees them, vocab.json must hold each
+  /// id from 0 to its size minus 1 exactly once.
+  explicit Tokenizer(const std::string& directory);
+  ~Tokenizer();
+  Tokenizer(Tokenizer&&) noexcept;
+  Tokenizer& operator=(Tokenizer&&) noexcept;
+
+  /// `text` is clean (base/utf8.h). Special pieces typed in it are ordinary text, except a leading
+  /// >>xxx<< language mark, which becomes one piece.
+  EncodedText encode_source(std::string_view text) const;
+  EncodedText encode_target(std::string_view text) const;
+
+  /// Target ids to text; special pieces (end, unknown, padding) are left out.
+  std::string decode_target(const std::vector<int>& ids) const;
+
+  /// The piece of an id: "▁The", "</s>"; InputError outside the vocabulary.
+  const std::string& source_piece(int id) const;
+  const std::string& target_piece(int id) const;
+
+  int source_vocab_size() const;
+  int target_vocab_size() const;  ///< equals source_vocab_size() where the vocabulary is shared
+  bool separate_vocabularies() const;
+  SpecialTokens special_tokens() const;
+
+ private:
+  struct Files;
+  std::unique_ptr<Files> files_;
+};
+
+}  // namespace attn

@@ -1,0 +1,117 @@
+#include "translate/beam.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace attn {
+namespace {
+
+constexpr float kNone = -1e9F;  ///< `generate`'s score of a beam that must not win
+
+float power(Index length, float penalty) {
+  // Python raises an int to a float in double, and torch then divides float32 by it.
+  return static_cast<float>(std::pow(static_cast<double>(length), static_cast<double>(penalty)));
+}
+
+}  // namespace
+
+SentenceBeam::SentenceBeam(const DecodeConfig& decode, int eos_token_id, Index most_tokens)
+    : decode_(decode),
+      eos_token_id_(eos_token_id),
+      beams_(decode.num_beams),
+      most_tokens_(most_tokens),
+      running_(static_cast<std::size_t>(beams_)),
+      finished_(static_cast<std::size_t>(beams_)) {
+  // All beams are equal before the first step: only the first may speak.
+  for (std::size_t i = 1; i < running_.size(); ++i) running_[i].score = kNone;
+}
+
+bool SentenceBeam::ends(const Candidate& candidate) const {
+  return candidate.token == eos_token_id_ || produced_ + 1 >= most_tokens_;
+}
+
+void SentenceBeam::merge_finished(std::span<const Candidate> best) {
+  const bool full = std::all_of(finished_.begin(), finished_.end(),
+                                [](const Finished& f) { return f.is_finished; });
+  const float length = power(produced_ + 1, decode_.length_penalty);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    // Only the first `beams_` candidates may be results; the others are there to run on.
+    if (i >= static_cast<std::size_t>(beams_) || !ends(best[i])) continue;
+    float score = best[i].score / length;
+    if (full && decode_.early_stopping == EarlyStopping::yes) score += kNone;
+    if (!improvement_possible_) score += kNone;
+    std::vector<int> ids = running_[static_cast<std::size_t>(best[i].beam)].ids;
+    ids.push_back(best[i].token);
+    finished_.push_back({std::move(ids), score, true});
+  }
+  std::stable_sort(finished_.begin(), finished_.end(),
+                   [](const Finished& a, const Finished& b) { return a.score > b.score; });
+  finished_.resize(static_cast<std::size_t>(beams_));
+}
+
+void SentenceBeam::choose_running(std::span<const Candidate> best) {
+  std::vector<std::size_t> order(best.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  const auto running_score = [&](std::size_t i) {
+    return best[i].score + (ends(best[i]) ? kNone : 0.0F);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return running_score(a) > running_score(b);
+  });
+  std::vector<Running> next(static_cast<std::size_t>(beams_));
+  for (std::size_t i = 0; i < next.size(); ++i) {
+    const Candidate& c = best[order[i]];
+    next[i].ids = running_[static_cast<std::size_t>(c.beam)].ids;
+    next[i].ids.push_back(c.token);
+    next[i].score = running_score(order[i]);
+    next[i].parent = c.beam;
+  }
+  running_ = std::move(next);
+}
+
+bool SentenceBeam::can_improve() const {
+  const bool hope_for_length =
+      decode_.early_stopping == EarlyStopping::never && decode_.length_penalty > 0.0F;
+  const Index length = hope_for_length ? most_tokens_ : produced_;
+  const float best = running_.front().score / power(length, decode_.length_penalty);
+  float worst = finished_.front().score;
+  for (const Finished& f : finished_) worst = std::min(worst, f.score);
+  return std::any_of(finished_.begin(), finished_.end(),
+                     [&](const Finished& f) { return best > (f.is_finished ? worst : kNone); });
+}
+
+void SentenceBeam::advance(std::span<const Candidate> best, SearchTrace* trace, Index sentence) {
+  const bool all_end =
+      std::all_of(best.begin(), best.end(), [&](const Candidate& c) { return ends(c); });
+  std::vector<SearchTrace::Candidate> seen;
+  if (trace != nullptr) {
+    for (const Candidate& c : best) seen.push_back({c.beam, c.token, c.score, ends(c), false});
+  }
+  merge_finished(best);
+  choose_running(best);
+  if (trace != nullptr) {
+    for (SearchTrace::Candidate& c : seen) {
+      c.kept = std::any_of(running_.begin(), running_.end(), [&](const Running& r) {
+        return !c.ended && r.parent == c.parent && r.ids.back() == c.token;
+      });
+    }
+    trace->step(sentence, produced_, seen);
+  }
+  ++produced_;
+  improvement_possible_ = improvement_possible_ && can_improve();
+  const bool all_finished = std::all_of(finished_.begin(), finished_.end(),
+                                        [](const Finished& f) { return f.is_finished; });
+  done_ = !improvement_possible_ || all_end ||
+          (all_finished && decode_.early_stopping == EarlyStopping::yes);
+}
+
+std::vector<SearchHypothesis> SentenceBeam::results(Index count) const {
+  std::vector<SearchHypothesis> results;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count) && i < finished_.size(); ++i) {
+    if (finished_[i].is_finished) results.push_back({finished_[i].ids, finished_[i].score});
+  }
+  return results;
+}
+
+}  // namespace attn

@@ -1,0 +1,64 @@
+// The bookkeeping of beam search for one sentence, as transformers' vectorised beam search does it
+// (generation/utils.py, _beam_search), in its float32 arithmetic.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "translate/search.h"
+
+namespace attn {
+
+class SentenceBeam {
+ public:
+  struct Running {
+    std::vector<int> ids;
+    float score = 0;   ///< accumulated log-probability; −1e9 marks a beam that is none yet
+    Index parent = 0;  ///< row it continues, within this sentence
+  };
+  struct Candidate {
+    float score = 0;
+    Index beam = 0;
+    int token = 0;
+  };
+
+  SentenceBeam(const DecodeConfig& decode, int eos_token_id, Index most_tokens);
+
+  const std::vector<Running>& running() const { return running_; }
+  Index most_tokens() const { return most_tokens_; }
+  bool done() const { return done_; }
+
+  /// How many best candidates over all beams a step needs (twice the beams: as many may end).
+  Index candidates_needed() const { return 2 * beams_; }
+
+  /// Takes the best candidates, best first: those that end go to the finished list, the best that
+  /// do not run on. Decides whether the sentence is done.
+  void advance(std::span<const Candidate> best, SearchTrace* trace, Index sentence);
+
+  /// Finished hypotheses, best first.
+  std::vector<SearchHypothesis> results(Index count) const;
+
+ private:
+  struct Finished {
+    std::vector<int> ids;
+    float score = -1e9F;
+    bool is_finished = false;
+  };
+
+  bool ends(const Candidate& candidate) const;
+  void merge_finished(std::span<const Candidate> best);
+  void choose_running(std::span<const Candidate> best);
+  bool can_improve() const;
+
+  DecodeConfig decode_;
+  int eos_token_id_;
+  Index beams_;
+  Index most_tokens_;
+  Index produced_ = 0;  ///< tokens that every running beam has
+  bool improvement_possible_ = true;
+  bool done_ = false;
+  std::vector<Running> running_;
+  std::vector<Finished> finished_;  ///< always `beams_` of them, best first
+};
+
+}  // namespace attn

@@ -1,0 +1,31 @@
+// Recording what attention did: the first of the observers.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/transformer.h"
+#include "record/attention_record.h"
+
+namespace attn {
+
+/// Copies every head's weights of one batch into maps, one set a sentence.
+class AttentionRecorder : public AttentionObserver {
+ public:
+  void weights_ready(AttentionHead& head) override;
+
+  /// The maps of one sentence and kind; [layers, heads, queries, keys]. Empty (no layers) where the
+  /// kind never ran.
+  AttentionMaps take(AttentionKind kind, Index sentence);
+
+ private:
+  struct Slot {
+    AttentionMaps maps;
+  };
+  std::vector<Slot> slots_[3];
+};
+
+/// log-softmax of `ids[t]` in row t of logits: natural logarithms, one a row.
+std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids);
+
+}  // namespace attn

@@ -1,0 +1,47 @@
+// Searching for translations: greedy and beam search over a whole batch, with the semantics of
+// transformers' `generate`.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+struct SearchHypothesis {
+  std::vector<int> ids;  ///< produced tokens, the end symbol last where the hypothesis ended
+  /// Sum of the processed log-probabilities (a forced token counts 0) divided by
+  /// length ^ length_penalty, length being ids.size().
+  float score = 0;
+};
+
+/// What a search did, step by step: the view of a beam tree and its tests read it.
+class SearchTrace {
+ public:
+  struct Candidate {
+    Index parent = 0;  ///< row of the step before, within the sentence
+    int token = 0;
+    float log_prob = 0;  ///< accumulated
+    bool ended = false;
+    bool kept = false;  ///< goes on into the next step
+  };
+  virtual ~SearchTrace() = default;
+  /// The candidates of one sentence at one step, best first.
+  virtual void step(Index sentence, Index step, std::span<const Candidate> candidates) = 0;
+};
+
+/// Most tokens that a translation of a source of `source_length` tokens may have, the end symbol
+/// included: max_new_tokens, or without one 2 · source + 10; never more than the decoder's
+/// positions.
+Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index source_length);
+
+/// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
+/// One beam is greedy search, as in `generate`. A null trace is off and costs nothing.
+std::vector<std::vector<SearchHypothesis>> search(const Transformer& model,
+                                                  const PackedTokens& source,
+                                                  const DecodeConfig& decode,
+                                                  SearchTrace* trace = nullptr);
+
+}  // namespace attn

@@ -1,0 +1,187 @@
+#include "translate/translator.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "translate/recorder.h"
+
+namespace attn {
+namespace {
+
+/// More text than any model's positions can hold; SentencePiece is never asked to cut more.
+constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+
+void check_vocabulary(const char* side, int tokens, int embedding) {
+  if (tokens > embedding) {
+    throw InputError(
+        "the {} vocabulary holds {} pieces, and the model's embedding {}; tokenizer "
+        "and weights are not of one model",
+        side, tokens, embedding);
+  }
+}
+
+PackedTokens pack_one(std::span<const int> ids) {
+  PackedTokens packed;
+  packed.add(ids);
+  return packed;
+}
+
+}  // namespace
+
+ModelSummary summarise(const ModelConfig& config) {
+  ModelSummary s;
+  s.d_model = config.d_model;
+  s.encoder_layers = config.encoder_layers;
+  s.decoder_layers = config.decoder_layers;
+  s.encoder_heads = config.encoder_heads;
+  s.decoder_heads = config.decoder_heads;
+  s.encoder_ffn_dim = config.encoder_ffn_dim;
+  s.decoder_ffn_dim = config.decoder_ffn_dim;
+  s.vocab_size = config.vocab_size;
+  s.decoder_vocab_size = config.decoder_vocab_size;
+  return s;
+}
+
+Translator::Translator(const Transformer& model, const Tokenizer& tokenizer, DecodeConfig decode)
+    : model_(model),
+      tokenizer_(tokenizer),
+      decode_(std::move(decode)),
+      summary_(summarise(model.config())) {
+  check_vocabulary("source", tokenizer.source_vocab_size(), model.config().vocab_size);
+  check_vocabulary("target", tokenizer.target_vocab_size(), model.config().decoder_vocab_size);
+}
+
+PreparedSentence Translator::prepare(std::string_view bytes) const {
+  PreparedSentence sentence;
+  std::size_t cut_bytes = 0;
+  if (bytes.size() > kMostBytes) {
+    std::size_t end = kMostBytes;
+    while (end > 0 && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) --end;
+    cut_bytes = bytes.size() - end;
+    bytes = bytes.substr(0, end);
+  }
+  CleanedText cleaned = clean_text(bytes);
+  sentence.text = std::move(cleaned.text);
+  sentence.invalid_bytes = cleaned.invalid_bytes;
+  sentence.controls = cleaned.controls;
+  EncodedText encoded = tokenizer_.encode_source(sentence.text);
+  sentence.ids = std::move(encoded.ids);
+  sentence.unknown = encoded.unknown;
+  const auto most = static_cast<std::size_t>(model_.config().max_positions);
+  if (sentence.ids.size() > most) {
+    sentence.cut_tokens = sentence.ids.size() - most;
+    sentence.ids.resize(most);
+    sentence.ids.back() = model_.config().eos_token_id;
+  }
+  if (cut_bytes > 0) sentence.cut_tokens += cut_bytes;  // at most one token a byte
+  return sentence;
+}
+
+std::vector<std::vector<SearchHypothesis>> Translator::find(
+    const std::vector<PreparedSentence>& batch) const {
+  PackedTokens source;
+  for (const PreparedSentence& sentence : batch) {
+    if (!sentence.empty()) source.add(sentence.ids);
+  }
+  std::vector<std::vector<SearchHypothesis>> found = search(model_, source, decode_);
+  std::vector<std::vector<SearchHypothesis>> results;
+  auto next = found.begin();
+  for (const PreparedSentence& sentence : batch) {
+    results.push_back(sentence.empty() ? std::vector<SearchHypothesis>(1) : std::move(*next++));
+  }
+  return results;
+}
+
+std::vector<std::vector<Translation>> Translator::translate(
+    const std::vector<PreparedSentence>& batch) const {
+  std::vector<std::vector<Translation>> results;
+  for (std::vector<SearchHypothesis>& hypotheses : find(batch)) {
+    std::vector<Translation>& translations = results.emplace_back();
+    for (SearchHypothesis& hypothesis : hypotheses) {
+      std::string text = tokenizer_.decode_target(hypothesis.ids);
+      translations.push_back({std::move(text), std::move(hypothesis.ids), hypothesis.score});
+    }
+  }
+  return results;
+}
+
+AttentionRecord Translator::begin_record(const PreparedSentence& sentence,
+                                         EncodedSource& encoded) const {
+  AttentionRecord record;
+  record.model = summary_;
+  record.source_text = sentence.text;
+  record.source.ids = sentence.ids;
+  for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_piece(id));
+  AttentionRecorder recorder;
+  encoded = model_.encode(pack_one(sentence.ids), &recorder);
+  record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
+  return record;
+}
+
+HypothesisRecord Translator::replay(const EncodedSource& encoded, std::vector<int> ids) const {
+  HypothesisRecord record;
+  const ModelConfig& config = model_.config();
+  if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
+    record.decoder_self = {config.decoder_layers, config.decoder_heads, 0, 0, {}};
+    record.cross = record.decoder_self;
+    return record;
+  }
+  record.produced.ids = std::move(ids);
+  record.text = tokenizer_.decode_target(record.produced.ids);
+  record.decoder_input.ids.push_back(config.decoder_start_token_id);
+  for (std::size_t t = 0; t + 1 < record.produced.ids.size(); ++t) {
+    record.decoder_input.ids.push_back(record.produced.ids[t]);
+  }
+  for (const int id : record.produced.ids) {
+    record.produced.tokens.push_back(tokenizer_.target_piece(id));
+  }
+  for (const int id : record.decoder_input.ids) {
+    record.decoder_input.tokens.push_back(tokenizer_.target_piece(id));
+  }
+  AttentionRecorder recorder;
+  const Matrix hidden = model_.decode(pack_one(record.decoder_input.ids), encoded, &recorder);
+  Matrix logits(hidden.rows(), config.decoder_vocab_size);
+  model_.logits(hidden, logits);
+  record.log_probs = log_probabilities(logits, record.produced.ids);
+  record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);
+  record.cross = recorder.take(AttentionKind::cross, 0);
+  return record;
+}
+
+std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch) const {
+  const std::vector<std::vector<SearchHypothesis>> found = find(batch);
+  std::vector<AttentionRecord> records;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    EncodedSource encoded;
+    AttentionRecord record = begin_record(batch[i], encoded);
+    for (const SearchHypothesis& hypothesis : found[i]) {
+      record.hypotheses.push_back(replay(encoded, hypothesis.ids));
+      record.hypotheses.back().score = hypothesis.score;
+    }
+    records.push_back(std::move(record));
+  }
+  return records;
+}
+
+AttentionRecord Translator::record_target(const PreparedSentence& source,
+                                          std::string_view target) const {
+  EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
+  const int positions = model_.config().max_positions;
+  if (encoded_target.ids.size() > static_cast<std::size_t>(positions)) {
+    throw InputError("--target has {} tokens, and the model has {} positions; give a shorter text",
+                     encoded_target.ids.size(), positions);
+  }
+  EncodedSource encoded;
+  AttentionRecord record = begin_record(source, encoded);
+  HypothesisRecord hypothesis = replay(encoded, std::move(encoded_target.ids));
+  const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
+  const double length = std::pow(static_cast<double>(hypothesis.produced.ids.size()),
+                                 static_cast<double>(decode_.length_penalty));
+  hypothesis.score = sum / static_cast<float>(length);
+  record.hypotheses.push_back(std::move(hypothesis));
+  return record;
+}
+
+}  // namespace attn

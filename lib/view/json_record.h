@@ -1,0 +1,13 @@
+// The attention record as JSON, version 1 (docs/json.md describes each field).
+#pragma once
+
+#include <string>
+
+#include "record/attention_record.h"
+
+namespace attn {
+
+/// One object on one line, ending in a newline; several records make JSON Lines.
+std::string to_json_line(const AttentionRecord& record);
+
+}  // namespace attn

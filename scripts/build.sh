@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Configures and builds one preset quietly: build.sh PRESET [TARGET…]. Output only when it fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+preset=$1
+shift
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+targets=()
+[ "$#" -eq 0 ] || targets=(--target "$@")
+if ! { cmake --preset "$preset" && cmake --build --preset "$preset" "${targets[@]}"; } >"$log" 2>&1; then
+  cat "$log" >&2
+  exit 1
+fi
+grep -E 'warning:' "$log" >&2 || true

@@ -1,0 +1,211 @@
+// attend() against attention written the long way: one small matrix a head, a mask added, softmax,
+// everything in double. And the observer.
+#include "nn/attention.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <limits>
+
+#include "random_matrix.h"
+
+using namespace attn;
+using attn::test::poisoned;
+using attn::test::random_matrix;
+
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+Parameter view(Matrix& m) {
+  return row_major(m.data(), m.rows(), m.cols());
+}
+
+/// One head the plain way: softmax(Q Kᵀ · scale + mask) V. Returns weights and output.
+struct PlainHead {
+  Eigen::MatrixXd weights;
+  Eigen::MatrixXd output;
+};
+
+PlainHead plain_head(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k, const Eigen::MatrixXd& v,
+                     double scale, const Eigen::MatrixXd& mask) {
+  Eigen::MatrixXd s = q * k.transpose() * scale + mask;
+  for (Index i = 0; i < s.rows(); ++i) {
+    const double top = s.row(i).maxCoeff();
+    for (Index j = 0; j < s.cols(); ++j) {
+      s(i, j) = s(i, j) == kMinusInfinity ? 0.0 : std::exp(s(i, j) - top);
+    }
+    const double sum = s.row(i).sum();
+    if (sum > 0) s.row(i) /= sum;
+  }
+  return {s, s * v};
+}
+
+Eigen::MatrixXd mask_matrix(const AttentionGroup& g) {
+  Eigen::MatrixXd mask = Eigen::MatrixXd::Zero(g.queries, g.keys);
+  for (Index i = 0; i < g.queries; ++i) {
+    for (Index j = 0; j < g.keys; ++j) {
+      const bool future = g.mask.causal && j > g.keys - g.queries + i;
+      const bool padding = !g.mask.hidden.empty() && g.mask.hidden[static_cast<std::size_t>(j)];
+      if (future || padding) mask(i, j) = kMinusInfinity;
+    }
+  }
+  return mask;
+}
+
+struct Watcher : AttentionObserver {
+  int weights_seen = 0;
+  int outputs_seen = 0;
+  bool change = false;
+  std::function<void(const AttentionHead&)> look;
+  void weights_ready(AttentionHead& head) override {
+    ++weights_seen;
+    if (look) look(head);
+    if (change) {
+      head.weights.setZero();
+      head.weights.col(0).setOnes();
+    }
+  }
+  void output_ready(const AttentionHead& head) override {
+    ++outputs_seen;
+    CHECK(head.output.allFinite());
+  }
+};
+
+}  // namespace
+
+TEST_CASE("attention equals one small matrix a head, for every mask, odd and even head_dim") {
+  const std::vector<std::uint8_t> hidden{0, 1, 0, 0, 1, 0, 1};
+  for (const Index heads : {1, 2, 3, 5}) {
+    for (const Index head_dim : {1, 5, 6, 17, 64}) {
+      for (int masks = 0; masks < 4; ++masks) {
+        CAPTURE(heads);
+        CAPTURE(head_dim);
+        CAPTURE(masks);
+        const Index d = heads * head_dim;
+        const Matrix q = random_matrix(9, d, "q");
+        const Matrix kv = random_matrix(9, 2 * d, "kv");
+        AttentionMask mask;
+        mask.causal = (masks & 1) != 0;
+        if ((masks & 2) != 0) mask.hidden = hidden;
+        // Two sentences, of 2 and 7 rows; the second carries the mask under test.
+        const std::vector<AttentionGroup> groups{{0, 0, 2, 0, 2, nullptr, {}},
+                                                 {1, 2, 7, 2, 7, nullptr, mask}};
+        const AttentionShape shape{AttentionKind::encoder_self, 0, heads, head_dim, 0.37F};
+        Matrix out = poisoned(9, d);
+        attend(shape, q, {kv.data(), kv.data() + d, 2 * d}, groups, out, nullptr);
+        for (const AttentionGroup& g : groups) {
+          for (Index h = 0; h < heads; ++h) {
+            const auto block = [&](const Matrix& m, Index row, Index n, Index column) {
+              return Eigen::MatrixXd(
+                  m.block(row, column + h * head_dim, n, head_dim).cast<double>());
+            };
+            const PlainHead expected =
+                plain_head(block(q, g.first_query, g.queries, 0), block(kv, g.first_key, g.keys, 0),
+                           block(kv, g.first_key, g.keys, d), 0.37F, mask_matrix(g));
+            CHECK(
+                (block(out, g.first_query, g.queries, 0) - expected.output).cwiseAbs().maxCoeff() <
+                1e-5);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("the fused product of query, key and value equals one small matrix a head") {
+  const Index d = 12;
+  for (const Index heads : {2, 3, 4, 6}) {
+    const Index k = d / heads;
+    Matrix wq = random_matrix(d, d, "wq");
+    Matrix wk = random_matrix(d, d, "wk");
+    Matrix wv = random_matrix(d, d, "wv");
+    Matrix bq = random_matrix(1, d, "bq");
+    Matrix bk = random_matrix(1, d, "bk");
+    Matrix bv = random_matrix(1, d, "bv");
+    MultiHeadAttention layer;
+    layer.query = {view(wq), view(bq)};
+    layer.key = {view(wk), view(bk)};
+    layer.value = {view(wv), view(bv)};
+    layer.output = layer.query;
+    for (const Backend backend : {Backend::plain, Backend::panels}) {
+      layer.prepare_self(backend);
+      const Matrix x = random_matrix(5, d, "x");
+      Matrix fused = poisoned(5, 3 * d);
+      layer.query_key_value(x, fused);
+      for (Index h = 0; h < heads; ++h) {
+        // The head's own [D, K] matrices, cut out of the big ones.
+        const Matrix small_q = wq.middleCols(h * k, k);
+        const Matrix small_v = wv.middleCols(h * k, k);
+        const Matrix q = (x * small_q).rowwise() + bq.row(0).segment(h * k, k);
+        const Matrix v = (x * small_v).rowwise() + bv.row(0).segment(h * k, k);
+        CHECK((fused.middleCols(h * k, k) - q).cwiseAbs().maxCoeff() < 1e-5F);
+        CHECK((fused.middleCols(2 * d + h * k, k) - v).cwiseAbs().maxCoeff() < 1e-5F);
+      }
+    }
+  }
+}
+
+TEST_CASE("an observer sees the formula's quantities and changes no bit") {
+  const Index heads = 2;
+  const Index head_dim = 7;
+  const Index d = heads * head_dim;
+  const Matrix x = random_matrix(6, 3 * d, "x", 2.0F);
+  const std::vector<AttentionGroup> groups{{0, 0, 6, 0, 6, nullptr, {true, {}}}};
+  const AttentionShape shape{AttentionKind::decoder_self, 3, heads, head_dim, 0.5F};
+  const KeysAndValues memory{x.data() + d, x.data() + 2 * d, 3 * d};
+  Matrix without = poisoned(6, d);
+  Matrix with = poisoned(6, d);
+  attend(shape, x.leftCols(d), memory, groups, without, nullptr);
+  Watcher watcher;
+  watcher.look = [&](const AttentionHead& head) {
+    CHECK(head.kind == AttentionKind::decoder_self);
+    CHECK(head.layer == 3);
+    CHECK(head.scale == 0.5F);
+    const Matrix scores = head.query * head.key.transpose() * head.scale;
+    CHECK((head.scores - scores).cwiseAbs().maxCoeff() < 1e-5F);
+    CHECK(head.value == x.middleCols(2 * d + head.head * head_dim, head_dim));
+    for (Index i = 0; i < 6; ++i) {
+      CHECK(head.weights.row(i).sum() == doctest::Approx(1.0).epsilon(1e-6));
+      for (Index j = i + 1; j < 6; ++j) {
+        CHECK(head.weights(i, j) == 0.0F);
+        CHECK(head.mask(i, j) == -std::numeric_limits<float>::infinity());
+      }
+      CHECK(head.mask(i, 0) == 0.0F);
+    }
+  };
+  attend(shape, x.leftCols(d), memory, groups, with, &watcher);
+  CHECK(watcher.weights_seen == 2);
+  CHECK(watcher.outputs_seen == 2);
+  CHECK(std::memcmp(with.data(), without.data(), static_cast<std::size_t>(6 * d) * 4) == 0);
+}
+
+TEST_CASE("weights that an observer changes are the ones used") {
+  const Matrix q = random_matrix(3, 4, "q");
+  const Matrix kv = random_matrix(5, 8, "kv");
+  const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 5, nullptr, {}}};
+  Watcher watcher;
+  watcher.change = true;
+  Matrix out = poisoned(3, 4);
+  attend({AttentionKind::cross, 0, 1, 4, 0.5F}, q, {kv.data(), kv.data() + 4, 8}, groups, out,
+         &watcher);
+  for (Index i = 0; i < 3; ++i) CHECK(out.row(i) == kv.row(0).tail(4));
+}
+
+TEST_CASE("keys gathered from a cache equal keys in a row") {
+  const Matrix q = random_matrix(1, 6, "q");
+  Matrix kv = random_matrix(8, 12, "kv");
+  const std::vector<std::int32_t> rows{6, 1, 3};
+  Matrix in_order(3, 12);
+  for (Index j = 0; j < 3; ++j) in_order.row(j) = kv.row(rows[static_cast<std::size_t>(j)]);
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 3, 2, 1.0F};
+  Matrix a = poisoned(1, 6);
+  Matrix b = poisoned(1, 6);
+  const std::vector<AttentionGroup> gathered{{0, 0, 1, 0, 3, rows.data(), {}}};
+  const std::vector<AttentionGroup> plain{{0, 0, 1, 0, 3, nullptr, {}}};
+  attend(shape, q, {kv.data(), kv.data() + 6, 12}, gathered, a, nullptr);
+  attend(shape, q, {in_order.data(), in_order.data() + 6, 12}, plain, b, nullptr);
+  CHECK(std::memcmp(a.data(), b.data(), 24) == 0);
+}

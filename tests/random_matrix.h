@@ -1,0 +1,23 @@
+// Random matrices for tests, the same on every machine.
+#pragma once
+
+#include <limits>
+#include <string_view>
+
+#include "base/random.h"
+#include "base/tensor.h"
+
+namespace attn::test {
+
+inline Matrix random_matrix(Index rows, Index columns, std::string_view name, float bound = 1.0F) {
+  Matrix m(rows, columns);
+  fill_uniform(20261121, name, bound, m.data(), static_cast<std::size_t>(m.size()));
+  return m;
+}
+
+/// A matrix of NaN: what a computation under test must overwrite.
+inline Matrix poisoned(Index rows, Index columns) {
+  return Matrix::Constant(rows, columns, std::numeric_limits<float>::quiet_NaN());
+}
+
+}  // namespace attn::test

@@ -1,0 +1,87 @@
+// Records for the views' tests: made here, so that the views stand alone.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "record/attention_record.h"
+
+namespace attn::test {
+
+/// Rows that sum to 1, from a fixed sequence; with `causal`, 0 right of the diagonal.
+inline AttentionMaps sample_maps(int layers, int heads, int queries, int keys, bool causal) {
+  AttentionMaps maps{layers, heads, queries, keys, {}};
+  maps.weights.resize(static_cast<std::size_t>(layers * heads * queries * keys));
+  std::uint32_t state = 12345;
+  for (int row = 0; row < layers * heads * queries; ++row) {
+    float* weights = maps.weights.data() + static_cast<std::ptrdiff_t>(row) * keys;
+    float sum = 0;
+    for (int key = 0; key < keys; ++key) {
+      state = state * 1664525u + 1013904223u;
+      const bool masked = causal && key > row % queries;
+      weights[key] = masked ? 0.0f : std::exp(static_cast<float>(state >> 16) / 16384.0f);
+      sum += weights[key];
+    }
+    for (int key = 0; key < keys; ++key) weights[key] /= sum;
+  }
+  return maps;
+}
+
+/// A record of these source and produced pieces, two layers and two heads everywhere.
+inline AttentionRecord sample_record(std::vector<std::string> source,
+                                     std::vector<std::string> produced) {
+  AttentionRecord record;
+  record.model.name = "sample";
+  record.model.d_model = 12;
+  record.model.encoder_layers = record.model.decoder_layers = 2;
+  record.model.encoder_heads = record.model.decoder_heads = 2;
+  const int source_length = static_cast<int>(source.size());
+  const int target_length = static_cast<int>(produced.size());
+  HypothesisRecord hypothesis;
+  hypothesis.decoder_input.tokens = {"<pad>"};
+  hypothesis.decoder_input.tokens.insert(hypothesis.decoder_input.tokens.end(), produced.begin(),
+                                         produced.end() - 1);
+  for (int id = 0; id < target_length; ++id) {
+    hypothesis.produced.ids.push_back(id + 2);
+    hypothesis.decoder_input.ids.push_back(id + 1);
+    hypothesis.log_probs.push_back(-0.1f * static_cast<float>(id + 1));
+  }
+  for (int id = 0; id < source_length; ++id) record.source.ids.push_back(source_length - 1 - id);
+  hypothesis.produced.tokens = std::move(produced);
+  record.source.tokens = std::move(source);
+  hypothesis.decoder_self = sample_maps(2, 2, target_length, target_length, true);
+  hypothesis.cross = sample_maps(2, 2, target_length, source_length, false);
+  record.encoder_self = sample_maps(2, 2, source_length, source_length, false);
+  record.hypotheses.push_back(std::move(hypothesis));
+  return record;
+}
+
+inline AttentionRecord demo_record() {
+  AttentionRecord record = sample_record({"▁The", "▁group", "▁went", "▁home", "</s>"},
+                                         {"▁Die", "▁Gruppe", "▁ging", "▁nach", "▁Hause", "</s>"});
+  record.source_text = "The group went home";
+  record.hypotheses[0].text = "Die Gruppe ging nach Hause";
+  return record;
+}
+
+/// Longer than any window is wide, with subwords and long words.
+inline AttentionRecord long_record() {
+  return sample_record(
+      {"▁Where", "▁do", "▁the", "▁re", "sea", "rchers", "▁keep", "▁all", "▁Donaudampfschifffahrts",
+       "gesellschaft", "▁records", "▁of", "▁last", "▁year", ",", "▁my", "▁friend", "?", "</s>"},
+      {"▁Wo", "▁bewahren", "▁die", "▁Forscher", "▁alle", "▁Aufzeichn", "ungen", "▁des", "▁letzten",
+       "▁Jahres", "▁auf", ",", "▁mein", "▁Freund", "?", "</s>"});
+}
+
+/// Tokens that try to break the grid or the terminal.
+inline AttentionRecord hostile_record() {
+  return sample_record({"▁\x1b[31mred", "\x1b]0;title\x07", "▁\u202Eevil", "\u2066x", "▁漢字かな",
+                        "▁😀", std::string(200, 'x'), "", " ", "\n", "\r", "\u0085", "\u2028", "▁",
+                        "e\u0301\u0301\u0301", "a\xff\xfe", "</s>"},
+                       {"▁\x1b[2J", "漢字かな漢字かな漢字かな", "", "\t\t", "</s>"});
+}
+
+}  // namespace attn::test
