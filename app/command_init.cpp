@@ -100,7 +100,8 @@ void add_init(CLI::App& app, Run& run) {
   auto options = std::make_shared<InitOptions>();
   CLI::App* command =
       app.add_subcommand("init", "Write a random model as a directory that transformers loads");
-  options->source.add_to(*command, false);
+  options->source.add_to(*command);
+  options->source.add_heads_to(*command);
   command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
   command->add_option("--dtype", options->dtype, "float32, float16 or bfloat16 [float32]")
       ->type_name("TYPE");

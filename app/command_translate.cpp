@@ -261,7 +261,9 @@ void add_translate(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
   command->add_option("SENTENCE", options->sentences,
                       "Sentences; none: one a line on stdin, one translation a line on stdout");
-  options->source.add_to(*command, true);
+  options->source.add_model_to(*command);
+  options->source.add_to(*command);
+  options->source.add_heads_to(*command);
   command->add_option("--target", options->target, "Show this translation instead of searching")
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });

@@ -94,11 +94,13 @@ void train_tokenizer_for(const ExperimentConfig& experiment, const std::string& 
         experiment.path, wanted.type);
   }
   TokenizerTraining training;
-  training.type = wanted.type;
+  training.type = wanted.type == "bpe"    ? TokenizerType::bpe
+                  : wanted.type == "word" ? TokenizerType::word
+                                          : TokenizerType::unigram;
   training.vocab_size = wanted.vocab_size;
   training.joint = wanted.joint;
-  training.source_file = experiment.data.train.source;
-  training.target_file = experiment.data.train.target;
+  training.source_lines = read_lines(experiment.data.train.source);
+  training.target_lines = read_lines(experiment.data.train.target);
   train_tokenizer(training, directory);
 }
 
@@ -206,11 +208,16 @@ std::string default_model(const ModelOptions& options) {
 
 }  // namespace
 
-void ModelOptions::add_to(CLI::App& command, bool with_model) {
-  if (with_model) {
-    command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
-        ->type_name("DIR");
-  }
+void ModelOptions::add_model_to(CLI::App& command) {
+  command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
+      ->type_name("DIR");
+}
+
+void ModelOptions::add_heads_to(CLI::App& command) {
+  command.add_option("--heads", heads, "Heads of the random model, both stacks")->type_name("H");
+}
+
+void ModelOptions::add_to(CLI::App& command) {
   command.add_option("--config", config, "Experiment file; its model gets random weights")
       ->type_name("FILE");
   command.add_option("--preset", preset, "A well-known encoder-decoder shape, random weights")
@@ -219,7 +226,6 @@ void ModelOptions::add_to(CLI::App& command, bool with_model) {
       ->type_name("N")
       ->each([this](const std::string&) { seed_given = true; });
   command.add_option("--d-model", d_model, "Width of the random model")->type_name("N");
-  command.add_option("--heads", heads, "Heads of the random model, both stacks")->type_name("H");
   command.add_option("--layers", layers, "Layers of the random model, both stacks")->type_name("L");
   command.add_option("--set", overrides, "Override a config key: --set model.d_model=24")
       ->type_name("SECTION.KEY=VALUE")

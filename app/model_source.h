@@ -29,8 +29,11 @@ struct ModelOptions {
 
   bool seed_given = false;
 
-  /// Adds the options to a command. --model is left out where a command only makes random models.
-  void add_to(CLI::App& command, bool with_model);
+  /// Adds --config, --preset and what shapes a random model but --heads, which `inspect` reads
+  /// in its own way.
+  void add_to(CLI::App& command);
+  void add_model_to(CLI::App& command);  ///< --model
+  void add_heads_to(CLI::App& command);  ///< --heads
   bool changes_shape() const { return !d_model.empty() || !heads.empty() || !layers.empty(); }
 };
 

@@ -66,6 +66,14 @@ inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
   return {_mm256_and_ps(_mm256_cmp_ps(x.lo, bound.lo, _CMP_NLT_UQ), value.lo),
           _mm256_and_ps(_mm256_cmp_ps(x.hi, bound.hi, _CMP_NLT_UQ), value.hi)};
 }
+inline float sum_of_eight(__m256 v) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+inline float sum_of_lanes(Lanes a) {
+  return sum_of_eight(_mm256_add_ps(a.lo, a.hi));
+}
 inline bool any_above(Lanes a, Lanes b) {
   return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(a.lo, b.lo, _CMP_GT_OQ),
                                          _mm256_cmp_ps(a.hi, b.hi, _CMP_GT_OQ))) != 0;

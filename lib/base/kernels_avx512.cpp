@@ -52,6 +52,15 @@ inline Lanes times_power_of_two(Lanes a, Lanes n) {
 inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
   return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, bound.v, _CMP_NLT_UQ), value.v)};
 }
+inline float sum_of_eight(__m256 v) {
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+inline float sum_of_lanes(Lanes a) {
+  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a.v), 1));
+  return sum_of_eight(_mm256_add_ps(_mm512_castps512_ps256(a.v), high));
+}
 inline bool any_above(Lanes a, Lanes b) {
   return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ) != 0;
 }

@@ -4,7 +4,8 @@
 // an inline function of the standard library (hence __builtin_sqrtf and its like).
 //
 // The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
-// max, min, to_int_scale) and the constants kPanelLanes and kRowBlock.
+// max, min, sum_of_lanes and so on) and the constants kPanelLanes and kRowBlock. sum_of_lanes adds
+// lane i and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table.
 #pragma once
 
 #include "base/kernels.h"
@@ -85,15 +86,6 @@ void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
 
 // ---------------------------------------------------------------------------------------------
 // Sums and maxima over a row: lanes first, then one fixed tree.
-
-float sum_of_lanes(const Lanes& lanes) {
-  float v[kLanes];
-  lanes.store(v);
-  for (int half = 8; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) v[i] += v[i + half];
-  }
-  return v[0];
-}
 
 float max_of_lanes(const Lanes& lanes) {
   float v[kLanes];

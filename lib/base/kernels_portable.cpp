@@ -70,6 +70,12 @@ inline Lanes times_power_of_two(Lanes a, Lanes n) {
 inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
   return map([&](int i) { return x.v[i] < bound.v[i] ? 0.0F : value.v[i]; });
 }
+inline float sum_of_lanes(Lanes a) {
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) a.v[i] += a.v[i + half];
+  }
+  return a.v[0];
+}
 inline bool any_above(Lanes a, Lanes b) {
   bool any = false;
   for (int i = 0; i < 16; ++i) any = any || a.v[i] > b.v[i];

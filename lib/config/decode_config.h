@@ -42,7 +42,8 @@ struct DecodeConfig {
 /// Reads generation options from generation_config.json or a directory's config.json (lenient:
 /// other keys are fine). `notes` receives one sentence for each key that would change results and
 /// is not supported (do_sample true, repetition_penalty not 1, no_repeat_ngram_size above 0,
-/// min_length above 0, suppress_tokens, …), naming file, key and value. Wrong types are InputErrors.
+/// min_length above 0, suppress_tokens, …), naming file, key and value. Wrong types are
+/// InputErrors.
 DecodeOptions decode_options_from_directory(const Json& json, const std::string& where,
                                             std::vector<std::string>& notes);
 

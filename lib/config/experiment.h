@@ -12,10 +12,10 @@ namespace attn {
 
 /// The `tokenizer` section.
 struct TokenizerConfig {
-  std::string type;        ///< unigram, bpe or word; empty where `model` names an existing one
-  int vocab_size = 0;      ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
-  bool joint = true;       ///< one vocabulary for both languages
-  std::string model;       ///< directory of an existing tokenizer (absolute after reading)
+  std::string type;    ///< unigram, bpe or word; empty where `model` names an existing one
+  int vocab_size = 0;  ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
+  bool joint = true;   ///< one vocabulary for both languages
+  std::string model;   ///< directory of an existing tokenizer (absolute after reading)
 };
 
 struct DataFiles {
@@ -43,7 +43,8 @@ struct ExperimentConfig {
 /// applied before anything is checked. Paths are relative to the file. An unknown section or key
 /// is an InputError that names the nearest known one; a malformed override is a UsageError.
 /// Lines beginning (after blanks) with // are comments.
-ExperimentConfig read_experiment(const std::string& path, const std::vector<std::string>& overrides);
+ExperimentConfig read_experiment(const std::string& path,
+                                 const std::vector<std::string>& overrides);
 
 /// The known word nearest to `word` by edit distance (ties: the first), for "did you mean".
 std::string nearest(const std::string& word, const std::vector<std::string>& known);

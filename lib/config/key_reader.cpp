@@ -16,7 +16,9 @@ std::string describe(const Json& value) {
   return text;
 }
 
-std::string quoted(std::string_view text) { return describe(Json(std::string(text))); }
+std::string in_quotes(std::string_view text) {
+  return describe(Json(std::string(text)));
+}
 
 std::string list_words(const std::vector<std::string>& words) {
   std::string list;
@@ -127,7 +129,7 @@ void KeyReader::refuse_unused() const {
   const std::string inside =
       prefix_.empty() ? "" : fmt::format(" in {}", prefix_.substr(0, prefix_.size() - 1));
   throw InputError("{}: unknown {} {}{}; the nearest known one is {}", where_, what,
-                   quoted(keys.front()), inside, quoted(nearest(keys.front(), known_)));
+                   in_quotes(keys.front()), inside, in_quotes(nearest(keys.front(), known_)));
 }
 
 }  // namespace attn

@@ -15,7 +15,7 @@ namespace attn {
 std::string describe(const Json& value);
 
 /// A key in quotes, with everything that a terminal would act upon escaped.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 /// "1, 2, 3 or 4".
 std::string list_words(const std::vector<std::string>& words);

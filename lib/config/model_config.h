@@ -23,32 +23,32 @@ struct ModelLimits {
 
 /// One model's shape. The field's comment is its key in config.json.
 struct ModelConfig {
-  std::string model_type = "marian";            ///< model_type: marian, pegasus or attn-demo
-  int d_model = 256;                            ///< d_model (alias hidden_size)
-  int encoder_layers = 3;                       ///< encoder_layers (alias num_hidden_layers)
-  int decoder_layers = 3;                       ///< decoder_layers
-  int encoder_heads = 4;                        ///< encoder_attention_heads (num_attention_heads)
-  int decoder_heads = 4;                        ///< decoder_attention_heads
-  int encoder_ffn_dim = 1024;                   ///< encoder_ffn_dim
-  int decoder_ffn_dim = 1024;                   ///< decoder_ffn_dim
-  Activation activation = Activation::relu;     ///< activation_function: relu, gelu, swish/silu
-  int vocab_size = 8000;                        ///< vocab_size
-  int decoder_vocab_size = 8000;                ///< decoder_vocab_size; vocab_size where shared
-  int max_positions = 512;                      ///< max_position_embeddings
-  bool scale_embedding = true;                  ///< scale_embedding: embeddings times sqrt(d_model)
-  bool static_positions = true;                 ///< static_position_embeddings: sinusoids, not learned
-  bool share_embeddings = true;                 ///< share_encoder_decoder_embeddings
-  bool tie_word_embeddings = true;              ///< tie_word_embeddings: output = decoder embedding
-  bool normalize_before = false;                ///< normalize_before: pre-norm (Pegasus)
-  bool add_final_layer_norm = false;            ///< add_final_layer_norm: a norm after each stack
-  bool normalize_embedding = false;             ///< normalize_embedding
-  bool scale_attention = true;                  ///< scale_attention: scores / sqrt(head_dim)
-  float dropout = 0.1F;                         ///< dropout (training only)
-  float attention_dropout = 0.0F;               ///< attention_dropout (training only)
-  float activation_dropout = 0.0F;              ///< activation_dropout (training only)
-  int pad_token_id = 0;                         ///< pad_token_id
-  int eos_token_id = 0;                         ///< eos_token_id
-  int decoder_start_token_id = 0;               ///< decoder_start_token_id
+  std::string model_type = "marian";         ///< model_type: marian, pegasus or attn-demo
+  int d_model = 256;                         ///< d_model (alias hidden_size)
+  int encoder_layers = 3;                    ///< encoder_layers (alias num_hidden_layers)
+  int decoder_layers = 3;                    ///< decoder_layers
+  int encoder_heads = 4;                     ///< encoder_attention_heads (num_attention_heads)
+  int decoder_heads = 4;                     ///< decoder_attention_heads
+  int encoder_ffn_dim = 1024;                ///< encoder_ffn_dim
+  int decoder_ffn_dim = 1024;                ///< decoder_ffn_dim
+  Activation activation = Activation::relu;  ///< activation_function: relu, gelu, swish/silu
+  int vocab_size = 8000;                     ///< vocab_size
+  int decoder_vocab_size = 8000;             ///< decoder_vocab_size; vocab_size where shared
+  int max_positions = 512;                   ///< max_position_embeddings
+  bool scale_embedding = true;               ///< scale_embedding: embeddings times sqrt(d_model)
+  bool static_positions = true;              ///< static_position_embeddings: sinusoids, not learned
+  bool share_embeddings = true;              ///< share_encoder_decoder_embeddings
+  bool tie_word_embeddings = true;           ///< tie_word_embeddings: output = decoder embedding
+  bool normalize_before = false;             ///< normalize_before: pre-norm (Pegasus)
+  bool add_final_layer_norm = false;         ///< add_final_layer_norm: a norm after each stack
+  bool normalize_embedding = false;          ///< normalize_embedding
+  bool scale_attention = true;               ///< scale_attention: scores / sqrt(head_dim)
+  float dropout = 0.1F;                      ///< dropout (training only)
+  float attention_dropout = 0.0F;            ///< attention_dropout (training only)
+  float activation_dropout = 0.0F;           ///< activation_dropout (training only)
+  int pad_token_id = 0;                      ///< pad_token_id
+  int eos_token_id = 0;                      ///< eos_token_id
+  int decoder_start_token_id = 0;            ///< decoder_start_token_id
 
   int encoder_head_dim() const { return d_model / encoder_heads; }
   int decoder_head_dim() const { return d_model / decoder_heads; }

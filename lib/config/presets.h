@@ -13,16 +13,17 @@ namespace attn {
 enum class PresetKind { encoder, decoder, encoder_decoder };
 
 struct Preset {
-  std::string name;     ///< as typed after --preset: "bert-base"
-  std::string title;    ///< as its authors write it: "BERT-base"
+  std::string name;   ///< as typed after --preset: "bert-base"
+  std::string title;  ///< as its authors write it: "BERT-base"
   PresetKind kind = PresetKind::encoder_decoder;
   int d_model = 0;
   int heads = 0;
   int head_dim = 0;
-  int layers = 0;       ///< of one stack
+  int layers = 0;  ///< of one stack
   int ffn_dim = 0;
   int key_value_heads = 0;  ///< fewer than heads in grouped-query attention (LLaMA 2 70B: 8)
-  std::string note;     ///< what differs from this project's Transformer, in a few words; may be empty
+  bool biases = true;       ///< attention's projections have biases
+  std::string note;  ///< what differs from this project's Transformer, in a few words; may be empty
 };
 
 /// All presets in the order in which they are listed.

@@ -11,9 +11,9 @@
 namespace attn {
 
 struct EncodedText {
-  std::vector<int> ids;              ///< with the end symbol last
-  std::vector<std::string> pieces;   ///< as SentencePiece cut them; "</s>" last
-  std::size_t unknown = 0;           ///< pieces that the vocabulary does not hold
+  std::vector<int> ids;             ///< with the end symbol last
+  std::vector<std::string> pieces;  ///< as SentencePiece cut them; "</s>" last
+  std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
 };
 
 /// Token ids that the tokenizer's files fix.

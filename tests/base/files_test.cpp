@@ -1,10 +1,11 @@
 #include "base/files.h"
 
 #include <doctest/doctest.h>
-#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <string>
@@ -176,6 +177,21 @@ TEST_CASE("what the system refuses to write") {
     check_error([&] { write_file(path, "y"); }, ExitCode::system, "Permission denied");
   }
   write_file("/dev/null", "x");
+}
+
+TEST_CASE("a write that the system cuts short is finished or reported") {
+  const TemporaryDirectory directory;
+  rlimit before = {};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small = {1000, before.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  const std::string path = directory.file("a");
+  check_error([&] { write_file(path, std::string(3000, 'x')); }, ExitCode::system,
+              "/a: cannot write: File too large");
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(directory.entries() == 0);
 }
 
 TEST_CASE("bytes for a person") {

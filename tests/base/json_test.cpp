@@ -99,6 +99,7 @@ const std::vector<BadJson> kBad = {
     {"unknown escape", R"("\x41")", "bad:1:3: found an unknown escape"},
     {"forged message", R"(["[json.exception.out_of_range.406] - unexpected end of input" x])",
      "found 'x', expected a JSON value"},
+    {"forged problem", R"("control character; expected '}' \x")", "found an unknown escape"},
     {"columns count characters", "[\"größe\", x]", "bad:1:11: found 'x'"},
 };
 

@@ -98,6 +98,7 @@ TEST_CASE("display_width counts columns") {
   CHECK(display_width("ｆｕｌｌ") == 8);
   CHECK(display_width("עברית") == 5);
   CHECK(display_width("\U00020000") == 2);
+  CHECK(display_width("\u0378") == 1);  // unassigned
 }
 
 TEST_CASE("fit_width cuts at characters and says so") {

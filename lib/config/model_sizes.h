@@ -13,49 +13,49 @@ namespace attn {
 
 /// What the number of parameters depends on. T: double for estimates, uint64_t for exact counts.
 template <typename T>
-struct ModelShape {
+struct ModelSizes {
   T d_model{}, encoder_layers{}, decoder_layers{}, encoder_heads{}, decoder_heads{};
   T encoder_ffn{}, decoder_ffn{}, vocab{}, decoder_vocab{}, positions{};
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false;
 };
 
-using WideShape = ModelShape<double>;
+using WideSizes = ModelSizes<double>;
 
 /// One size key: its name, its alias (or empty), where it lives and its limit.
 struct SizeKey {
   const char* key;
   const char* alias;
-  double WideShape::* wide;
-  int ModelConfig::* member;
+  double WideSizes::*wide;
+  int ModelConfig::*member;
   std::int64_t limit;
 };
 
 /// All size keys in the order in which they are checked.
 const std::array<SizeKey, 10>& size_keys();
 
-WideShape widen(const ModelConfig& config);
+WideSizes widen(const ModelConfig& config);
 /// Copies checked sizes into the config.
-void narrow(const WideShape& shape, ModelConfig& config);
+void narrow(const WideSizes& shape, ModelConfig& config);
 
 /// How messages name a key: `where`, and the key as the user wrote it (alias, section before it).
 struct KeyNames {
   std::string where;
-  std::string prefix;                         ///< "model." in experiment files
+  std::string prefix;                          ///< "model." in experiment files
   std::map<std::string, std::string> aliases;  ///< key → alias, where the user wrote the alias
 
   std::string of(const std::string& key) const;
 };
 
 /// InputError for sizes below 1 or beyond their limits, saying what the weights would take.
-void check_sizes(const WideShape& shape, const KeyNames& names);
+void check_sizes(const WideSizes& shape, const KeyNames& names);
 /// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts.
 void check_relations(const ModelConfig& config, const KeyNames& names);
 
 /// Weights of the whole model, tied ones once. final_logits_bias and sinusoids are buffers, which
 /// PyTorch does not count either.
 template <typename T>
-T parameters_of(const ModelShape<T>& s) {
+T parameters_of(const ModelSizes<T>& s) {
   const T d = s.d_model;
   const T norm = T{2} * d;
   const T attention = T{4} * (d * d + d);

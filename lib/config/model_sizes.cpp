@@ -1,4 +1,4 @@
-#include "config/model_shape.h"
+#include "config/model_sizes.h"
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace attn {
 const std::array<SizeKey, 10>& size_keys() {
   using C = ModelConfig;
   using L = ModelLimits;
-  using W = WideShape;
+  using W = WideSizes;
   static const std::array<SizeKey, 10> keys = {{
       {"d_model", "hidden_size", &W::d_model, &C::d_model, L::d_model},
       {"encoder_layers", "num_hidden_layers", &W::encoder_layers, &C::encoder_layers, L::layers},
@@ -27,8 +27,8 @@ const std::array<SizeKey, 10>& size_keys() {
   return keys;
 }
 
-WideShape widen(const ModelConfig& config) {
-  WideShape shape;
+WideSizes widen(const ModelConfig& config) {
+  WideSizes shape;
   for (const SizeKey& size : size_keys()) shape.*size.wide = config.*size.member;
   shape.share = config.share_embeddings;
   shape.tie = config.tie_word_embeddings;
@@ -38,7 +38,7 @@ WideShape widen(const ModelConfig& config) {
   return shape;
 }
 
-void narrow(const WideShape& shape, ModelConfig& config) {
+void narrow(const WideSizes& shape, ModelConfig& config) {
   for (const SizeKey& size : size_keys()) {
     config.*size.member = static_cast<int>(shape.*size.wide);
   }
@@ -51,7 +51,7 @@ std::string KeyNames::of(const std::string& key) const {
 
 namespace {
 
-std::string memory_text(const WideShape& shape) {
+std::string memory_text(const WideSizes& shape) {
   constexpr double kMost = 1.8e19;  // just below 2^64 bytes
   const double bytes = 4.0 * parameters_of(shape);
   return bytes < kMost ? "about " + human_bytes(bytes) : "more than 18 EB";
@@ -81,7 +81,7 @@ void check_dropout(const char* key, float value, const KeyNames& names) {
 
 }  // namespace
 
-void check_sizes(const WideShape& shape, const KeyNames& names) {
+void check_sizes(const WideSizes& shape, const KeyNames& names) {
   for (const SizeKey& size : size_keys()) {
     const double value = shape.*size.wide;
     if (value < 1) {
@@ -89,8 +89,8 @@ void check_sizes(const WideShape& shape, const KeyNames& names) {
                        value);
     }
     if (value <= static_cast<double>(size.limit)) continue;
-    const bool heads = size.member == &ModelConfig::encoder_heads ||
-                       size.member == &ModelConfig::decoder_heads;
+    const bool heads =
+        size.member == &ModelConfig::encoder_heads || size.member == &ModelConfig::decoder_heads;
     const std::string memory =
         heads ? "" : fmt::format(": the model would take {} of weights", memory_text(shape));
     throw InputError("{}: {} {} is beyond the limit of {}{}", names.where, names.of(size.key),

@@ -1,0 +1,180 @@
+#include "config/experiment.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "config/key_reader.h"
+
+namespace attn {
+namespace {
+
+/// Empties lines that begin with //, so that the numbers of the other lines stay.
+std::string without_comments(const std::string& text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::size_t first = text.find_first_not_of(" \t\r", begin);
+    const bool comment = first != std::string::npos && text.compare(first, 2, "//") == 0;
+    if (!comment) result.append(text, begin, end - begin);
+    if (end < text.size()) result += '\n';
+    begin = end + 1;
+  }
+  return result;
+}
+
+/// A JSON value, or else the bare string that people type.
+Json override_value(const std::string& text) {
+  try {
+    return parse_json(text, "--set");
+  } catch (const InputError&) {
+    return text;
+  }
+}
+
+void apply_override(Json& root, const std::string& override) {
+  const std::size_t equals = override.find('=');
+  const std::string path = override.substr(0, equals);
+  if (equals == std::string::npos || path.find('.') == std::string::npos || path.front() == '.' ||
+      path.back() == '.' || path.find("..") != std::string::npos) {
+    throw UsageError("--set {}: expected section.key=value, such as model.d_model=24",
+                     in_quotes(override));
+  }
+  Json* at = &root;
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find('.', begin), path.size());
+    if (!at->is_object()) {
+      throw UsageError("--set {}: {} is {} and has no keys inside", in_quotes(override),
+                       in_quotes(path.substr(0, begin - 1)), describe(*at));
+    }
+    // A missing key comes as null, and becomes an object when a key inside is asked for.
+    at = &(*at)[path.substr(begin, end - begin)];
+    if (end < path.size() && at->is_null()) *at = Json::object();
+    begin = end + 1;
+  }
+  *at = override_value(override.substr(equals + 1));
+}
+
+/// A path of the file, relative to the file's own folder; empty where the key is absent.
+std::string read_path(KeyReader& reader, const std::string& key, const std::string& file) {
+  const std::optional<std::string> path = reader.text(key);
+  if (!path) return "";
+  if (path->empty() || path->find('\0') != std::string::npos) {
+    reader.fail(key, fmt::format("is {}; expected a path", in_quotes(*path)));
+  }
+  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  return (folder / *path).lexically_normal().string();
+}
+
+TokenizerConfig read_tokenizer(const Json& json, const std::string& file) {
+  KeyReader reader(json, printable(file), "tokenizer.");
+  TokenizerConfig config;
+  const std::optional<std::string> type = reader.text("type");
+  const std::optional<int> vocab_size = reader.integer("vocab_size");
+  config.joint = reader.boolean("joint").value_or(true);
+  config.model = read_path(reader, "model", file);
+  reader.refuse_unused();
+  if (!config.model.empty() && (type || vocab_size)) {
+    reader.fail(type ? "type" : "vocab_size",
+                "has no meaning beside tokenizer.model, which names an existing tokenizer; "
+                "remove one of them");
+  }
+  if (type && *type != "unigram" && *type != "bpe" && *type != "word") {
+    reader.fail("type",
+                fmt::format("{} is not supported; use unigram, bpe or word", in_quotes(*type)));
+  }
+  // </s>, <unk> and at least one piece.
+  if (vocab_size && (*vocab_size < 3 || *vocab_size >= ModelLimits::vocab_size)) {
+    reader.fail("vocab_size", fmt::format("{} is out of range; use 3 to {}", *vocab_size,
+                                          ModelLimits::vocab_size - 1));
+  }
+  config.type = type.value_or("");
+  config.vocab_size = vocab_size.value_or(0);
+  return config;
+}
+
+DataFiles read_files(KeyReader& data, const std::string& key, const std::string& file) {
+  const Json* json = data.find(key);
+  if (json == nullptr) return {};
+  KeyReader reader(*json, data.where(), "data." + key + ".");
+  DataFiles files;
+  files.source = read_path(reader, "source", file);
+  files.target = read_path(reader, "target", file);
+  reader.refuse_unused();
+  return files;
+}
+
+DataConfig read_data(const Json& json, const std::string& file) {
+  KeyReader reader(json, printable(file), "data.");
+  DataConfig config;
+  config.train = read_files(reader, "train", file);
+  config.dev = read_files(reader, "dev", file);
+  config.test = read_files(reader, "test", file);
+  config.probe = reader.text("probe").value_or("");
+  reader.refuse_unused();
+  return config;
+}
+
+}  // namespace
+
+std::string nearest(const std::string& word, const std::vector<std::string>& known) {
+  constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
+  const std::string typed = word.substr(0, kLongest);
+  std::string best;
+  std::size_t best_distance = 0;
+  for (const std::string& candidate : known) {
+    // Levenshtein's distance, one row at a time.
+    std::vector<std::size_t> row(candidate.size() + 1);
+    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= typed.size(); ++i) {
+      std::size_t diagonal = row[0];
+      row[0] = i;
+      for (std::size_t j = 1; j < row.size(); ++j) {
+        const std::size_t replaced = diagonal + (typed[i - 1] == candidate[j - 1] ? 0 : 1);
+        diagonal = row[j];
+        row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      }
+    }
+    if (&candidate == &known.front() || row.back() < best_distance) {
+      best = candidate;
+      best_distance = row.back();
+    }
+  }
+  return best;
+}
+
+ExperimentConfig read_experiment(const std::string& path,
+                                 const std::vector<std::string>& overrides) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  const std::string where = printable(path);
+  Json json = parse_json(without_comments(read_file(path, kMostBytes)), where);
+  if (json.is_object()) {
+    for (const std::string& override : overrides) apply_override(json, override);
+  }
+  KeyReader sections(json, where);
+  ExperimentConfig config;
+  config.path = path;
+  const Json empty = Json::object();
+  const auto section = [&](const char* name) -> const Json& {
+    const Json* found = sections.find(name);
+    return found == nullptr ? empty : *found;
+  };
+  const Json& model = section("model");
+  const Json& tokenizer = section("tokenizer");
+  const Json& data = section("data");
+  const Json& train = section("train");
+  const Json& decode = section("decode");
+  sections.refuse_unused();
+  config.model = model_config_from_experiment(model, where);
+  config.tokenizer = read_tokenizer(tokenizer, path);
+  config.data = read_data(data, path);
+  KeyReader(train, where, "train.");  // an object; its keys are the trainer's
+  config.train = train;
+  config.decode = decode_options_from_experiment(decode, where);
+  return config;
+}
+
+}  // namespace attn

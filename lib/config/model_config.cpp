@@ -1,0 +1,124 @@
+#include "config/model_config.h"
+
+#include "base/error.h"
+#include "config/model_sizes.h"
+
+namespace attn {
+
+void validate(const ModelConfig& config, const std::string& where) {
+  const KeyNames names{where, "", {}};
+  check_sizes(widen(config), names);
+  check_relations(config, names);
+}
+
+std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
+  const WideSizes wide = widen(config);
+  // A double is within 1e-15 of the truth: anything below this bound also fits in 64 bits.
+  constexpr double kBelow64Bits = 1.8446744073709e19;
+  if (!(parameters_of(wide) < kBelow64Bits)) return std::nullopt;
+  ModelSizes<std::uint64_t> exact;
+  const auto u = [](int n) { return static_cast<std::uint64_t>(n > 0 ? n : 0); };
+  exact.d_model = u(config.d_model);
+  exact.encoder_layers = u(config.encoder_layers);
+  exact.decoder_layers = u(config.decoder_layers);
+  exact.encoder_ffn = u(config.encoder_ffn_dim);
+  exact.decoder_ffn = u(config.decoder_ffn_dim);
+  exact.vocab = u(config.vocab_size);
+  exact.decoder_vocab = u(config.decoder_vocab_size);
+  exact.positions = u(config.max_positions);
+  exact.share = wide.share;
+  exact.tie = wide.tie;
+  exact.static_positions = wide.static_positions;
+  exact.final_norms = wide.final_norms;
+  exact.embedding_norms = wide.embedding_norms;
+  return parameters_of(exact);
+}
+
+std::string list_divisors(int d_model) {
+  std::string list;
+  int last = 0;
+  for (int n = 1; n <= d_model; ++n) {
+    if (d_model % n != 0) continue;
+    if (last != 0) list += (list.empty() ? "" : ", ") + std::to_string(last);
+    last = n;
+  }
+  return (list.empty() ? "" : list + " or ") + std::to_string(last);
+}
+
+std::string model_type_for(const ModelConfig& config) {
+  if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
+  if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
+  if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
+  // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
+  const bool one_table = config.share_embeddings && config.tie_word_embeddings;
+  const bool three_tables = !config.share_embeddings && !config.tie_word_embeddings &&
+                            config.vocab_size == config.decoder_vocab_size;
+  return one_table || three_tables ? "pegasus" : "attn-demo";
+}
+
+std::string to_string(Activation activation) {
+  switch (activation) {
+    case Activation::relu:
+      return "relu";
+    case Activation::gelu:
+      return "gelu";
+    case Activation::swish:
+      return "swish";
+  }
+  return "relu";
+}
+
+namespace {
+
+/// The double that prints as the float does: 0.1, not 0.10000000149.
+double as_printed(float value) {
+  return std::stod(fmt::format("{}", value));
+}
+
+const char* class_of(const std::string& model_type) {
+  if (model_type == "marian") return "MarianMTModel";
+  return model_type == "pegasus" ? "PegasusForConditionalGeneration" : "AttnDemoModel";
+}
+
+}  // namespace
+
+Json to_directory_json(const ModelConfig& config) {
+  const std::string type = model_type_for(config);
+  Json json = Json::object();
+  json["model_type"] = type;
+  json["architectures"] = Json::array({class_of(type)});
+  json["d_model"] = config.d_model;
+  json["encoder_layers"] = config.encoder_layers;
+  json["decoder_layers"] = config.decoder_layers;
+  json["encoder_attention_heads"] = config.encoder_heads;
+  json["decoder_attention_heads"] = config.decoder_heads;
+  json["encoder_ffn_dim"] = config.encoder_ffn_dim;
+  json["decoder_ffn_dim"] = config.decoder_ffn_dim;
+  json["activation_function"] = to_string(config.activation);
+  json["vocab_size"] = config.vocab_size;
+  json["decoder_vocab_size"] =
+      config.share_embeddings ? config.vocab_size : config.decoder_vocab_size;
+  json["max_position_embeddings"] = config.max_positions;
+  json["scale_embedding"] = config.scale_embedding;
+  json["static_position_embeddings"] = config.static_positions;
+  json["share_encoder_decoder_embeddings"] = config.share_embeddings;
+  json["tie_word_embeddings"] = config.tie_word_embeddings;
+  json["normalize_before"] = config.normalize_before;
+  json["add_final_layer_norm"] = config.add_final_layer_norm;
+  json["normalize_embedding"] = config.normalize_embedding;
+  if (!config.scale_attention) json["scale_attention"] = false;
+  json["dropout"] = as_printed(config.dropout);
+  json["attention_dropout"] = as_printed(config.attention_dropout);
+  json["activation_dropout"] = as_printed(config.activation_dropout);
+  json["pad_token_id"] = config.pad_token_id;
+  json["eos_token_id"] = config.eos_token_id;
+  json["decoder_start_token_id"] = config.decoder_start_token_id;
+  json["forced_eos_token_id"] = config.eos_token_id;
+  json["bos_token_id"] = nullptr;
+  json["is_encoder_decoder"] = true;
+  json["use_cache"] = true;
+  json["dtype"] = "float32";
+  return json;
+}
+
+}  // namespace attn

@@ -1,0 +1,269 @@
+// Reading ModelConfig from a model directory's config.json (lenient as transformers is) and from
+// an experiment file (strict).
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "config/experiment.h"
+#include "config/key_reader.h"
+#include "config/model_config.h"
+#include "config/model_sizes.h"
+
+namespace attn {
+namespace {
+
+struct FlagKey {
+  const char* key;
+  bool ModelConfig::*member;
+};
+
+constexpr std::array<FlagKey, 8> kFlags = {{
+    {"scale_embedding", &ModelConfig::scale_embedding},
+    {"static_position_embeddings", &ModelConfig::static_positions},
+    {"share_encoder_decoder_embeddings", &ModelConfig::share_embeddings},
+    {"tie_word_embeddings", &ModelConfig::tie_word_embeddings},
+    {"normalize_before", &ModelConfig::normalize_before},
+    {"add_final_layer_norm", &ModelConfig::add_final_layer_norm},
+    {"normalize_embedding", &ModelConfig::normalize_embedding},
+    {"scale_attention", &ModelConfig::scale_attention},
+}};
+
+struct FloatKey {
+  const char* key;
+  float ModelConfig::*member;
+};
+
+constexpr std::array<FloatKey, 3> kDropouts = {{
+    {"dropout", &ModelConfig::dropout},
+    {"attention_dropout", &ModelConfig::attention_dropout},
+    {"activation_dropout", &ModelConfig::activation_dropout},
+}};
+
+bool is_type(const std::string& name) {
+  return name == "marian" || name == "pegasus" || name == "attn-demo";
+}
+
+/// The defaults of MarianConfig and PegasusConfig (transformers 5.23), of which attn-demo takes
+/// Marian's. The norms are what the class computes.
+ModelConfig class_defaults(const std::string& model_type) {
+  ModelConfig config;
+  const bool pegasus = model_type == "pegasus";
+  config.model_type = model_type;
+  config.d_model = 1024;
+  config.encoder_layers = config.decoder_layers = 12;
+  config.encoder_heads = config.decoder_heads = 16;
+  config.encoder_ffn_dim = config.decoder_ffn_dim = 4096;
+  config.activation = Activation::gelu;
+  config.vocab_size = config.decoder_vocab_size = pegasus ? 50265 : 58101;
+  config.max_positions = 1024;
+  config.scale_embedding = false;
+  config.normalize_before = config.add_final_layer_norm = pegasus;
+  config.pad_token_id = config.decoder_start_token_id = pegasus ? 0 : 58100;
+  config.eos_token_id = pegasus ? 1 : 0;
+  return config;
+}
+
+/// Reads one size under its key or its alias; both at once must agree.
+std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames& names) {
+  std::optional<double> value;
+  const bool vocabulary = size.member == &ModelConfig::decoder_vocab_size;
+  if (!vocabulary || reader.find_not_null(size.key) != nullptr) value = reader.size(size.key);
+  const std::string alias = size.alias;
+  if (alias.empty()) return value;
+  const std::optional<double> other = reader.size(alias);
+  if (value && other && *value != *other) {
+    reader.fail(size.key, fmt::format("{} and its alias {} {} differ; keep one of them", *value,
+                                      alias, *other));
+  }
+  if (!value && other) names.aliases[size.key] = alias;
+  return value ? value : other;
+}
+
+/// Where the vocabularies' sizes come from.
+struct VocabularyRules {
+  bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
+  bool one_for_both = false;   ///< Pegasus: the class has no decoder_vocab_size
+};
+
+void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, VocabularyRules rules) {
+  WideSizes shape = widen(config);
+  bool source = !rules.may_be_absent;
+  bool target = false;
+  for (const SizeKey& size : size_keys()) {
+    const bool is_target = size.member == &ModelConfig::decoder_vocab_size;
+    if (is_target && rules.one_for_both) {
+      reader.find(size.key);
+      continue;
+    }
+    const std::optional<double> value = read_size(reader, size, names);
+    if (!value) continue;
+    shape.*size.wide = *value;
+    if (size.member == &ModelConfig::vocab_size) source = true;
+    if (is_target) target = true;
+  }
+  if (!source) shape.vocab = 1;  // stands in for the checks
+  if (!target) shape.decoder_vocab = shape.vocab;
+  check_sizes(shape, names);
+  narrow(shape, config);
+  if (!source) config.vocab_size = 0;
+  if (!target) config.decoder_vocab_size = config.vocab_size;
+}
+
+void read_activation(KeyReader& reader, ModelConfig& config) {
+  const std::optional<std::string> name = reader.text("activation_function");
+  if (!name) return;
+  if (*name == "relu") {
+    config.activation = Activation::relu;
+  } else if (*name == "gelu") {
+    config.activation = Activation::gelu;
+  } else if (*name == "swish" || *name == "silu") {
+    config.activation = Activation::swish;
+  } else {
+    reader.fail(
+        "activation_function",
+        fmt::format("{} is not supported; use relu, gelu, swish or silu", in_quotes(*name)));
+  }
+}
+
+/// An id, or a list that holds one id, as transformers allows for eos_token_id.
+std::optional<int> read_id(KeyReader& reader, const std::string& key) {
+  const Json* value = reader.find(key);
+  if (value == nullptr || !value->is_array()) return reader.integer(key);
+  if (value->size() == 1) {
+    if (const std::optional<int> id = as_int(value->front())) return id;
+  }
+  reader.fail_type(key, *value, "one integer");
+}
+
+/// True where decoder_start_token_id was there.
+bool read_ids(KeyReader& reader, ModelConfig& config) {
+  if (const auto id = read_id(reader, "pad_token_id")) config.pad_token_id = *id;
+  if (const auto id = read_id(reader, "eos_token_id")) config.eos_token_id = *id;
+  const std::optional<int> start = read_id(reader, "decoder_start_token_id");
+  if (start) config.decoder_start_token_id = *start;
+  return start.has_value();
+}
+
+/// Reads flags and dropouts; what is absent keeps its value.
+void read_rest(KeyReader& reader, ModelConfig& config) {
+  for (const FlagKey& flag : kFlags) {
+    if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
+  }
+  for (const FloatKey& dropout : kDropouts) {
+    if (const std::optional<double> value = reader.number(dropout.key)) {
+      // Checked before narrowing, which would round 1 − 1e-9 up to 1 and 1e300 to infinity.
+      if (!(*value >= 0 && *value < 1)) {
+        reader.fail(dropout.key,
+                    fmt::format("{} is out of range; use a number from 0 to below 1", *value));
+      }
+      config.*dropout.member = std::min(static_cast<float>(*value), 0.99999994F);
+    }
+  }
+  read_activation(reader, config);
+}
+
+/// What transformers computes for the embedding flags: untying unties all three tables, and a
+/// shared table has vocab_size rows.
+void settle_embeddings(KeyReader& reader, ModelConfig& config) {
+  if (!config.share_embeddings) return;
+  if (config.vocab_size > 0 && config.decoder_vocab_size != config.vocab_size) {
+    reader.fail("decoder_vocab_size",
+                fmt::format("{} differs from vocab_size {}, but the embeddings are shared; set "
+                            "share_encoder_decoder_embeddings to false or leave it out",
+                            config.decoder_vocab_size, config.vocab_size));
+  }
+  config.decoder_vocab_size = config.vocab_size;
+  if (!config.tie_word_embeddings) config.share_embeddings = false;
+}
+
+/// Marian and Pegasus classes compute one thing whatever these keys say: keep that, and note it.
+void keep_class_behaviour(const ModelConfig& fixed, ModelConfig& config, const std::string& where,
+                          std::vector<std::string>& notes) {
+  std::vector<const FlagKey*> ignored;
+  for (const FlagKey& flag : kFlags) {
+    const bool norm = flag.member == &ModelConfig::normalize_before ||
+                      flag.member == &ModelConfig::add_final_layer_norm ||
+                      flag.member == &ModelConfig::normalize_embedding ||
+                      flag.member == &ModelConfig::scale_attention;
+    const bool table =
+        flag.member == &ModelConfig::share_embeddings && config.model_type == "pegasus";
+    if ((norm || table) && config.*flag.member != fixed.*flag.member) ignored.push_back(&flag);
+  }
+  for (const FlagKey* flag : ignored) {
+    notes.push_back(fmt::format("{}: {} {} is ignored, as transformers' {} class ignores it", where,
+                                flag->key, config.*flag->member, config.model_type));
+    config.*flag->member = fixed.*flag->member;
+  }
+}
+
+std::string read_type(KeyReader& reader) {
+  const std::optional<std::string> type = reader.text("model_type");
+  if (!type) {
+    throw InputError("{}: {}model_type is missing; expected marian, pegasus or attn-demo",
+                     reader.where(), reader.prefix());
+  }
+  if (!is_type(*type)) {
+    reader.fail("model_type", fmt::format("{} is not supported; supported are marian, pegasus and "
+                                          "attn-demo",
+                                          in_quotes(*type)));
+  }
+  return *type;
+}
+
+}  // namespace
+
+ModelConfig model_config_from_directory(const Json& json, const std::string& where,
+                                        std::vector<std::string>& unknown,
+                                        std::vector<std::string>& notes) {
+  KeyReader reader(json, where);
+  const ModelConfig defaults = class_defaults(read_type(reader));
+  ModelConfig config = defaults;
+  KeyNames names{where, "", {}};
+  read_rest(reader, config);
+  read_ids(reader, config);
+  if (config.model_type != "attn-demo") keep_class_behaviour(defaults, config, where, notes);
+  VocabularyRules rules;
+  rules.one_for_both = config.model_type == "pegasus";
+  read_sizes(reader, config, names, rules);
+  if (config.share_embeddings && config.tie_word_embeddings &&
+      config.decoder_vocab_size != config.vocab_size) {
+    notes.push_back(
+        fmt::format("{}: decoder_vocab_size {} is ignored, as the shared embeddings "
+                    "have vocab_size {} rows",
+                    where, config.decoder_vocab_size, config.vocab_size));
+    config.decoder_vocab_size = config.vocab_size;
+  }
+  settle_embeddings(reader, config);
+  check_relations(config, names);
+  unknown = reader.unused();
+  return config;
+}
+
+ModelConfig model_config_from_experiment(const Json& json, const std::string& where) {
+  KeyReader reader(json, where, "model.");
+  ModelConfig config;
+  KeyNames names{where, "model.", {}};
+  std::string type;
+  if (reader.find("model_type") != nullptr) type = read_type(reader);
+  config.normalize_before = config.add_final_layer_norm = type == "pegasus";
+  read_rest(reader, config);
+  VocabularyRules rules;
+  rules.may_be_absent = true;
+  read_sizes(reader, config, names, rules);
+  // In models that the program makes, pad is the last piece and also the decoder's start.
+  config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
+  const bool own_start = read_ids(reader, config);
+  if (!own_start) config.decoder_start_token_id = config.pad_token_id;
+  reader.refuse_unused();
+  settle_embeddings(reader, config);
+  config.model_type = model_type_for(config);
+  if (!type.empty() && type != "attn-demo" && type != config.model_type) {
+    reader.fail("model_type",
+                fmt::format("is {}, but that class does not compute these norms, embeddings or "
+                            "attention; leave model_type out or use {}",
+                            in_quotes(type), in_quotes(config.model_type)));
+  }
+  return config;
+}
+
+}  // namespace attn

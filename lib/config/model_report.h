@@ -1,0 +1,105 @@
+// What a model is made of and what it costs: modules, multiply-adds, attention memory, growth with
+// length. All of it follows from the config; no weights are read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/model_config.h"
+#include "config/presets.h"
+
+namespace attn {
+
+/// One module, named as in the weights file; `.weight` and `.bias` together.
+struct ModuleRow {
+  std::string name;
+  std::vector<std::uint64_t> weight_shape;  ///< as stored: [out, in] for projections
+  std::uint64_t bias_size = 0;              ///< 0: no bias
+  std::uint64_t parameters = 0;             ///< 0 where tied to another module, or a buffer
+  std::string note;                         ///< tied to what, or why nothing is counted
+};
+
+/// Modules that occur together, `repeat` times (the layers of a stack).
+struct ModuleBlock {
+  std::string name;
+  int repeat = 1;
+  std::vector<ModuleRow> modules;
+
+  std::uint64_t parameters_of_one() const;
+  std::uint64_t parameters() const;  ///< of all repeats
+};
+
+/// Every module of a valid config; the blocks' parameters add up to count_parameters(config).
+std::vector<ModuleBlock> list_modules(const ModelConfig& config);
+
+/// One part of a model's work or memory, all its layers together.
+struct CostRow {
+  std::string key;      ///< for JSON: "encoder_self_attention_projections"
+  std::string title;    ///< for people
+  std::string formula;  ///< of one layer, in the project's dimension letters
+  int layers = 1;
+  std::uint64_t amount = 0;  ///< multiply-adds or bytes
+};
+
+struct CostReport {
+  int source_length = 0;               ///< S, tokens with </s>
+  int target_length = 0;               ///< L, tokens with </s>
+  std::vector<CostRow> multiply_adds;  ///< masked cells, softmax, norms and sums not counted
+  std::vector<CostRow> memory;         ///< bytes of the maps and of the key/value cache, float32
+  std::uint64_t total_multiply_adds = 0;
+  std::uint64_t total_memory = 0;
+};
+
+/// The cost of one sentence of `source_length` tokens translated into `target_length`, one
+/// hypothesis, with cached keys and values. InputError where a figure leaves 64 bits.
+CostReport cost_report(const ModelConfig& config, int source_length, int target_length);
+
+/// Self-attention of one layer at one length N.
+struct GrowthRow {
+  std::uint64_t length = 0;
+  std::uint64_t scores_and_sum = 0;  ///< 2·N²·D multiply-adds: Q·Kᵀ and weights·V
+  std::uint64_t projections = 0;     ///< N·weights multiply-adds: query, key, value, output
+  std::uint64_t map_bytes = 0;       ///< H·N² weights of 4 bytes
+};
+
+struct GrowthReport {
+  int d_model = 0;
+  int heads = 0;
+  std::vector<GrowthRow> rows;        ///< by length, ascending, each once
+  std::uint64_t weights = 0;          ///< of the four projections: 4·D², fewer where grouped
+  std::uint64_t crossing_length = 0;  ///< weights / 2·D, 2·D as a rule: both terms are equal here
+};
+
+/// InputError where a figure leaves 64 bits.
+GrowthReport growth_report(int d_model, int heads, std::uint64_t weights,
+                           const std::vector<int>& lengths);
+
+/// Of a model's encoder layers, and of a preset's layers.
+GrowthReport growth_of(const ModelConfig& config, const std::vector<int>& lengths);
+GrowthReport growth_of(const Preset& preset, const std::vector<int>& lengths);
+
+/// The same model with another number of heads in both stacks.
+struct HeadsRow {
+  int heads = 0;
+  int head_dim = 0;
+  std::uint64_t layer_parameters = 0;  ///< of one attention layer
+  std::uint64_t parameters = 0;        ///< of the whole model
+  std::uint64_t map_bytes = 0;         ///< of one encoder layer at the given source length
+};
+
+/// InputError, beginning with `where`, for a head count that does not divide d_model.
+std::vector<HeadsRow> heads_report(const ModelConfig& config, const std::vector<int>& heads,
+                                   int source_length, const std::string& where);
+
+/// One attention layer of a preset.
+struct PresetRow {
+  const Preset* preset = nullptr;
+  std::uint64_t weights = 0;        ///< 4·D², fewer with grouped keys and values
+  std::uint64_t biases = 0;         ///< 4·D, or 0 where the model has none
+  std::uint64_t multiply_adds = 0;  ///< weights·N + 2·N²·D
+};
+
+PresetRow preset_row(const Preset& preset, int length);
+
+}  // namespace attn

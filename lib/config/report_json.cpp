@@ -1,0 +1,120 @@
+#include "config/model_report.h"
+#include "config/report_output.h"
+
+namespace attn {
+namespace {
+
+Json modules_json(const ModelConfig& config) {
+  Json blocks = Json::array();
+  for (const ModuleBlock& block : list_modules(config)) {
+    Json modules = Json::array();
+    for (const ModuleRow& module : block.modules) {
+      Json row = {{"name", module.name}, {"weight_shape", module.weight_shape}};
+      if (module.bias_size > 0) row["bias_shape"] = Json::array({module.bias_size});
+      row["parameters"] = module.parameters;
+      if (!module.note.empty()) row["note"] = module.note;
+      modules.push_back(row);
+    }
+    blocks.push_back({{"name", block.name},
+                      {"repeat", block.repeat},
+                      {"parameters_of_one", block.parameters_of_one()},
+                      {"parameters", block.parameters()},
+                      {"modules", modules}});
+  }
+  return blocks;
+}
+
+Json costs_json(const std::vector<CostRow>& rows, std::uint64_t total) {
+  Json json = Json::object();
+  for (const CostRow& row : rows) json[row.key] = row.amount;
+  json["total"] = total;
+  return json;
+}
+
+Json growth_json(const GrowthReport& report) {
+  Json rows = Json::array();
+  for (const GrowthRow& row : report.rows) {
+    rows.push_back({{"length", row.length},
+                    {"scores_and_sum", row.scores_and_sum},
+                    {"projections", row.projections},
+                    {"map_bytes", row.map_bytes}});
+  }
+  return {{"crossing_length", report.crossing_length}, {"rows", rows}};
+}
+
+Json preset_object(const Preset& preset, int length) {
+  const PresetRow row = preset_row(preset, length);
+  const bool encoder = preset.kind == PresetKind::encoder;
+  const bool decoder = preset.kind == PresetKind::decoder;
+  return {{"name", preset.name},
+          {"title", preset.title},
+          {"kind", encoder   ? "encoder"
+                   : decoder ? "decoder"
+                             : "encoder-decoder"},
+          {"d_model", preset.d_model},
+          {"heads", preset.heads},
+          {"head_dim", preset.head_dim},
+          {"key_value_heads", preset.key_value_heads},
+          {"layers", preset.layers},
+          {"ffn_dim", preset.ffn_dim},
+          {"attention_layer",
+           {{"weights", row.weights},
+            {"biases", row.biases},
+            {"parameters", row.weights + row.biases},
+            {"multiply_adds", row.multiply_adds}}},
+          {"note", preset.note}};
+}
+
+Json document(const char* what) {
+  return {{"format", "attn-demo.inspect"}, {"version", 1}, {"what", what}};
+}
+
+}  // namespace
+
+Json inspect_json(const ModelConfig& config, const InspectOptions& options) {
+  const CostReport costs = cost_report(config, options.source_length, options.target_length);
+  Json json = document("model");
+  json["name"] = options.name;
+  json["config"] = to_directory_json(config);
+  json["encoder_head_dim"] = config.encoder_head_dim();
+  json["decoder_head_dim"] = config.decoder_head_dim();
+  json["parameters"] = count_parameters(config).value_or(0);
+  json["modules"] = modules_json(config);
+  json["source_length"] = costs.source_length;
+  json["target_length"] = costs.target_length;
+  json["multiply_adds"] = costs_json(costs.multiply_adds, costs.total_multiply_adds);
+  json["attention_memory_bytes"] = costs_json(costs.memory, costs.total_memory);
+  json["growth"] = growth_json(growth_of(config, options.lengths));
+  if (!options.heads.empty()) {
+    json["heads"] = Json::array();
+    for (const HeadsRow& row :
+         heads_report(config, options.heads, options.source_length, "--heads")) {
+      json["heads"].push_back({{"heads", row.heads},
+                               {"head_dim", row.head_dim},
+                               {"attention_layer_parameters", row.layer_parameters},
+                               {"parameters", row.parameters},
+                               {"map_bytes", row.map_bytes}});
+    }
+  }
+  json["unknown_keys"] = options.unknown_keys;
+  json["notes"] = options.notes;
+  return json;
+}
+
+Json presets_json(int length) {
+  Json json = document("presets");
+  json["length"] = length;
+  json["presets"] = Json::array();
+  for (const Preset& preset : presets()) json["presets"].push_back(preset_object(preset, length));
+  return json;
+}
+
+Json preset_json(const Preset& preset, const InspectOptions& options) {
+  Json json = document("preset");
+  json["length"] = options.source_length;
+  json["preset"] = preset_object(preset, options.source_length);
+  json["growth"] = growth_json(growth_of(preset, options.lengths));
+  return json;
+}
+
+}  // namespace attn

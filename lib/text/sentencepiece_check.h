@@ -1,0 +1,32 @@
+// A look at a SentencePiece model file before the library gets it: SentencePiece 0.1.97 trusts the
+// file, and crashes on some damaged ones.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+enum class PieceType { normal = 1, unknown, control, user_defined, unused, byte };
+
+struct SentencePieceEntry {
+  std::string_view text;  ///< a part of the checked bytes
+  PieceType type = PieceType::normal;
+};
+
+struct SentencePieceModel {
+  std::vector<SentencePieceEntry> pieces;  ///< by SentencePiece's own id
+  int unknown_id = 0;
+};
+
+/// Reads a whole model file; InputError, beginning with `where`, unless
+/// - every length and number is in range and no field that the library reads occurs twice,
+/// - pieces are distinct, non-empty UTF-8 of known types with finite scores, exactly one of them is
+///   the unknown piece, and byte pieces are all 256 or none, as byte_fallback says,
+/// - the model type is one of the library's four,
+/// - the tables of normalisation rules stay inside themselves (charsmap_check.h).
+SentencePieceModel check_sentencepiece_model(std::string_view bytes, const std::string& where);
+
+}  // namespace attn

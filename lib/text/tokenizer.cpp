@@ -1,0 +1,265 @@
+#include "text/tokenizer.h"
+
+#include <sentencepiece_processor.h>
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <utility>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "text/sentencepiece_check.h"
+#include "text/sentencepiece_library.h"
+#include "text/tokenizer_settings.h"
+#include "text/vocabulary.h"
+
+namespace attn {
+namespace {
+
+using Processor = std::shared_ptr<const sentencepiece::SentencePieceProcessor>;
+
+constexpr std::string_view kBlankMark = "▁";  // U+2581, SentencePiece's blank
+
+std::string read_part(const std::string& directory, const char* name) {
+  const std::string path = directory + "/" + name;
+  if (!file_exists(path)) {
+    throw InputError("{}: no such file; a model directory needs it beside its other files",
+                     printable(path));
+  }
+  return read_file(path);
+}
+
+/// As Python's str.isspace sees it, which str.strip goes by.
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+std::string strip(std::string_view text) {
+  std::size_t begin = text.size();  // of the first character that is no blank
+  std::size_t end = text.size();    // after the last one
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_code_point(text.substr(at));
+    if (!is_space(c.value)) {
+      begin = std::min(begin, at);
+      end = at + c.length;
+    }
+    at += c.length;
+  }
+  return std::string(text.substr(begin, end - begin));
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
+    text.replace(at, from.size(), to);
+  }
+}
+
+/// clean_up_tokenization of transformers: English punctuation goes back to its word.
+void clean_up_spaces(std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> kRules[] = {
+      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kRules) replace_all(text, from, to);
+}
+
+int required_id(const Vocabulary& vocabulary, const std::string& piece, const std::string& where) {
+  if (const auto id = vocabulary.find(piece)) return *id;
+  throw InputError("{}: the special piece \"{}\" is missing; expected it with an id of its own",
+                   where, printable(piece));
+}
+
+}  // namespace
+
+struct Tokenizer::Files {
+  TokenizerSettings settings;
+  SpecialTokens special;
+  Vocabulary source_vocabulary;
+  Vocabulary target_vocabulary_file;    ///< only where the vocabularies are separate
+  std::vector<bool> is_target_special;  ///< [V] of the target
+  int target_unk = 0;
+  Processor source_processor;
+  std::string target_path;
+  std::string target_bytes;  ///< checked; empty where target.spm equals source.spm
+  mutable std::once_flag target_once;
+  mutable Processor target_processor_made;
+
+  explicit Files(const std::string& directory);
+  void find_special_tokens(const std::string& directory);
+
+  const Vocabulary& target_vocabulary() const {
+    return settings.separate_vocabularies ? target_vocabulary_file : source_vocabulary;
+  }
+  bool is_special(std::string_view piece) const;
+
+  /// Translating from stdin with a shared vocabulary never needs the second model, and building its
+  /// index is the slow part of loading, so it waits until it is asked for.
+  const sentencepiece::SentencePieceProcessor& target_processor() const {
+    if (target_bytes.empty()) return *source_processor;
+    std::call_once(target_once, [this] {
+      target_processor_made = load_sentencepiece(target_bytes, target_path);
+    });
+    return *target_processor_made;
+  }
+
+  EncodedText encode(const sentencepiece::SentencePieceProcessor& processor,
+                     const Vocabulary& vocabulary, int unk, std::string_view text) const;
+};
+
+Tokenizer::Files::Files(const std::string& directory) {
+  if (!directory_exists(directory)) {
+    throw SystemError(
+        "{}: no such directory; expected one with source.spm, target.spm and vocab.json",
+        printable(directory));
+  }
+  settings = read_tokenizer_settings(directory);
+  const std::string source_path = directory + "/source.spm";
+  target_path = directory + "/target.spm";
+  const std::string source_bytes = read_part(directory, "source.spm");
+  target_bytes = read_part(directory, "target.spm");
+  // The library's index of the pieces and our reading of the rest take about as long: side by side.
+  auto source = std::async([&] {
+    check_sentencepiece_model(source_bytes, source_path);
+    return load_sentencepiece(source_bytes, source_path);
+  });
+  verify_checksum(directory, "source.spm", source_bytes);
+  verify_checksum(directory, "target.spm", target_bytes);
+  if (target_bytes == source_bytes) {
+    target_bytes.clear();
+  } else {
+    check_sentencepiece_model(target_bytes, target_path);
+  }
+  source_vocabulary =
+      Vocabulary::parse(read_part(directory, "vocab.json"), directory + "/vocab.json");
+  if (settings.separate_vocabularies) {
+    target_vocabulary_file = Vocabulary::parse(read_part(directory, "target_vocab.json"),
+                                               directory + "/target_vocab.json");
+  }
+  find_special_tokens(directory);
+  source_processor = source.get();
+}
+
+bool Tokenizer::Files::is_special(std::string_view piece) const {
+  return piece == settings.eos_token || piece == settings.unk_token || piece == settings.pad_token;
+}
+
+void Tokenizer::Files::find_special_tokens(const std::string& directory) {
+  const std::string where = directory + "/vocab.json";
+  special.eos = required_id(source_vocabulary, settings.eos_token, where);
+  special.unk = required_id(source_vocabulary, settings.unk_token, where);
+  special.pad = required_id(source_vocabulary, settings.pad_token, where);
+  target_unk = special.unk;
+  if (settings.separate_vocabularies) {
+    const std::string target_where = directory + "/target_vocab.json";
+    target_unk = required_id(target_vocabulary_file, settings.unk_token, target_where);
+    const int eos = required_id(target_vocabulary_file, settings.eos_token, target_where);
+    if (eos != special.eos) {
+      throw InputError("{}: \"{}\" has id {}, but {} in vocab.json; expected the same id in both",
+                       target_where, printable(settings.eos_token), eos, special.eos);
+    }
+  }
+  is_target_special.assign(static_cast<std::size_t>(target_vocabulary().size()), false);
+  const auto mark = [this](const std::string& piece) {
+    if (const auto id = target_vocabulary().find(piece)) {
+      is_target_special[static_cast<std::size_t>(*id)] = true;
+    }
+  };
+  mark(settings.eos_token);
+  mark(settings.unk_token);
+  mark(settings.pad_token);
+  for (const std::string& piece : settings.more_special_tokens) mark(piece);
+}
+
+EncodedText Tokenizer::Files::encode(const sentencepiece::SentencePieceProcessor& processor,
+                                     const Vocabulary& vocabulary, int unk,
+                                     std::string_view text) const {
+  EncodedText encoded;
+  std::string_view rest = text;
+  const std::size_t mark_end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  if (mark_end != text.npos) rest = text.substr(mark_end + 2);
+  std::vector<std::string> pieces;
+  const auto status = processor.Encode(rest, &pieces);
+  if (!status.ok()) {
+    throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
+                     printable(status.ToString()));
+  }
+  if (mark_end != text.npos) encoded.pieces.emplace_back(text.substr(0, mark_end + 2));
+  for (std::string& piece : pieces) encoded.pieces.push_back(std::move(piece));
+  encoded.ids.reserve(encoded.pieces.size() + 1);
+  for (const std::string& piece : encoded.pieces) {
+    // A run of unknown characters may spell a special piece; as text, it has no id.
+    const auto id = is_special(piece) ? std::nullopt : vocabulary.find(piece);
+    encoded.unknown += id ? 0 : 1;
+    encoded.ids.push_back(id.value_or(unk));
+  }
+  encoded.ids.push_back(special.eos);
+  encoded.pieces.push_back(settings.eos_token);
+  return encoded;
+}
+
+Tokenizer::Tokenizer(const std::string& directory) : files_(std::make_unique<Files>(directory)) {}
+Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+
+EncodedText Tokenizer::encode_source(std::string_view text) const {
+  return files_->encode(*files_->source_processor, files_->source_vocabulary, files_->special.unk,
+                        text);
+}
+
+EncodedText Tokenizer::encode_target(std::string_view text) const {
+  return files_->encode(files_->target_processor(), files_->target_vocabulary(), files_->target_unk,
+                        text);
+}
+
+std::string Tokenizer::decode_target(const std::vector<int>& ids) const {
+  std::vector<std::string> pieces;
+  pieces.reserve(ids.size());
+  for (const int id : ids) {
+    const std::string& piece = target_piece(id);
+    if (!files_->is_target_special[static_cast<std::size_t>(id)]) pieces.push_back(piece);
+  }
+  // transformers decodes with the source model unless the vocabularies are separate.
+  const auto& processor = files_->settings.separate_vocabularies ? files_->target_processor()
+                                                                 : *files_->source_processor;
+  std::string text;
+  const auto status = processor.Decode(pieces, &text);
+  if (!status.ok()) {
+    throw InputError("ids: SentencePiece cannot join their pieces: {}; check vocab.json",
+                     printable(status.ToString()));
+  }
+  replace_all(text, kBlankMark, " ");
+  text = strip(text);
+  if (files_->settings.clean_up_spaces) clean_up_spaces(text);
+  return text;
+}
+
+const std::string& Tokenizer::source_piece(int id) const {
+  if (files_->source_vocabulary.holds(id)) return files_->source_vocabulary.piece(id);
+  throw InputError("source id {}: outside the vocabulary; expected 0 to {}", id,
+                   source_vocab_size() - 1);
+}
+
+const std::string& Tokenizer::target_piece(int id) const {
+  if (files_->target_vocabulary().holds(id)) return files_->target_vocabulary().piece(id);
+  throw InputError("target id {}: outside the vocabulary; expected 0 to {}", id,
+                   target_vocab_size() - 1);
+}
+
+int Tokenizer::source_vocab_size() const {
+  return files_->source_vocabulary.size();
+}
+int Tokenizer::target_vocab_size() const {
+  return files_->target_vocabulary().size();
+}
+bool Tokenizer::separate_vocabularies() const {
+  return files_->settings.separate_vocabularies;
+}
+SpecialTokens Tokenizer::special_tokens() const {
+  return files_->special;
+}
+
+}  // namespace attn

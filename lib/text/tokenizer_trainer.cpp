@@ -1,0 +1,203 @@
+#include "text/tokenizer_trainer.h"
+
+#include <sentencepiece_trainer.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "text/sentencepiece_check.h"
+#include "text/sentencepiece_library.h"
+
+namespace attn {
+namespace {
+
+constexpr int kMinVocabulary = 3;  // </s>, <unk> and one piece
+constexpr int kMaxVocabulary = 1 << 20;
+constexpr const char* kPad = "<pad>";
+constexpr int kModelMaxLength = 512;  // MarianTokenizer's default
+
+/// The library pulls its sentences from here: no temporary files.
+class LineIterator : public sentencepiece::SentenceIterator {
+ public:
+  explicit LineIterator(const std::vector<const std::string*>& lines) : lines_(lines) {}
+  bool done() const override { return at_ == lines_.size(); }
+  void Next() override { ++at_; }
+  const std::string& value() const override { return *lines_[at_]; }
+  sentencepiece::util::Status status() const override { return {}; }
+
+ private:
+  const std::vector<const std::string*>& lines_;
+  std::size_t at_ = 0;
+};
+
+const char* type_name(TokenizerType type) {
+  switch (type) {
+    case TokenizerType::unigram:
+      return "unigram";
+    case TokenizerType::bpe:
+      return "bpe";
+    case TokenizerType::word:
+      return "word";
+  }
+  return "unigram";
+}
+
+std::unordered_map<std::string, std::string> library_options(const TokenizerTraining& training) {
+  return {
+      {"model_type", type_name(training.type)},
+      {"vocab_size", std::to_string(training.vocab_size)},
+      {"hard_vocab_limit", "false"},
+      {"character_coverage", "1.0"},
+      {"byte_fallback", "false"},
+      {"eos_id", "0"},
+      {"unk_id", "1"},
+      {"bos_id", "-1"},
+      {"pad_id", "-1"},
+      {"add_dummy_prefix", "true"},
+      {"normalization_rule_name", training.type == TokenizerType::word ? "identity" : "nmt_nfkc"},
+      {"num_threads", "4"},  // the sums of the threads, and so the scores, depend on it
+      {"minloglevel", "3"}};
+}
+
+/// The bytes of a model trained on `lines`; `what` names them in errors.
+std::string train_model(const TokenizerTraining& training,
+                        const std::vector<const std::string*>& lines, const std::string& what) {
+  const auto has_text = [](const std::string* line) {
+    return line->find_first_not_of(' ') != std::string::npos;
+  };
+  if (std::none_of(lines.begin(), lines.end(), has_text)) {
+    throw InputError("{}: no text to train a tokenizer on; expected at least one sentence", what);
+  }
+  std::string model;
+  std::string problem;
+  try {
+    LineIterator iterator(lines);
+    const auto status =
+        sentencepiece::SentencePieceTrainer::Train(library_options(training), &iterator, &model);
+    if (!status.ok()) problem = status.ToString();
+  } catch (const std::exception& error) {
+    problem = error.what();
+  }
+  if (!problem.empty()) {
+    throw InputError(
+        "{}: SentencePiece cannot train a {} model of {} pieces: {}; try another vocab_size or "
+        "more text",
+        what, type_name(training.type), training.vocab_size, printable(problem));
+  }
+  return model;
+}
+
+/// The model's pieces in its own order, which puts </s> at 0 and <unk> at 1.
+std::vector<std::string> pieces_of(const std::string& model, const std::string& what) {
+  std::vector<std::string> pieces;
+  for (const SentencePieceEntry& piece : check_sentencepiece_model(model, what).pieces) {
+    if (piece.text == kPad) {
+      throw InputError("{}: the text holds {}, which stands for padding; take it out", what, kPad);
+    }
+    pieces.emplace_back(piece.text);
+  }
+  return pieces;
+}
+
+/// Up to `size` pieces and then <pad>, so that it is last.
+void finish(std::vector<std::string>& pieces, std::size_t size) {
+  for (std::size_t i = 1; pieces.size() < size; ++i) {
+    std::string filler = fmt::format("<filler_{}>", i);
+    if (std::find(pieces.begin(), pieces.end(), filler) == pieces.end()) {
+      pieces.push_back(std::move(filler));
+    }
+  }
+  pieces.emplace_back(kPad);
+}
+
+std::string vocabulary_json(const std::vector<std::string>& pieces) {
+  std::string json = "{";
+  for (std::size_t id = 0; id < pieces.size(); ++id) {
+    json += id == 0 ? "\n  " : ",\n  ";
+    append_string(json, pieces[id]);
+    json += fmt::format(": {}", id);
+  }
+  return json + "\n}\n";
+}
+
+std::string config_json(const TokenizerTraining& training) {
+  Json config = Json::object();
+  config["tokenizer_class"] = "MarianTokenizer";
+  config["source_lang"] = training.source_language;
+  config["target_lang"] = training.target_language;
+  config["eos_token"] = "</s>";
+  config["unk_token"] = "<unk>";
+  config["pad_token"] = kPad;
+  config["model_max_length"] = kModelMaxLength;
+  config["separate_vocabs"] = !training.joint;
+  config["clean_up_tokenization_spaces"] = false;
+  return config.dump(2) + "\n";
+}
+
+void make_directory(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    throw SystemError("{}: cannot make the directory: {}; choose another place",
+                      printable(directory), error.message());
+  }
+}
+
+void append_lines(std::vector<const std::string*>& out, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) out.push_back(&line);
+}
+
+}  // namespace
+
+void train_tokenizer(const TokenizerTraining& training, const std::string& directory) {
+  if (training.vocab_size < kMinVocabulary || training.vocab_size > kMaxVocabulary) {
+    throw InputError("tokenizer: vocab_size {} is out of range; expected {} to {}",
+                     training.vocab_size, kMinVocabulary, kMaxVocabulary);
+  }
+  quiet_sentencepiece();
+  std::vector<const std::string*> source_lines;
+  std::vector<const std::string*> target_lines;
+  append_lines(source_lines, training.source_lines);
+  append_lines(training.joint ? source_lines : target_lines, training.target_lines);
+  const std::string source = train_model(training, source_lines, "source text");
+  const std::string target =
+      training.joint ? source : train_model(training, target_lines, "target text");
+  std::vector<std::string> source_pieces = pieces_of(source, "source text");
+  std::vector<std::string> target_pieces = pieces_of(target, "target text");
+  const std::size_t size = std::max(source_pieces.size(), target_pieces.size());
+  finish(source_pieces, size);
+  finish(target_pieces, size);
+
+  make_directory(directory);
+  write_file(directory + "/source.spm", source);
+  write_file(directory + "/target.spm", target);
+  write_file(directory + "/vocab.json", vocabulary_json(source_pieces));
+  if (!training.joint) {
+    write_file(directory + "/target_vocab.json", vocabulary_json(target_pieces));
+  }
+  write_file(directory + "/tokenizer_config.json", config_json(training));
+}
+
+std::vector<std::string> read_lines(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.push_back(clean_text(line).text);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace attn

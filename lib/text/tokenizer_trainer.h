@@ -1,0 +1,35 @@
+// Makes a tokenizer from text: SentencePiece models and the vocabularies that go with them, as a
+// directory that this program and transformers' MarianTokenizer load.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace attn {
+
+enum class TokenizerType { unigram, bpe, word };
+
+struct TokenizerTraining {
+  TokenizerType type = TokenizerType::unigram;
+  int vocab_size = 8000;  ///< pieces at most, with </s> and <unk>, without <pad>
+  bool joint = true;      ///< one model and vocabulary for both languages
+  std::string source_language = "en";
+  std::string target_language = "de";
+  std::vector<std::string> source_lines;  ///< a sentence each, clean (base/utf8.h)
+  std::vector<std::string> target_lines;
+};
+
+/// Trains and writes source.spm, target.spm, vocab.json (target_vocab.json where not joint) and
+/// tokenizer_config.json into `directory`, which is made where it is missing. The same input gives
+/// the same bytes. </s> has id 0, <unk> 1 and <pad> the last one; separate vocabularies get equal
+/// sizes, the smaller one by pieces that no text has, because a model has one padding id.
+///
+/// Subword models normalise by nmt_nfkc, SentencePiece's default; word models leave text as it is,
+/// which keeps the toy's files at a few kB. InputError where the text is too little or too varied
+/// for the size, SystemError where a file cannot be written.
+void train_tokenizer(const TokenizerTraining& training, const std::string& directory);
+
+/// The lines of a text file, cleaned; SystemError where it cannot be read.
+std::vector<std::string> read_lines(const std::string& path);
+
+}  // namespace attn

@@ -1,0 +1,46 @@
+// The protobuf wire format, read with every length checked: a message is a sequence of fields, each
+// a number, a type and a value. See https://protobuf.dev/programming-guides/encoding/
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+enum class WireType { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+struct WireField {
+  std::uint32_t number = 0;
+  WireType type = WireType::varint;
+  std::uint64_t value = 0;  ///< of varint, fixed64 and fixed32
+  std::string_view bytes;   ///< of bytes: a part of the message
+  std::size_t offset = 0;   ///< of the field's first byte in the file
+};
+
+/// Reads one message field by field. A length that leaves the message, a varint of more than ten
+/// bytes, field number 0 and the obsolete groups throw InputError; embedded messages are read by a
+/// reader of their own, so nesting is as deep as its callers are.
+class WireReader {
+ public:
+  /// `message` lies at byte `offset` of the file; `where` (kept by reference) begins each error.
+  WireReader(std::string_view message, std::size_t offset, const std::string& where);
+
+  bool next(WireField& field);  ///< false at the end of the message
+
+ private:
+  std::uint64_t read_varint();
+  std::string_view take(std::uint64_t count, const char* what);
+
+  std::string_view message_;
+  std::size_t offset_;
+  const std::string& where_;
+  std::size_t at_ = 0;
+};
+
+/// InputError for a damaged SentencePiece file, with the byte where it was noticed.
+[[noreturn]] void throw_damaged(const std::string& where, std::size_t offset,
+                                const std::string& found);
+
+}  // namespace attn

@@ -1,0 +1,19 @@
+// Tables on a terminal or in a pipe: plain text, columns aligned, notes folded.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/table.h"
+
+namespace attn {
+
+/// One table. Columns are as wide as their widest cell; only a left-aligned last column and the
+/// notes are folded, at blanks, to `width` columns (at least 40). Control characters of cells are
+/// made visible. Ends with a newline.
+std::string render_table(const Table& table, int width = 80);
+
+/// The tables with an empty line between them.
+std::string render_tables(const std::vector<Table>& tables, int width = 80);
+
+}  // namespace attn

@@ -1,0 +1,65 @@
+// Random weights: the same bits everywhere, and what a model directory promises about them.
+#include <doctest/doctest.h>
+
+#include <map>
+
+#include "base/random.h"
+#include "model/model_directory.h"
+
+using namespace attn;
+
+namespace {
+
+ModelConfig toy() {
+  ModelConfig c;
+  c.d_model = 12;
+  c.encoder_layers = c.decoder_layers = 2;
+  c.encoder_heads = c.decoder_heads = 2;
+  c.encoder_ffn_dim = c.decoder_ffn_dim = 24;
+  c.vocab_size = c.decoder_vocab_size = 20;
+  c.max_positions = 16;
+  c.pad_token_id = c.decoder_start_token_id = 19;
+  return c;
+}
+
+/// FNV-1a over all parameters in the visitor's order, row-major as in the file.
+std::uint64_t checksum(Transformer& model) {
+  std::vector<float> all;
+  visit_parameters(model.config(), model.parameters(), [&](const ParameterInfo& info) {
+    if (!info.tied_to.empty() || info.role == ParameterRole::positions) return;
+    const Parameter p = info.transposed ? info.parameter->transposed() : *info.parameter;
+    for (Index i = 0; i < p.rows; ++i) {
+      for (Index j = 0; j < p.columns; ++j) all.push_back(p.at(i, j));
+    }
+  });
+  return fnv1a(all.data(), all.size() * sizeof(float));
+}
+
+}  // namespace
+
+TEST_CASE("the toy's weights for seed 7 have the bits they always had") {
+  Transformer model = random_model(toy(), 7, Backend::plain);
+  CHECK(checksum(model) == 0U);
+  Transformer other = random_model(toy(), 8, Backend::plain);
+  CHECK(checksum(other) != checksum(model));
+}
+
+TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity") {
+  Transformer model = random_model(toy(), 3, Backend::plain);
+  const ModelParameters& p = model.parameters();
+  for (Index j = 0; j < 12; ++j) CHECK(p.encoder.embedding.at(19, j) == 0.0F);
+  CHECK(p.encoder.embedding.at(5, 3) != 0.0F);
+  CHECK(p.logits_bias.at(0, 19) == -1e4F);
+  CHECK(p.logits_bias.at(0, 0) == 0.0F);
+  CHECK(p.encoder_layers[0].final_norm.weight.at(0, 4) == 1.0F);
+  CHECK(p.encoder_layers[0].final_norm.bias.at(0, 4) == 0.0F);
+  CHECK(p.output.data == p.encoder.embedding.data);  // tied: one memory
+}
+
+TEST_CASE("heads change nothing in the weights") {
+  ModelConfig six = toy();
+  six.encoder_heads = six.decoder_heads = 6;
+  Transformer a = random_model(toy(), 1, Backend::plain);
+  Transformer b = random_model(six, 1, Backend::plain);
+  CHECK(checksum(a) == checksum(b));
+}

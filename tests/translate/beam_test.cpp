@@ -1,0 +1,105 @@
+// The bookkeeping of one sentence's beam, by hand; the goldens check whole searches.
+#include "translate/beam.h"
+
+#include <doctest/doctest.h>
+
+#include "check_error.h"
+#include "translate/logits_processor.h"
+
+using namespace attn;
+
+namespace {
+
+constexpr int kEnd = 0;
+
+DecodeConfig two_beams(EarlyStopping early_stopping) {
+  DecodeConfig decode;
+  decode.num_beams = 2;
+  decode.early_stopping = early_stopping;
+  return decode;
+}
+
+/// One hypothesis ends at once; at the second step another ends while a better one runs on.
+SentenceBeam after_two_steps(EarlyStopping early_stopping) {
+  SentenceBeam beam(two_beams(early_stopping), kEnd, 10);
+  const std::vector<SentenceBeam::Candidate> first{
+      {-0.1F, 0, kEnd}, {-0.2F, 0, 5}, {-0.3F, 0, 6}, {-0.4F, 0, 7}};
+  beam.advance(first, nullptr, 0);
+  CHECK(!beam.done());
+  CHECK(beam.running()[0].ids == std::vector<int>{5});
+  CHECK(beam.running()[1].ids == std::vector<int>{6});
+  const std::vector<SentenceBeam::Candidate> second{
+      {-0.24F, 0, 8}, {-0.26F, 0, kEnd}, {-0.3F, 1, 9}, {-0.4F, 1, 8}};
+  beam.advance(second, nullptr, 0);
+  return beam;
+}
+
+}  // namespace
+
+TEST_CASE("early stopping decides whether a full list of ended hypotheses is enough") {
+  CHECK(after_two_steps(EarlyStopping::yes).done());
+  // −0.24 / 2 is better than the worst that ended, −0.26 / 2: the search goes on.
+  CHECK(!after_two_steps(EarlyStopping::no).done());
+  CHECK(!after_two_steps(EarlyStopping::never).done());
+}
+
+TEST_CASE("ended hypotheses are ranked by score over length, and running beams know their parent") {
+  const SentenceBeam beam = after_two_steps(EarlyStopping::no);
+  const std::vector<SearchHypothesis> results = beam.results(2);
+  REQUIRE(results.size() == 2);
+  CHECK(results[0].ids == std::vector<int>{kEnd});
+  CHECK(results[0].score == doctest::Approx(-0.1));
+  CHECK(results[1].ids == std::vector<int>{5, kEnd});
+  CHECK(results[1].score == doctest::Approx(-0.13));
+  CHECK(beam.running()[0].ids == std::vector<int>{5, 8});
+  CHECK(beam.running()[0].parent == 0);
+  CHECK(beam.running()[1].ids == std::vector<int>{6, 9});
+  CHECK(beam.running()[1].parent == 1);
+}
+
+TEST_CASE("an end among the spare candidates is no result") {
+  SentenceBeam beam(two_beams(EarlyStopping::no), kEnd, 10);
+  const std::vector<SentenceBeam::Candidate> candidates{
+      {-0.1F, 0, 5}, {-0.2F, 0, 6}, {-0.3F, 0, kEnd}, {-0.4F, 0, 7}};
+  beam.advance(candidates, nullptr, 0);
+  CHECK(beam.results(2).empty());
+}
+
+TEST_CASE("at the last step everything ends") {
+  SentenceBeam beam(two_beams(EarlyStopping::no), kEnd, 1);
+  const std::vector<SentenceBeam::Candidate> candidates{
+      {-0.1F, 0, 5}, {-0.2F, 0, 6}, {-0.3F, 0, kEnd}, {-0.4F, 0, 7}};
+  beam.advance(candidates, nullptr, 0);
+  CHECK(beam.done());
+  CHECK(beam.results(2).size() == 2);
+}
+
+TEST_CASE("forbidden sequences match at the end of what was produced, start symbol included") {
+  DecodeConfig decode;
+  decode.bad_words_ids = {{3}, {7, 1, 4}, {9, 5}, {kEnd}};
+  const LogitsProcessor processor(decode, kEnd, 10);
+  const auto forbidden = [&](std::vector<int> produced) {
+    std::vector<float> row(10, 0.0F);
+    processor.forbid(produced, 9, row);
+    std::vector<int> ids;
+    for (int i = 0; i < 10; ++i) {
+      if (row[static_cast<std::size_t>(i)] < 0) ids.push_back(i);
+    }
+    return ids;
+  };
+  CHECK(forbidden({}) == std::vector<int>{3, 5});  // 9 is the start symbol
+  CHECK(forbidden({7, 1}) == std::vector<int>{3, 4});
+  CHECK(forbidden({1, 7}) == std::vector<int>{3});
+  CHECK(forbidden({2, 9}) == std::vector<int>{3, 5});
+}
+
+TEST_CASE("ids outside the vocabulary are refused") {
+  DecodeConfig decode;
+  decode.bad_words_ids = {{10}};
+  test::check_error([&] { LogitsProcessor(decode, kEnd, 10); }, ExitCode::input,
+                    "id 10 is outside the vocabulary of 10");
+  decode.bad_words_ids.clear();
+  decode.forced_eos_token_id = 12;
+  test::check_error([&] { LogitsProcessor(decode, kEnd, 10); }, ExitCode::input,
+                    "forced_eos_token_id 12");
+}
