@@ -4,13 +4,18 @@
 
 #include <csignal>
 
+#include "base/files.h"
+
 namespace attn {
 namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
 extern "C" void remember_signal(int number) {
-  if (stop_signal != 0) _exit(128 + number);
+  if (stop_signal != 0) {
+    attn::remove_temporary_files();
+    _exit(128 + number);
+  }
   stop_signal = number;
 }
 

@@ -39,7 +39,7 @@ std::uint64_t checksum(Transformer& model) {
 
 TEST_CASE("the toy's weights for seed 7 have the bits they always had") {
   Transformer model = random_model(toy(), 7, Backend::plain);
-  CHECK(checksum(model) == 0U);
+  CHECK(checksum(model) == 2531868740395452548U);
   Transformer other = random_model(toy(), 8, Backend::plain);
   CHECK(checksum(other) != checksum(model));
 }
