@@ -92,10 +92,9 @@ class TranslateCommand {
   void run() {
     for (const std::string& text : model_.notes) note(printable(text));
     if (model_.seed) {
-      note(
-          fmt::format("random weights (seed {}): the translation is noise; the maps show the "
-                      "mechanism, not knowledge of German",
-                      *model_.seed));
+      note(fmt::format(
+          "random weights (seed {}): {}; the maps show the mechanism, not German", *model_.seed,
+          options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
     if (from_stdin_) {
       run_stdin();

@@ -53,9 +53,12 @@ std::string strip(std::string_view text) {
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) {
-    text.replace(at, from.size(), to);
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; (at = text.find(from, begin)) != text.npos; begin = at + from.size()) {
+    out.append(text, begin, at - begin).append(to);
   }
+  text = out.append(text, begin);
 }
 
 /// clean_up_tokenization of transformers: English punctuation goes back to its word.
@@ -125,8 +128,7 @@ Tokenizer::Files::Files(const std::string& directory) {
     check_sentencepiece_model(source_bytes, source_path);
     return load_sentencepiece(source_bytes, source_path);
   });
-  verify_checksum(directory, "source.spm", source_bytes);
-  verify_checksum(directory, "target.spm", target_bytes);
+  verify_checksums(directory, source_bytes, target_bytes);
   if (target_bytes == source_bytes) {
     target_bytes.clear();
   } else {

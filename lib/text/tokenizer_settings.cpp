@@ -76,6 +76,38 @@ std::string_view listed_name(std::string_view line) {
   return name;
 }
 
+/// The digests listed for the two models, in lower case; empty where none is.
+struct Checksums {
+  std::string source;
+  std::string target;
+};
+
+Checksums read_checksums(const std::string& directory) {
+  Checksums checksums;
+  const std::string where = directory + "/SHA256SUMS";
+  if (!file_exists(where)) return checksums;
+  const std::string list = read_file(where, std::size_t{1} << 20);
+  std::size_t number = 0;
+  for (std::size_t begin = 0; begin < list.size();) {
+    const std::size_t end = std::min(list.find('\n', begin), list.size());
+    std::string_view line = std::string_view(list).substr(begin, end - begin);
+    begin = end + 1;
+    ++number;
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) continue;
+    const std::string_view name = listed_name(line);
+    if (name.empty()) {
+      throw InputError("{}: line {}: expected 64 hexadecimal digits, two blanks and a name", where,
+                       number);
+    }
+    std::string digest(line.substr(0, kDigestDigits));
+    for (char& c : digest) c = static_cast<char>(c >= 'A' && c <= 'F' ? c | 0x20 : c);
+    if (name == "source.spm") checksums.source = digest;
+    if (name == "target.spm") checksums.target = digest;
+  }
+  return checksums;
+}
+
 }  // namespace
 
 TokenizerSettings read_tokenizer_settings(const std::string& directory) {
@@ -92,31 +124,19 @@ TokenizerSettings read_tokenizer_settings(const std::string& directory) {
   return settings;
 }
 
-void verify_checksum(const std::string& directory, std::string_view name, std::string_view bytes) {
-  const std::string where = directory + "/SHA256SUMS";
-  if (!file_exists(where)) return;
-  const std::string list = read_file(where, std::size_t{1} << 20);
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find('\n', begin), list.size());
-    std::string_view line = std::string_view(list).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    const std::string_view listed = listed_name(line);
-    if (listed.empty()) {
-      throw InputError("{}: line {}: expected 64 hexadecimal digits, two blanks and a name", where,
-                       number);
-    }
-    if (listed != name) continue;
-    std::string expected(line.substr(0, kDigestDigits));
-    for (char& c : expected) c = static_cast<char>(c >= 'A' && c <= 'F' ? c | 0x20 : c);
-    if (const std::string found = sha256_hex(bytes); found != expected) {
-      throw InputError("{}/{}: its SHA-256 is {}…, but SHA256SUMS says {}…; copy the model again",
-                       directory, name, found.substr(0, 12), expected.substr(0, 12));
-    }
-  }
+void verify_checksums(const std::string& directory, std::string_view source_spm,
+                      std::string_view target_spm) {
+  const Checksums checksums = read_checksums(directory);
+  if (checksums.source.empty() && checksums.target.empty()) return;
+  const auto verify = [&](const char* name, const std::string& found, const std::string& expected) {
+    if (expected.empty() || found == expected) return;
+    throw InputError("{}/{}: its SHA-256 is {}…, but SHA256SUMS says {}…; copy the model again",
+                     directory, name, found.substr(0, 12), expected.substr(0, 12));
+  };
+  const std::string source = sha256_hex(source_spm);
+  verify("source.spm", source, checksums.source);
+  verify("target.spm", target_spm == source_spm ? source : sha256_hex(target_spm),
+         checksums.target);
 }
 
 }  // namespace attn

@@ -22,8 +22,9 @@ struct TokenizerSettings {
 /// used has another type.
 TokenizerSettings read_tokenizer_settings(const std::string& directory);
 
-/// Where `directory` holds SHA256SUMS and that lists `name`: InputError unless `bytes`, the content
-/// of that file, has the digest listed.
-void verify_checksum(const std::string& directory, std::string_view name, std::string_view bytes);
+/// Where `directory` holds SHA256SUMS: InputError unless the contents of source.spm and target.spm
+/// have the digests listed for them; a name that is not listed is not checked.
+void verify_checksums(const std::string& directory, std::string_view source_spm,
+                      std::string_view target_spm);
 
 }  // namespace attn

@@ -1,0 +1,154 @@
+#include "config/experiment.h"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "base/files.h"
+#include "check_error.h"
+
+using attn::ExitCode;
+using attn::ExperimentConfig;
+using attn::test::check_error;
+
+namespace {
+
+/// A folder of this test alone, removed at the end.
+class Folder {
+ public:
+  Folder()
+      : path_(std::filesystem::temp_directory_path() /
+              ("attn-experiment-" + std::to_string(::getpid()))) {
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  ExperimentConfig read(const std::string& text, const std::vector<std::string>& overrides = {}) {
+    const std::string file = path_ / "x.json";
+    attn::write_file(file, text);
+    return attn::read_experiment(file, overrides);
+  }
+  std::string inside(const std::string& name) const { return path_ / name; }
+
+  void refuse(const std::string& text, const std::string& message) {
+    check_error([&] { read(text); }, ExitCode::input, message);
+  }
+  void refuse_set(const std::string& override, ExitCode code, const std::string& message) {
+    check_error([&] { read(R"({"model": {"d_model": 12}})", {override}); }, code, message);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("an experiment file with every section and comments") {
+  Folder folder;
+  const ExperimentConfig config = folder.read(R"(// The demo.
+{
+  "model": {"d_model": 12, "encoder_attention_heads": 2},
+  "tokenizer": {"type": "word", "vocab_size": 40, "joint": false},
+    // Paths are relative to this file.
+  "data": {"train": {"source": "toy/en.txt", "target": "../de.txt"},
+           "test": {"source": "/abs/x"}, "probe": "The // group"},
+  "train": {"steps": 3},
+  "decode": {"num_beams": 4}
+}
+)");
+  CHECK(config.model.d_model == 12);
+  CHECK(config.tokenizer.type == "word");
+  CHECK(config.tokenizer.vocab_size == 40);
+  CHECK_FALSE(config.tokenizer.joint);
+  CHECK(config.data.train.source == folder.inside("toy/en.txt"));
+  CHECK(config.data.train.target ==
+        std::filesystem::path(folder.inside("")).parent_path().parent_path() / "de.txt");
+  CHECK(config.data.test.source == "/abs/x");
+  CHECK(config.data.dev.source.empty());
+  CHECK(config.data.probe == "The // group");
+  CHECK(config.train["steps"] == 3);
+  CHECK(config.decode.num_beams == 4);
+}
+
+TEST_CASE("comments keep the line numbers of messages") {
+  Folder folder;
+  folder.refuse("// one\n{\n// three\n \"model\": }\n", "x.json:4:");
+  folder.refuse("{} // not a whole line\n", "x.json:1:");
+  CHECK(folder.read("{}").model.d_model == 256);
+}
+
+TEST_CASE("unknown sections and keys name the nearest") {
+  Folder folder;
+  folder.refuse(R"({"modle": {}})",
+                "x.json: unknown section \"modle\"; the nearest known one is \"model\"");
+  folder.refuse(R"({"tokenizer": {"typ": "word"}})",
+                "unknown key \"typ\" in tokenizer; the nearest known one is \"type\"");
+  folder.refuse(R"({"data": {"training": {}}})",
+                "unknown key \"training\" in data; the nearest known one is \"train\"");
+  folder.refuse(R"({"data": {"train": {"sourse": "x"}}})",
+                "unknown key \"sourse\" in data.train; the nearest known one is \"source\"");
+  folder.refuse(R"({"model": {"\u001b[31m": 1}})", R"(unknown key "\u001b[31m" in model)");
+}
+
+TEST_CASE("wrong values of the other sections") {
+  Folder folder;
+  folder.refuse("[]", "x.json: expected a JSON object");
+  folder.refuse(R"({"model": []})", "x.json: model: expected a JSON object");
+  folder.refuse(R"({"train": 3})", "x.json: train: expected a JSON object");
+  folder.refuse(R"({"tokenizer": {"type": "char"}})",
+                "tokenizer.type \"char\" is not supported; use unigram, bpe or word");
+  folder.refuse(R"({"tokenizer": {"vocab_size": 2}})", "tokenizer.vocab_size 2 is out of range");
+  folder.refuse(R"({"tokenizer": {"joint": "yes"}})", "tokenizer.joint is \"yes\"; expected true");
+  folder.refuse(R"({"tokenizer": {"model": "m", "type": "word"}})",
+                "tokenizer.type has no meaning beside tokenizer.model");
+  folder.refuse(R"({"data": {"train": {"source": ""}}})",
+                "data.train.source is \"\"; expected a path");
+  folder.refuse(R"({"data": {"probe": 1}})", "data.probe is 1; expected a string");
+  check_error([] { attn::read_experiment("/nonexistent/x.json", {}); }, ExitCode::system,
+              "/nonexistent/x.json");
+}
+
+TEST_CASE("--set overrides before anything is checked") {
+  Folder folder;
+  const std::string text = R"({"model": {"d_model": "bad", "dropout": 0.3}})";
+  const ExperimentConfig config =
+      folder.read(text, {"model.d_model=24", "model.activation_function=gelu",
+                         "data.train.source=a.txt", "model.d_model=36", "data.probe=a=b",
+                         "decode.early_stopping=never", "model.scale_embedding=false"});
+  CHECK(config.model.d_model == 36);
+  CHECK(config.model.dropout == 0.3F);
+  CHECK(config.model.activation == attn::Activation::gelu);
+  CHECK_FALSE(config.model.scale_embedding);
+  CHECK(config.data.train.source == folder.inside("a.txt"));
+  CHECK(config.data.probe == "a=b");
+  CHECK(config.decode.early_stopping == attn::EarlyStopping::never);
+}
+
+TEST_CASE("malformed overrides are wrong usage, bad values bad input") {
+  Folder folder;
+  const std::string expected = "expected section.key=value";
+  folder.refuse_set("model.d_model", ExitCode::usage, expected);
+  folder.refuse_set("d_model=3", ExitCode::usage, expected);
+  folder.refuse_set(".d_model=3", ExitCode::usage, expected);
+  folder.refuse_set("model.=3", ExitCode::usage, expected);
+  folder.refuse_set("model..x=3", ExitCode::usage, expected);
+  folder.refuse_set("=3", ExitCode::usage, expected);
+  folder.refuse_set("", ExitCode::usage, expected);
+  folder.refuse_set("model.d_model.x=3", ExitCode::usage,
+                    "\"model.d_model\" is 12 and has no keys inside");
+  folder.refuse_set("model.d_model=010", ExitCode::input,
+                    "model.d_model is \"010\"; expected an integer");
+  folder.refuse_set("model.d_modell=3", ExitCode::input, "the nearest known one is \"d_model\"");
+  folder.refuse_set("nodel.d_model=3", ExitCode::input, "unknown section \"nodel\"");
+}
+
+TEST_CASE("nearest takes the smallest edit distance, the first of equals") {
+  CHECK(attn::nearest("d_modle", {"decoder_layers", "d_model"}) == "d_model");
+  CHECK(attn::nearest("ab", {"aX", "aY"}) == "aX");
+  CHECK(attn::nearest("", {"abc", "a"}) == "a");
+  CHECK(attn::nearest("x", {}).empty());
+  CHECK(attn::nearest(std::string(1'000'000, 'x'), {"abc", "x"}) == "x");
+}

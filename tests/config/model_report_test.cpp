@@ -1,0 +1,189 @@
+#include "config/model_report.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "check_error.h"
+#include "config/report_output.h"
+
+using attn::CostReport;
+using attn::CostRow;
+using attn::ExitCode;
+using attn::Json;
+using attn::ModelConfig;
+using attn::Table;
+using attn::test::check_error;
+
+namespace {
+
+ModelConfig demo() {
+  ModelConfig config;
+  config.d_model = 12;
+  config.encoder_layers = 2;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn_dim = 48;
+  config.decoder_ffn_dim = 24;
+  config.vocab_size = config.decoder_vocab_size = 41;
+  config.pad_token_id = config.decoder_start_token_id = 40;
+  return config;
+}
+
+std::uint64_t amount(const std::vector<CostRow>& rows, const std::string& key) {
+  const auto row = std::find_if(rows.begin(), rows.end(),
+                                [&](const CostRow& candidate) { return candidate.key == key; });
+  REQUIRE(row != rows.end());
+  return row->amount;
+}
+
+}  // namespace
+
+TEST_CASE("the modules add up to the counted parameters, whatever the options") {
+  for (int bits = 0; bits < 32; ++bits) {
+    ModelConfig config = demo();
+    config.share_embeddings = (bits & 1) != 0;
+    config.tie_word_embeddings = (bits & 2) != 0;
+    config.static_positions = (bits & 4) != 0;
+    config.add_final_layer_norm = (bits & 8) != 0;
+    config.normalize_embedding = (bits & 16) != 0;
+    if (!config.share_embeddings) config.decoder_vocab_size = 50;
+    std::uint64_t total = 0;
+    for (const attn::ModuleBlock& block : attn::list_modules(config)) total += block.parameters();
+    CAPTURE(bits);
+    CHECK(total == attn::count_parameters(config));
+  }
+}
+
+TEST_CASE("shapes of modules are those of the weights file") {
+  const auto blocks = attn::list_modules(demo());
+  CHECK(blocks[1].name == "model.encoder.layers");
+  CHECK(blocks[1].repeat == 2);
+  const auto& fc1 = blocks[1].modules[5];
+  CHECK(fc1.name == "fc1");
+  CHECK(fc1.weight_shape == std::vector<std::uint64_t>{48, 12});
+  CHECK(fc1.bias_size == 48);
+  CHECK(fc1.parameters == 48 * 12 + 48);
+  CHECK(blocks[2].modules.size() == 13);
+  CHECK(blocks[3].modules[0].note == "= model.shared");
+  CHECK(blocks[3].modules[1].parameters == 0);
+}
+
+TEST_CASE("multiply-adds and memory for S 7 and L 5 by hand") {
+  const CostReport report = attn::cost_report(demo(), 7, 5);
+  const auto& work = report.multiply_adds;
+  CHECK(amount(work, "encoder_self_projections") == 2 * 4 * 7 * 144);
+  CHECK(amount(work, "encoder_self_scores_and_sum") == 2 * 2 * 49 * 12);
+  CHECK(amount(work, "encoder_feed_forward") == 2 * 2 * 7 * 12 * 48);
+  CHECK(amount(work, "decoder_self_projections") == 3 * 4 * 5 * 144);
+  // Row t of 5 looks at t keys: 1 + 2 + 3 + 4 + 5 = 15 scores and as many weighted rows.
+  CHECK(amount(work, "decoder_self_scores_and_sum") == 3 * 2 * 15 * 12);
+  // Query and output for 5 rows, keys and values for 7.
+  CHECK(amount(work, "cross_projections") == 3 * (2 * 5 + 2 * 7) * 144);
+  CHECK(amount(work, "cross_scores_and_sum") == 3 * 2 * 7 * 5 * 12);
+  CHECK(amount(work, "decoder_feed_forward") == 3 * 2 * 5 * 12 * 24);
+  CHECK(amount(work, "output") == 5 * 12 * 41);
+  CHECK(report.total_multiply_adds ==
+        8064 + 2352 + 16128 + 8640 + 1080 + 10368 + 2520 + 8640 + 2460);
+  const auto& memory = report.memory;
+  CHECK(amount(memory, "encoder_self_maps") == 2 * 4 * 2 * 49);
+  CHECK(amount(memory, "decoder_self_maps") == 3 * 4 * 2 * 25);
+  CHECK(amount(memory, "cross_maps") == 3 * 4 * 2 * 35);
+  CHECK(amount(memory, "decoder_self_cache") == 3 * 2 * 4 * 5 * 12);
+  CHECK(amount(memory, "cross_cache") == 3 * 2 * 4 * 7 * 12);
+  CHECK(report.total_memory == 784 + 600 + 840 + 1440 + 2016);
+}
+
+TEST_CASE("costs beyond 64 bits are refused") {
+  ModelConfig config = demo();
+  config.d_model = 65536;
+  check_error([&] { attn::cost_report(config, 1'000'000'000, 1); }, ExitCode::input,
+              "leaves 64 bits; use a shorter length");
+}
+
+TEST_CASE("growth: both terms cross at 2·d_model") {
+  const attn::GrowthReport report = attn::growth_of(demo(), {64, 24, 16, 24});
+  REQUIRE(report.rows.size() == 3);  // ascending, each once
+  CHECK(report.crossing_length == 24);
+  CHECK(report.rows[0].length == 16);
+  CHECK(report.rows[0].scores_and_sum == 2 * 16 * 16 * 12);
+  CHECK(report.rows[0].projections == 4 * 16 * 144);
+  CHECK(report.rows[0].map_bytes == 4 * 2 * 16 * 16);
+  CHECK(report.rows[0].scores_and_sum < report.rows[0].projections);
+  CHECK(report.rows[1].scores_and_sum == report.rows[1].projections);
+  CHECK(report.rows[2].scores_and_sum > report.rows[2].projections);
+  // Grouped keys and values make the projections smaller: 2.25·D² over 2·D.
+  CHECK(attn::growth_of(attn::find_preset("llama-70b"), {1}).crossing_length == 9216);
+}
+
+TEST_CASE("heads change head_dim and maps, not parameters") {
+  const auto rows = attn::heads_report(demo(), {2, 3, 4, 6}, 10, "--heads");
+  REQUIRE(rows.size() == 4);
+  const int head_dims[] = {6, 4, 3, 2};
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    CHECK(rows[i].head_dim == head_dims[i]);
+    CHECK(rows[i].layer_parameters == 624);
+    CHECK(rows[i].parameters == attn::count_parameters(demo()));
+    CHECK(rows[i].map_bytes == 4U * static_cast<unsigned>(rows[i].heads) * 100U);
+  }
+  check_error(
+      [] {
+        attn::heads_report(demo(), {2, 5}, 10, "--heads");
+      },
+      ExitCode::input,
+      "--heads: d_model 12 is not divisible by encoder_attention_heads 5; use 1, 2, 3, 4, "
+      "6 or 12");
+}
+
+TEST_CASE("numbers get thousands separators") {
+  CHECK(attn::with_separators(0) == "0");
+  CHECK(attn::with_separators(999) == "999");
+  CHECK(attn::with_separators(1000) == "1,000");
+  CHECK(attn::with_separators(12345) == "12,345");
+  CHECK(attn::with_separators(1234567890) == "1,234,567,890");
+}
+
+TEST_CASE("the tables hold the figures, and only what was asked for") {
+  attn::InspectOptions options;
+  options.name = "demo";
+  options.unknown_keys = {"torch_dtype", "id2label"};
+  options.notes = {"a note"};
+  std::vector<Table> tables = attn::inspect_tables(demo(), options);
+  REQUIRE(tables.size() == 5);
+  CHECK(tables[0].title == "demo");
+  CHECK(tables[0].notes.back() == "Keys of config.json that are not used: torch_dtype, id2label.");
+  CHECK(tables[1].rows.back()[2] == attn::with_separators(attn::count_parameters(demo()).value()));
+  // 16 to 1,024 in powers of two, and the crossing at 24.
+  CHECK(tables[4].rows.size() == 8);
+  CHECK(tables[4].rows[1][0] == "24");
+  CHECK(tables[4].rows[1][3] == "50.0 %");
+  options.heads = {3};
+  tables = attn::inspect_tables(demo(), options);
+  REQUIRE(tables.size() == 6);
+  CHECK(tables[5].rows[0][1] == "4");
+}
+
+TEST_CASE("the JSON forms hold the same figures") {
+  attn::InspectOptions options;
+  options.name = "demo";
+  options.heads = {2, 4};
+  options.source_length = 7;
+  options.target_length = 5;
+  const Json json = attn::inspect_json(demo(), options);
+  CHECK(json["format"] == "attn-demo.inspect");
+  CHECK(json["version"] == 1);
+  CHECK(json["parameters"] == attn::count_parameters(demo()).value());
+  CHECK(json["encoder_head_dim"] == 6);
+  CHECK(json["multiply_adds"]["output"] == 5 * 12 * 41);
+  CHECK(json["multiply_adds"]["total"] == attn::cost_report(demo(), 7, 5).total_multiply_adds);
+  CHECK(json["attention_memory_bytes"]["cross_maps"] == 840);
+  CHECK(json["growth"]["crossing_length"] == 24);
+  CHECK(json["heads"][1]["head_dim"] == 3);
+  CHECK(json["modules"][1]["modules"][5]["weight_shape"] == Json::array({48, 12}));
+  CHECK(json["config"]["d_model"] == 12);
+  const Json presets = attn::presets_json(128);
+  CHECK(presets["presets"].size() == 11);
+  CHECK(presets["presets"][0]["attention_layer"]["parameters"] == 4 * 768 * 768 + 4 * 768);
+  CHECK(attn::preset_json(attn::find_preset("t5-base"), options)["preset"]["kind"] ==
+        "encoder-decoder");
+}
