@@ -59,6 +59,10 @@ int threads() {
   return thread_count;
 }
 
+bool may_use_threads() {
+  return thread_count > 1 && omp_in_parallel() == 0;
+}
+
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   data_.reset(static_cast<float*>(
       ::operator new (std::max<std::size_t>(count, 1) * sizeof(float), std::align_val_t{64})));

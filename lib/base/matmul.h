@@ -96,11 +96,14 @@ class WeightProduct {
   AlignedFloats bias_;    ///< [out], or empty
 };
 
+/// Whether more threads could help here: there are several, and this is not one of their tasks.
+bool may_use_threads();
+
 /// Calls f(i) for i in [0, count) on the threads when the whole costs at least ~2¹⁷ multiply-adds,
 /// here otherwise. f must not throw.
 template <typename F>
 void parallel_for(Index count, Index multiply_adds, F&& f) {
-  if (threads() > 1 && count > 1 && multiply_adds >= (Index{1} << 17)) {
+  if (count > 1 && multiply_adds >= (Index{1} << 17) && may_use_threads()) {
 #pragma omp parallel for schedule(static)
     for (Index i = 0; i < count; ++i) f(i);
   } else {

@@ -60,7 +60,8 @@ struct ModelConfig {
 /// `where` begins the message: a file, a preset, the command line.
 void validate(const ModelConfig& config, const std::string& where);
 
-/// Number of weights (tied ones once), or nothing where it leaves 64 bits.
+/// Number of weights (tied ones once), or nothing where it leaves 64 bits. final_logits_bias and
+/// sinusoids are buffers and not counted, as in PyTorch.
 std::optional<std::uint64_t> count_parameters(const ModelConfig& config);
 
 /// The divisors of d_model as a person lists them: "1, 2, 3, 4, 6 or 12".
@@ -70,13 +71,15 @@ std::string list_divisors(int d_model);
 /// transformers' MarianConfig or PegasusConfig; `unknown` receives keys that we do not use, for
 /// `inspect` to list; `notes` receives sentences for keys whose value the class of this model_type
 /// ignores and that we therefore ignore, too (normalize_before in a marian model). Validated.
+/// tie_word_embeddings false makes share_embeddings false: transformers 5 unties all three tables.
 ModelConfig model_config_from_directory(const Json& json, const std::string& where,
                                         std::vector<std::string>& unknown,
                                         std::vector<std::string>& notes);
 
 /// The `model` section of an experiment file: same keys, strict; an unknown key is an InputError
-/// that names the nearest known one. vocab_size may be absent (0 then): the tokenizer decides.
-/// Not yet validated, because --heads and --set may still change it.
+/// that names the nearest known one. vocab_size may be absent (0 then): the tokenizer decides;
+/// where it is there, pad_token_id defaults to the last id and decoder_start_token_id to
+/// pad_token_id. Not yet validated, because --heads and --set may still change it.
 ModelConfig model_config_from_experiment(const Json& json, const std::string& where);
 
 /// config.json of a model directory, with every key that transformers' class needs. model_type is

@@ -95,6 +95,16 @@ void PackedTokens::add(std::span<const int> sentence) {
   offsets.push_back(static_cast<Index>(ids.size()));
 }
 
+void PackedTokens::add(const PackedTokens& other, std::size_t sentence) {
+  const auto first = static_cast<std::size_t>(other.offsets[sentence]);
+  const std::size_t length = static_cast<std::size_t>(other.offsets[sentence + 1]) - first;
+  add(std::span(other.ids).subspan(first, length));
+  if (!other.hidden.empty()) {
+    const auto from = other.hidden.begin() + static_cast<std::ptrdiff_t>(first);
+    hidden.insert(hidden.end(), from, from + static_cast<std::ptrdiff_t>(length));
+  }
+}
+
 void Workspace::reserve(Index rows, Index d_model, Index ffn_dim) {
   normal.resize(rows, d_model);
   projected.resize(rows, 3 * d_model);

@@ -18,6 +18,7 @@ struct PackedTokens {
   std::vector<std::uint8_t> hidden;
 
   void add(std::span<const int> sentence);
+  void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
   Index sentences() const { return static_cast<Index>(offsets.size()) - 1; }
   Index length(Index sentence) const {
     const auto b = static_cast<std::size_t>(sentence);

@@ -168,7 +168,7 @@ class ModelCheck {
       }
       if (field.number == 35) byte_fallback_ = field.value != 0;
       if (field.type == WireType::bytes && !is_valid_utf8(field.bytes)) {
-        throw_damaged(where_, field.offset, fmt::format("a {} that is not UTF-8", entry->name));
+        throw_damaged(where_, field.offset, fmt::format("the {} in no UTF-8", entry->name));
       }
     }
   }

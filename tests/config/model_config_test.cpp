@@ -31,8 +31,7 @@ ModelConfig experiment(const std::string& text) {
   return attn::model_config_from_experiment(attn::parse_json(text, "x.json"), "x.json");
 }
 
-/// The demo's sizes as a marian directory, with more keys in front (the last key wins nowhere:
-/// twice the same key would be refused, so `more` names other keys).
+/// A small vocabulary and feed-forward layer as a marian directory, and `more` keys.
 std::string demo(const std::string& more) {
   return R"({"model_type": "marian", "vocab_size": 40, "pad_token_id": 39,
              "decoder_start_token_id": 39, "encoder_ffn_dim": 48, "decoder_ffn_dim": 48)" +
@@ -187,7 +186,8 @@ TEST_CASE("sizes of zero, negative or beyond the limits") {
   check_error([] { read(R"({"model_type": "marian", "vocab_size": 1073741824})"); },
               ExitCode::input, "about 4.4 TB of weights");
   refuse(R"("encoder_attention_heads": 100000)", "is beyond the limit of 65536");
-  refuse(R"("decoder_ffn_dim": 1048577)", "is beyond the limit of 1048576");
+  check_error([] { read(R"({"model_type": "marian", "decoder_ffn_dim": 1048577})"); },
+              ExitCode::input, "decoder_ffn_dim 1048577 is beyond the limit of 1048576");
   refuse(R"("max_position_embeddings": 1048577)", "is beyond the limit of 1048576");
 }
 

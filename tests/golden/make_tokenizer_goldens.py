@@ -56,6 +56,10 @@ TEXTS = [
 ]
 
 
+ADDED_TOKEN = {"__type": "AddedToken", "content": "</s>", "lstrip": False, "normalized": True, "rstrip": False,
+               "single_word": False, "special": True}
+
+
 def corpus(name, more):
     return (DEMO / name).read_text(encoding="utf-8").splitlines() + more
 
@@ -102,7 +106,7 @@ def make_models():
     random.Random(1).shuffle(union)
     union = ["</s>", "<unk>"] + union + [">>deu<<", ">>nld<<", "<pad>"]
     write("opus", source, target, union,
-          {"source_lang": "en", "target_lang": "de", "eos_token": {"content": "</s>"}, "pad_token": "<pad>",
+          {"source_lang": "en", "target_lang": "de", "eos_token": ADDED_TOKEN, "pad_token": "<pad>",
            "additional_special_tokens": [">>deu<<"], "clean_up_tokenization_spaces": True})
     # Separate vocabularies, byte-pair models that put blanks where the text has them.
     source = train(english, model_type="bpe", vocab_size=200, character_coverage=0.98,

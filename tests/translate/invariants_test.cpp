@@ -217,3 +217,25 @@ TEST_CASE("decoding step by step equals decoding the whole, also after beams cro
     }
   }
 }
+
+TEST_CASE("a batch searched in parts by two threads equals its sentences searched alone") {
+  for (unsigned seed = 500; seed < 515; ++seed) {
+    CAPTURE(seed);
+    const Trial t = make_trial(seed);
+    for (const int beams : {1, 3}) {
+      DecodeConfig decode;
+      decode.num_beams = decode.num_return_sequences = beams;
+      set_threads(2);
+      const auto batch = search(t.model, pack(t.sources), decode);
+      set_threads(1);
+      for (std::size_t i = 0; i < t.sources.size(); ++i) {
+        const auto alone = search(t.model, pack({t.sources[i]}), decode);
+        REQUIRE(alone[0].size() == batch[i].size());
+        for (std::size_t h = 0; h < alone[0].size(); ++h) {
+          CHECK(alone[0][h].ids == batch[i][h].ids);
+          CHECK(alone[0][h].score == batch[i][h].score);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// Named cases of bad input through the real program, and what must hold for each of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "model_files.h"
+#include "run_program.h"
+#include "temporary_directory.h"
+
+namespace attn::test {
+
+/// Exit codes by the names of their causes (DESIGN.md).
+enum Code { kDone = 0, kUsage = 2, kInput = 3, kSystem = 4, kMemory = 5 };
+
+/// In `args`, {dir} stands for the case's own directory, {demo} for configs/demo.json and
+/// {tokenizer} for the demo's tokenizer.
+struct BadCase {
+  std::string name;
+  std::vector<std::string> args;
+  int code;
+  std::vector<std::string> parts;  ///< all of them occur in the one line
+  std::function<void(const TemporaryDirectory&)> prepare = {};
+  std::string stdout_path = {};
+};
+
+/// Runs the case and checks the exit code, one line "attn-demo: …" on stderr besides notes, which
+/// holds `parts` and no control character; nothing on stdout; no file more or less in its directory.
+void check_bad(const BadCase& bad);
+void check_all(const std::vector<BadCase>& cases);
+
+/// `text` with the placeholders replaced.
+std::string filled(std::string text, const TemporaryDirectory& scene);
+
+std::vector<std::string> lines_of(const std::string& text);
+
+/// The lines of stderr that begin with "note: ", and those that do not.
+std::vector<std::string> notes_of(const Result& result);
+std::vector<std::string> errors_of(const Result& result);
+
+/// Names below the directory, sorted; directories end in a slash.
+std::vector<std::string> listing(const std::string& directory);
+
+/// No ESC and no other control character but the line end.
+bool is_plain(const std::string& text);
+
+}  // namespace attn::test

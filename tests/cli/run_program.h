@@ -1,0 +1,65 @@
+// Runs the built program as a user's shell would: arguments, bytes on stdin, environment; everything
+// through pipes, no shell between, and never longer than a time limit.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attn::test {
+
+struct Request {
+  std::vector<std::string> args;
+  std::string input = {};  ///< all of stdin
+  std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
+  std::string stdout_path = {};      ///< a file or device in place of the pipe
+  std::string folder = {};           ///< the program's working directory
+  bool stdout_reader_gone = false;   ///< nobody reads the pipe behind stdout
+  std::function<void()> in_child{};  ///< last thing before exec: limits and the like
+};
+
+struct Result {
+  std::string out;
+  std::string err;
+  int code = -1;  ///< exit code, or minus the signal that killed it
+  bool timed_out = false;
+};
+
+/// A started program whose stdin the test still holds.
+class Program {
+ public:
+  explicit Program(const Request& request);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  void send(const std::string& bytes);  ///< all of it; quietly nothing where the program has gone
+  void close_input();
+  void signal(int number) const;
+
+  /// The next line of stdout without its end; nothing at the end or after the time limit.
+  std::optional<std::string> read_line();
+
+  /// Waits until stderr holds `part`; false at the end or after the time limit.
+  bool wait_for_error(const std::string& part);
+
+  /// Ends: closes stdin, collects the rest and the exit code.
+  Result finish();
+
+ private:
+  bool pump(const std::string* input, std::size_t& sent);  ///< once; false where nothing came
+  void wait_for_end();
+
+  pid_t pid_ = -1;
+  int in_ = -1, out_ = -1, err_ = -1;
+  std::size_t lines_read_ = 0;  ///< bytes of out that read_line has given away
+  Result result_;
+};
+
+Result run_program(const Request& request);
+
+}  // namespace attn::test

@@ -1,0 +1,111 @@
+#include "text/tokenizer_trainer.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "check_error.h"
+#include "test_files.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+namespace {
+
+using test::check_error;
+using test::kDemo;
+using test::kSource;
+using test::TemporaryDirectory;
+
+TokenizerTraining demo(TokenizerType type, int vocab_size, bool joint = true) {
+  TokenizerTraining training;
+  training.type = type;
+  training.vocab_size = vocab_size;
+  training.joint = joint;
+  training.source_lines = read_lines(kSource + "/data/demo/corpus.en");
+  training.target_lines = read_lines(kSource + "/data/demo/corpus.de");
+  return training;
+}
+
+void check_round_trip(const std::string& directory) {
+  const Tokenizer tokenizer(directory);
+  CHECK(tokenizer.special_tokens().eos == 0);
+  CHECK(tokenizer.special_tokens().unk == 1);
+  CHECK(tokenizer.special_tokens().pad == tokenizer.source_vocab_size() - 1);
+  CHECK(tokenizer.target_vocab_size() == tokenizer.source_vocab_size());
+  CHECK(tokenizer.target_piece(tokenizer.target_vocab_size() - 1) == "<pad>");
+  for (const std::string& line : read_lines(kSource + "/data/demo/corpus.de")) {
+    const EncodedText encoded = tokenizer.encode_target(line);
+    CHECK(encoded.unknown == 0);
+    CHECK(tokenizer.decode_target(encoded.ids) == line);
+  }
+}
+
+TEST_CASE("the demo's tokenizer is what its corpus gives") {
+  const TemporaryDirectory made;
+  train_tokenizer(demo(TokenizerType::word, 1000), made.path());
+  for (const char* name : {"source.spm", "target.spm", "vocab.json", "tokenizer_config.json"}) {
+    CAPTURE(name);
+    CHECK(read_file(made.file(name)) == read_file(kDemo + "/" + name));
+  }
+  CHECK_FALSE(file_exists(made.file("target_vocab.json")));
+  check_round_trip(made.path());
+}
+
+TEST_CASE("every type trains, joint and separate, and loads") {
+  for (const TokenizerType type :
+       {TokenizerType::unigram, TokenizerType::bpe, TokenizerType::word}) {
+    for (const bool joint : {true, false}) {
+      CAPTURE(static_cast<int>(type));
+      CAPTURE(joint);
+      const TemporaryDirectory made;
+      train_tokenizer(demo(type, 120, joint), made.file("new/directory"));
+      if (type != TokenizerType::word) check_round_trip(made.file("new/directory"));
+      const Tokenizer tokenizer(made.file("new/directory"));
+      CHECK(tokenizer.separate_vocabularies() == !joint);
+      CHECK(tokenizer.source_vocab_size() <= 121);
+    }
+  }
+}
+
+TEST_CASE("training is deterministic") {
+  const TemporaryDirectory first;
+  const TemporaryDirectory second;
+  train_tokenizer(demo(TokenizerType::unigram, 150), first.path());
+  train_tokenizer(demo(TokenizerType::unigram, 150), second.path());
+  for (const char* name : {"source.spm", "vocab.json"}) {
+    CHECK(read_file(first.file(name)) == read_file(second.file(name)));
+  }
+}
+
+TEST_CASE("what cannot be trained is said, and leaves nothing") {
+  const TemporaryDirectory made;
+  const std::string directory = made.file("none");
+  const auto refuse = [&](const TokenizerTraining& training, const std::string& part) {
+    check_error([&] { train_tokenizer(training, directory); }, ExitCode::input, part);
+    CHECK_FALSE(directory_exists(directory));
+  };
+  refuse(demo(TokenizerType::word, 2), "vocab_size 2 is out of range; expected 3 to 1048576");
+  refuse(demo(TokenizerType::word, -1), "vocab_size -1");
+  refuse(demo(TokenizerType::unigram, 10), "cannot train a unigram model of 10 pieces");
+  TokenizerTraining empty = demo(TokenizerType::bpe, 100, false);
+  empty.target_lines = {"", "  "};
+  refuse(empty, "target text: no text");
+  TokenizerTraining pad = demo(TokenizerType::word, 100);
+  pad.source_lines.assign(100, "x");
+  CHECK_NOTHROW(train_tokenizer(pad, made.file("x")));
+  made.put("file", "");
+  check_error([&] { train_tokenizer(demo(TokenizerType::word, 99), made.file("file/in")); },
+              ExitCode::system, "cannot make the directory");
+}
+
+TEST_CASE("lines are cleaned") {
+  const TemporaryDirectory made;
+  made.put("text", "a\r\n\nb\tc\n\xFFz");
+  CHECK(read_lines(made.file("text")) == std::vector<std::string>{"a", "", "b c", "\xEF\xBF\xBDz"});
+  check_error([&] { read_lines(made.file("no")); }, ExitCode::system, "no");
+}
+
+}  // namespace
+}  // namespace attn
