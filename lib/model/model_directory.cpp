@@ -132,6 +132,10 @@ class Binder {
     if (info.name == "model.shared.weight") {
       copies = {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"};
     }
+    if (info.name == "model.encoder.embed_tokens.weight" ||
+        info.name == "model.decoder.embed_tokens.weight") {
+      copies = {"model.shared.weight"};
+    }
     if (info.role == ParameterRole::embedding && config_.tie_word_embeddings &&
         info.name != "model.encoder.embed_tokens.weight") {
       copies.emplace_back("lm_head.weight");
@@ -192,6 +196,28 @@ class Binder {
   std::vector<std::pair<const TensorInfo*, const float*>> bound_tensors_;
 };
 
+/// In `generate` the ids of generation_config.json, where they stand there, are the ones used.
+void take_ids(const Json& generation, ModelConfig& model, const std::string& where) {
+  const auto take = [&](const char* key, int& id) {
+    const auto found = generation.find(key);
+    if (found == generation.end() || found->is_null()) return;
+    const Json& value =
+        found->is_array() && found->size() == 1 ? found->front() : static_cast<const Json&>(*found);
+    if (!value.is_number_integer()) {
+      throw InputError("{}: {} is {}; expected one token id", where, key,
+                       printable(found->dump().substr(0, 40)));
+    }
+    const auto number = value.get<std::int64_t>();
+    if (number < 0 || number >= model.decoder_vocab_size) {
+      throw InputError("{}: {} {} is outside the vocabulary of {}", where, key, number,
+                       model.decoder_vocab_size);
+    }
+    id = static_cast<int>(number);
+  };
+  take("eos_token_id", model.eos_token_id);
+  take("decoder_start_token_id", model.decoder_start_token_id);
+}
+
 }  // namespace
 
 DirectoryConfig read_directory_config(const std::string& directory) {
@@ -207,9 +233,10 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   result.decode = decode_options_from_directory(json, path, result.notes);
   const std::string generation = in_directory(directory, "generation_config.json");
   if (file_exists(generation)) {
+    const Json options = read_json_file(generation);
     result.decode =
-        merge(decode_options_from_directory(read_json_file(generation), generation, result.notes),
-              result.decode);
+        merge(decode_options_from_directory(options, generation, result.notes), result.decode);
+    if (options.is_object()) take_ids(options, result.model, generation);
   }
   return result;
 }
