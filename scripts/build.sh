@@ -3,6 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+# ccache may reuse what another checkout compiled: paths are hashed relative to the project.
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+
 preset=$1
 shift
 log=$(mktemp)

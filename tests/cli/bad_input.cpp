@@ -82,7 +82,7 @@ void check_bad(const BadCase& bad) {
   INFO("stderr: ", result.err);
   CHECK_FALSE(result.timed_out);
   CHECK(result.code == bad.code);
-  CHECK(result.out == "");
+  CHECK(result.out.substr(0, 100) == "");
   CHECK(is_plain(result.err));
   const std::vector<std::string> errors = errors_of(result);
   CHECK(errors.size() == 1);

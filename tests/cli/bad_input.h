@@ -26,7 +26,8 @@ struct BadCase {
 };
 
 /// Runs the case and checks the exit code, one line "attn-demo: …" on stderr besides notes, which
-/// holds `parts` and no control character; nothing on stdout; no file more or less in its directory.
+/// holds `parts` and no control character; nothing on stdout; no file more or less in its
+/// directory.
 void check_bad(const BadCase& bad);
 void check_all(const std::vector<BadCase>& cases);
 

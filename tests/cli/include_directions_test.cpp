@@ -1,5 +1,5 @@
-// Includes go one way (docs/architecture.md): a library includes itself and the ones listed, nothing
-// else of the project.
+// Includes go one way (docs/architecture.md): a library includes itself and the ones listed,
+// nothing else of the project.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -41,8 +41,8 @@ TEST_CASE("libraries include only what they may") {
       if (!std::regex_search(line, match, include)) continue;
       ++seen;
       const std::string to = match[1];
-      CHECK_MESSAGE((to == from || kAllowed.at(from).contains(to)), relative.string(),
-                    " includes ", to, "/");
+      CHECK_MESSAGE((to == from || kAllowed.at(from).contains(to)), relative.string(), " includes ",
+                    to, "/");
     }
   }
   CHECK(seen > 50);

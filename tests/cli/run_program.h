@@ -1,5 +1,5 @@
-// Runs the built program as a user's shell would: arguments, bytes on stdin, environment; everything
-// through pipes, no shell between, and never longer than a time limit.
+// Runs the built program as a user's shell would: arguments, bytes on stdin, environment;
+// everything through pipes, no shell between, and never longer than a time limit.
 #pragma once
 
 #include <sys/types.h>
@@ -14,7 +14,7 @@ namespace attn::test {
 
 struct Request {
   std::vector<std::string> args;
-  std::string input = {};  ///< all of stdin
+  std::string input = {};                                             ///< all of stdin
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
   std::string stdout_path = {};      ///< a file or device in place of the pipe
   std::string folder = {};           ///< the program's working directory

@@ -16,9 +16,9 @@ namespace attn {
 namespace {
 
 using test::check_error;
+using test::DirectoryCopy;
 using test::kDemo;
 using test::kGolden;
-using test::TemporaryDirectory;
 
 void refuse(const std::string& directory, const std::string& part,
             ExitCode code = ExitCode::input) {
@@ -59,7 +59,7 @@ TEST_CASE("typed special pieces are ordinary text, a leading language mark is on
 }
 
 TEST_CASE("a run of unknown characters that spells a special piece gets no special id") {
-  const TemporaryDirectory copy(kGolden + "joint");
+  const DirectoryCopy copy(kGolden + "joint");
   const Tokenizer tokenizer(copy.path());
   // No piece of that model holds '<' or '>'; see the pieces to be sure that the case arises.
   for (const std::string text : {"</s>", "<unk>", "<pad>", "<", ">"}) {
@@ -85,19 +85,19 @@ TEST_CASE("ids outside the vocabulary are refused, special ones left out") {
 TEST_CASE("each missing file is named") {
   refuse("/nonexistent/model", "/nonexistent/model: no such directory", ExitCode::system);
   for (const std::string name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json"}) {
-    const TemporaryDirectory copy(kGolden + "separate");
+    const DirectoryCopy copy(kGolden + "separate");
     copy.remove(name);
     refuse(copy.path(), name + ": no such file");
   }
-  const TemporaryDirectory copy(kDemo);
+  const DirectoryCopy copy(kDemo);
   copy.remove("tokenizer_config.json");  // MarianTokenizer has defaults for all of it
   CHECK(Tokenizer(copy.path()).source_vocab_size() == 133);
 }
 
 TEST_CASE("bad settings are refused") {
   const auto with = [](const std::string& settings, const std::string& part) {
-    const TemporaryDirectory copy(kDemo);
-    copy.put("tokenizer_config.json", settings);
+    const DirectoryCopy copy(kDemo);
+    copy.write("tokenizer_config.json", settings);
     refuse(copy.path(), part);
   };
   with("[]", "tokenizer_config.json: expected a JSON object");
@@ -114,39 +114,39 @@ TEST_CASE("bad settings are refused") {
 }
 
 TEST_CASE("special pieces come from tokenizer_config.json or special_tokens_map.json") {
-  const TemporaryDirectory copy(kDemo);
-  copy.put("tokenizer_config.json", R"({"eos_token": {"content": "▁The"}, "pad_token": "▁Die",
+  const DirectoryCopy copy(kDemo);
+  copy.write("tokenizer_config.json", R"({"eos_token": {"content": "▁The"}, "pad_token": "▁Die",
                                         "additional_special_tokens": ["▁home"]})");
   const Tokenizer tokenizer(copy.path());
   CHECK(tokenizer.target_piece(tokenizer.special_tokens().eos) == "▁The");
   CHECK(tokenizer.target_piece(tokenizer.special_tokens().pad) == "▁Die");
   CHECK(tokenizer.decode_target(Tokenizer(kDemo).encode_source("He went home The Die").ids) ==
-        "He went </s>");
-  copy.put("tokenizer_config.json", "{}");
-  copy.put("special_tokens_map.json", R"({"eos_token": "▁went"})");
+        "He went");  // without "</s>" too, which SentencePiece itself never shows
+  copy.write("tokenizer_config.json", "{}");
+  copy.write("special_tokens_map.json", R"({"eos_token": "▁went"})");
   const Tokenizer older(copy.path());
   CHECK(older.target_piece(older.special_tokens().eos) == "▁went");
 }
 
 TEST_CASE("separate vocabularies share the end symbol's id") {
-  const TemporaryDirectory copy(kGolden + "separate");
+  const DirectoryCopy copy(kGolden + "separate");
   CHECK(Tokenizer(copy.path()).separate_vocabularies());
-  copy.put("target_vocab.json", R"({"<unk>": 0, "</s>": 1, "<pad>": 2})");
+  copy.write("target_vocab.json", R"({"<unk>": 0, "</s>": 1, "<pad>": 2})");
   refuse(copy.path(), "target_vocab.json: \"</s>\" has id 1, but 0 in vocab.json");
 }
 
 TEST_CASE("checksums are verified where they are present") {
-  const TemporaryDirectory copy(kGolden + "opus");
+  const DirectoryCopy copy(kGolden + "opus");
   const std::string source = sha256_hex(read_file(copy.file("source.spm")));
   const std::string target = sha256_hex(read_file(copy.file("target.spm")));
-  copy.put("SHA256SUMS", source + "  source.spm\n" + target + " *./target.spm\r\n\n" +
-                             std::string(64, '0') + "  model.safetensors\n");
+  copy.write("SHA256SUMS", source + "  source.spm\n" + target + " *./target.spm\r\n\n" +
+                               std::string(64, '0') + "  model.safetensors\n");
   CHECK_NOTHROW(Tokenizer(copy.path()));
-  copy.put("SHA256SUMS", source + "  source.spm\n" + source + "  target.spm\n");
+  copy.write("SHA256SUMS", source + "  source.spm\n" + source + "  target.spm\n");
   refuse(copy.path(), "target.spm: its SHA-256 is " + target.substr(0, 12));
-  copy.put("SHA256SUMS", target + "  source.spm\n");
+  copy.write("SHA256SUMS", target + "  source.spm\n");
   refuse(copy.path(), "source.spm: its SHA-256 is " + source.substr(0, 12));
-  copy.put("SHA256SUMS", source + "  other\n" + source + " source.spm\n");
+  copy.write("SHA256SUMS", source + "  other\n" + source + " source.spm\n");
   refuse(copy.path(), "SHA256SUMS: line 2: expected 64 hexadecimal digits");
 }
 
@@ -167,7 +167,7 @@ bool loads(const std::string& directory) {
 
 /// Damages source.spm in many ways, at places from `begin` to `end`, the same in every run.
 void damage(const std::string& original, std::size_t begin, std::size_t end, int count) {
-  const TemporaryDirectory copy(original);
+  const DirectoryCopy copy(original);
   const std::string sound = read_file(copy.file("source.spm"));
   end = std::min(end, sound.size());
   std::mt19937 random(20240607);
@@ -178,7 +178,7 @@ void damage(const std::string& original, std::size_t begin, std::size_t end, int
     if (i % 3 == 0) bytes.resize(at);
     if (i % 3 == 1) bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
     if (i % 3 == 2) bytes[at] = static_cast<char>(random());
-    copy.put("source.spm", bytes);
+    copy.write("source.spm", bytes);
     refused += loads(copy.path()) ? 0 : 1;
   }
   CHECK(refused > count / 4);

@@ -95,14 +95,14 @@ TEST_CASE("what cannot be trained is said, and leaves nothing") {
   TokenizerTraining pad = demo(TokenizerType::word, 100);
   pad.source_lines.assign(100, "x");
   CHECK_NOTHROW(train_tokenizer(pad, made.file("x")));
-  made.put("file", "");
+  made.write("file", "");
   check_error([&] { train_tokenizer(demo(TokenizerType::word, 99), made.file("file/in")); },
               ExitCode::system, "cannot make the directory");
 }
 
 TEST_CASE("lines are cleaned") {
   const TemporaryDirectory made;
-  made.put("text", "a\r\n\nb\tc\n\xFFz");
+  made.write("text", "a\r\n\nb\tc\n\xFFz");
   CHECK(read_lines(made.file("text")) == std::vector<std::string>{"a", "", "b c", "\xEF\xBF\xBDz"});
   check_error([&] { read_lines(made.file("no")); }, ExitCode::system, "no");
 }

@@ -1,0 +1,224 @@
+// Outputs that cannot be written: one line, code 4, and nothing half-written.
+#include <doctest/doctest.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+
+#include "bad_input.h"
+
+namespace attn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool have_full_device() {
+  return access("/dev/full", W_OK) == 0;
+}
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string many_lines(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "The group went home\n";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("bad input: a full device") {
+  if (!have_full_device()) {
+    MESSAGE("no /dev/full here");
+    return;
+  }
+  const std::string full = "/dev/full";
+  const std::vector<std::string> stdout_full = {"stdout: cannot write: No space left"};
+  check_all({
+      {"translation to a full stdout",
+       {"translate", "--config", "{demo}", "The group went home"},
+       kSystem,
+       stdout_full,
+       {},
+       full},
+      {"JSON to a full stdout",
+       {"translate", "--config", "{demo}", "The group went home", "--json", "-"},
+       kSystem,
+       stdout_full,
+       {},
+       full},
+      {"--json to a full file",
+       {"translate", "--config", "{demo}", "The group went home", "--show", "none", "--json", full},
+       kSystem,
+       {"/dev/full: cannot write: No space left"}},
+      {"inspect to a full stdout",
+       {"inspect", "--config", "{demo}"},
+       kSystem,
+       stdout_full,
+       {},
+       full},
+      {"presets to a full stdout", {"inspect", "--presets"}, kSystem, stdout_full, {}, full},
+      {"inspect --json to a full file",
+       {"inspect", "--config", "{demo}", "--json", full},
+       kSystem,
+       {"/dev/full: cannot write"}},
+      {"--help to a full stdout", {"translate", "--help"}, kSystem, {"cannot write"}, {}, full},
+      {"--version to a full stdout", {"--version"}, kSystem, {"cannot write"}, {}, full},
+  });
+}
+
+TEST_CASE("bad input: files that cannot be written") {
+  const auto put = [](const std::string& name, const std::string& bytes) {
+    return [=](const TemporaryDirectory& scene) { scene.write(name, bytes); };
+  };
+  check_all({
+      {"--json in a missing directory",
+       {"translate", "--config", "{demo}", "x", "--json", "{dir}/none/maps.json"},
+       kSystem,
+       {"{dir}/none/maps.json"}},
+      {"--json to a directory",
+       {"translate", "--config", "{demo}", "x", "--json", "{dir}"},
+       kSystem,
+       {"{dir}", "is a directory"}},
+      {"--json below a file",
+       {"translate", "--config", "{demo}", "x", "--json", "{demo}/maps.json"},
+       kSystem,
+       {"{demo}/maps.json"}},
+      {"--json in /proc",
+       {"translate", "--config", "{demo}", "x", "--json", "/proc/attn-demo.json"},
+       kSystem,
+       {"/proc/attn-demo.json"}},
+      {"inspect --json in a missing directory",
+       {"inspect", "--config", "{demo}", "--json", "{dir}/none/report.json"},
+       kSystem,
+       {"{dir}/none/report.json"}},
+      {"init into a directory that holds something",
+       {"init", "--config", "{demo}", "--out", "{dir}"},
+       kSystem,
+       {"{dir}", "not an empty directory"},
+       put("mine.txt", "keep me")},
+      {"init over a file",
+       {"init", "--config", "{demo}", "--out", "{dir}/mine.txt"},
+       kSystem,
+       {"{dir}/mine.txt", "not an empty directory"},
+       put("mine.txt", "keep me")},
+      {"init below a file",
+       {"init", "--config", "{demo}", "--out", "{dir}/mine.txt/m"},
+       kSystem,
+       {"{dir}/mine.txt/m"},
+       put("mine.txt", "keep me")},
+      {"init in /proc", {"init", "--config", "{demo}", "--out", "/proc/m"}, kSystem, {"/proc/m"}},
+      {"--json beside a bad model leaves no file",
+       {"translate", "--model", "{dir}/none", "x", "--json", "{dir}/maps.json"},
+       kSystem,
+       {"{dir}/none"}},
+      {"--json beside a bad --show leaves no file",
+       {"translate", "--config", "{demo}", "x", "--json", "{dir}/maps.json", "--show", "cross:9"},
+       kUsage,
+       {"layer 9"}},
+      {"init with a seed too large leaves no directory",
+       {"init", "--config", "{demo}", "--out", "{dir}/m", "--seed", "-1"},
+       kUsage,
+       {"--seed"}},
+      {"init below missing directories leaves none of them",
+       {"init", "--config", "{demo}", "--out", "{dir}/a/b/m", "--heads", "5"},
+       kInput,
+       {"heads 5"}},
+  });
+}
+
+TEST_CASE("an unwritable directory") {
+  if (geteuid() == 0) {
+    MESSAGE("root may write anywhere");
+    return;
+  }
+  const auto lock = [](const TemporaryDirectory& scene) {
+    fs::create_directory(scene.file("locked"));
+    chmod(scene.file("locked").c_str(), 0555);
+  };
+  check_all({
+      {"--json in an unwritable directory",
+       {"translate", "--config", "{demo}", "x", "--json", "{dir}/locked/maps.json"},
+       kSystem,
+       {"{dir}/locked/maps.json", "Permission denied"},
+       lock},
+      {"init in an unwritable directory",
+       {"init", "--config", "{demo}", "--out", "{dir}/locked/m"},
+       kSystem,
+       {"{dir}/locked/m", "Permission denied"},
+       lock},
+  });
+}
+
+TEST_CASE("a failed run keeps the file that was there") {
+  const TemporaryDirectory scene;
+  const std::string path = scene.write("maps.json", "mine\n");
+  const Result failed = run_program(
+      {.args = {"translate", "--config", demo_config(), "--heads", "5", "x", "--json", path}});
+  CHECK(failed.code == kInput);
+  CHECK(read_text(path) == "mine\n");
+  CHECK(scene.entries() == 1);
+}
+
+TEST_CASE("a stopped run leaves neither a file nor a part of one") {
+  const TemporaryDirectory scene;
+  Program program(
+      {.args = {"translate", "--config", demo_config(), "--json", scene.file("maps.json")}});
+  program.send("The group went home\n");
+  REQUIRE(program.read_line().has_value());
+  program.signal(SIGTERM);
+  CHECK(program.finish().code == 143);
+  CHECK(scene.entries() == 0);
+}
+
+TEST_CASE("a reader that leaves early ends the program quietly") {
+  const std::vector<std::vector<std::string>> commands = {
+      {"translate", "--config", demo_config()},
+      {"translate", "--config", demo_config(), "--json", "-"},
+      {"translate", "--config", demo_config(), "The group went home"},
+      {"inspect", "--presets"},
+      {"--help"},
+  };
+  for (const auto& args : commands) {
+    const Result result =
+        run_program({.args = args, .input = many_lines(2000), .stdout_reader_gone = true});
+    INFO("command: ", args.front());
+    INFO("stderr: ", result.err);
+    CHECK(result.code == kDone);
+    CHECK(errors_of(result).empty());
+  }
+}
+
+TEST_CASE("init into an empty directory that exists") {
+  const TemporaryDirectory scene;
+  fs::create_directory(scene.file("m"));
+  const Result result =
+      run_program({.args = {"init", "--config", demo_config(), "--out", scene.file("m")}});
+  CHECK(result.code == kDone);
+  CHECK(fs::exists(scene.file("m/model.safetensors")));
+  CHECK(scene.entries() == 1);
+}
+
+TEST_CASE("init is whole after each signal-free run and the same from the same seed") {
+  const TemporaryDirectory scene;
+  for (const char* name : {"a", "b"}) {
+    const Result made = run_program(
+        {.args = {"init", "--config", demo_config(), "--seed", "3", "--out", scene.file(name)}});
+    REQUIRE(made.code == kDone);
+  }
+  CHECK(listing(scene.file("a")) == listing(scene.file("b")));
+  CHECK(read_text(scene.file("a/model.safetensors")) ==
+        read_text(scene.file("b/model.safetensors")));
+  const Result other = run_program(
+      {.args = {"init", "--config", demo_config(), "--seed", "4", "--out", scene.file("c")}});
+  CHECK(other.code == kDone);
+  CHECK(read_text(scene.file("c/model.safetensors")) !=
+        read_text(scene.file("a/model.safetensors")));
+}
+
+}  // namespace attn::test
