@@ -32,6 +32,9 @@ class SearchTrace {
   virtual void step(Index sentence, Index step, std::span<const Candidate> candidates) = 0;
 };
 
+/// Hypotheses of each sentence of a batch, best first.
+using SearchResults = std::vector<std::vector<SearchHypothesis>>;
+
 /// Most tokens that a translation of a source of `source_length` tokens may have, the end symbol
 /// included: max_new_tokens, or without one 2 · source + 10; never more than the decoder's
 /// positions.
@@ -39,9 +42,7 @@ Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index so
 
 /// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
 /// One beam is greedy search, as in `generate`. A null trace is off and costs nothing.
-std::vector<std::vector<SearchHypothesis>> search(const Transformer& model,
-                                                  const PackedTokens& source,
-                                                  const DecodeConfig& decode,
-                                                  SearchTrace* trace = nullptr);
+SearchResults search(const Transformer& model, const PackedTokens& source,
+                     const DecodeConfig& decode, SearchTrace* trace = nullptr);
 
 }  // namespace attn

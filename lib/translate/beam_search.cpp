@@ -1,0 +1,134 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "translate/beam.h"
+#include "translate/logits_processor.h"
+#include "translate/search_steps.h"
+
+namespace attn {
+namespace {
+
+/// Keeps the best `capacity` candidates seen, best first; equal scores in the order of arrival.
+class BestCandidates {
+ public:
+  explicit BestCandidates(Index capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
+
+  float threshold() const {
+    return best_.size() < capacity_ ? -std::numeric_limits<float>::infinity() : best_.back().score;
+  }
+  bool full() const { return best_.size() >= capacity_; }
+  void offer(const SentenceBeam::Candidate& candidate) {
+    if (full() && !(candidate.score > best_.back().score)) return;
+    const auto place =
+        std::upper_bound(best_.begin(), best_.end(), candidate,
+                         [](const SentenceBeam::Candidate& a, const SentenceBeam::Candidate& b) {
+                           return a.score > b.score;
+                         });
+    best_.insert(place, candidate);
+    if (best_.size() > capacity_) best_.pop_back();
+  }
+  std::span<const SentenceBeam::Candidate> best() const { return best_; }
+
+ private:
+  std::size_t capacity_;
+  std::vector<SentenceBeam::Candidate> best_;
+};
+
+/// Offers every token of a row. Once the list is full, logits that cannot come into it are skipped
+/// sixteen at a time: the bound is a little lower than exact, and what passes is compared exactly.
+void offer_row(std::span<const float> row, const RowNormaliser& normal, float running_score,
+               Index beam, BestCandidates& best) {
+  const auto n = static_cast<Index>(row.size());
+  const auto bound = [&] {
+    if (!best.full()) return -std::numeric_limits<float>::infinity();
+    const float exact = best.threshold() - running_score + normal.log_sum + normal.maximum;
+    return exact - 1e-4F * (1.0F + std::abs(running_score) + std::abs(normal.maximum));
+  };
+  // Below capacity even −∞ counts: `generate` fills its list with forbidden tokens, too.
+  Index token = 0;
+  for (; token < n && !best.full(); ++token) {
+    best.offer({normal(row[static_cast<std::size_t>(token)]) + running_score, beam,
+                static_cast<int>(token)});
+  }
+  for (token = kernels().find_above(row.data(), token, n, bound()); token < n;
+       token = kernels().find_above(row.data(), token + 1, n, bound())) {
+    best.offer({normal(row[static_cast<std::size_t>(token)]) + running_score, beam,
+                static_cast<int>(token)});
+  }
+}
+
+/// The best continuations of one sentence's running beams, whose logits are rows first… of
+/// `logits`.
+BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConfig& config,
+                               const SentenceBeam& beam, MatrixRef& logits, Index first) {
+  BestCandidates best(beam.candidates_needed());
+  for (std::size_t i = 0; i < beam.running().size(); ++i) {
+    const SentenceBeam::Running& running = beam.running()[i];
+    const std::span<float> row = row_of(logits, first + static_cast<Index>(i));
+    const auto produced = static_cast<Index>(running.ids.size());
+    if (const auto forced = processor.forced(produced, beam.most_tokens())) {
+      // Everything else is −∞; the forced token's own log-probability counts 0.
+      best.offer({running.score, static_cast<Index>(i), *forced});
+      for (int token = 0; token < config.decoder_vocab_size && !best.full(); ++token) {
+        if (token == *forced) continue;
+        best.offer({-std::numeric_limits<float>::infinity(), static_cast<Index>(i), token});
+      }
+      continue;
+    }
+    RowNormaliser normal = processor.renormalises() ? RowNormaliser{} : normaliser(row);
+    processor.forbid(running.ids, config.decoder_start_token_id, row);
+    if (processor.renormalises()) normal = normaliser(row);
+    offer_row(row, normal, running.score, static_cast<Index>(i), best);
+  }
+  return best;
+}
+
+}  // namespace
+
+SearchResults beam_search(const Transformer& model, const PackedTokens& source,
+                          const DecodeConfig& decode, SearchTrace* trace) {
+  const ModelConfig& config = model.config();
+  const LogitsProcessor processor(decode, config.eos_token_id, config.decoder_vocab_size);
+  const EncodedSource encoded = model.encode(source);
+  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode);
+
+  std::vector<SentenceBeam> beams;
+  std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
+  StepRows rows;
+  for (Index b = 0; b < source.sentences(); ++b) {
+    beams.emplace_back(decode, config.eos_token_id, most_tokens(decode, config, source.length(b)));
+    active.push_back(b);
+    for (int i = 0; i < decode.num_beams; ++i) rows.add(config.decoder_start_token_id, 0, b);
+  }
+  while (!active.empty()) {
+    MatrixRef logits = decoder.step(rows.tokens, rows.parents, rows.sentences);
+    const auto count = static_cast<Index>(active.size());
+    std::vector<BestCandidates> best(active.size(), BestCandidates(0));
+    parallel_for(count, logits.size() * 8, [&](Index a) {
+      const SentenceBeam& beam =
+          beams[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])];
+      best[static_cast<std::size_t>(a)] =
+          best_candidates(processor, config, beam, logits, a * decode.num_beams);
+    });
+    rows.clear();
+    std::vector<Index> still_active;
+    for (Index a = 0; a < count; ++a) {
+      const Index b = active[static_cast<std::size_t>(a)];
+      SentenceBeam& beam = beams[static_cast<std::size_t>(b)];
+      beam.advance(best[static_cast<std::size_t>(a)].best(), trace, b);
+      if (beam.done()) continue;
+      still_active.push_back(b);
+      for (const SentenceBeam::Running& running : beam.running()) {
+        rows.add(running.ids.back(), a * decode.num_beams + running.parent, b);
+      }
+    }
+    active = std::move(still_active);
+  }
+  SearchResults results;
+  for (const SentenceBeam& beam : beams)
+    results.push_back(beam.results(decode.num_return_sequences));
+  return results;
+}
+
+}  // namespace attn
