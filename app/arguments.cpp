@@ -1,5 +1,6 @@
 #include "arguments.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -32,6 +33,25 @@ float parse_decimal(const std::string& option, const std::string& text, double l
                      high);
   }
   return static_cast<float>(value);
+}
+
+void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {
+  for (CLI::Option* option : command.get_options()) {
+    if (option->get_positional() || option->get_items_expected_max() == 0 ||
+        std::find(allowed.begin(), allowed.end(), option->get_name()) != allowed.end()) {
+      continue;
+    }
+    const std::string type = option->get_type_name();
+    const bool whole = type == "N" || type == "K" || type == "H" || type == "L";
+    const std::string expected = whole         ? "a whole number, in plain decimals"
+                                 : type == "A" ? "a decimal number"
+                                               : type + " (" + option->get_description() + ")";
+    option->check(CLI::Validator(
+        [expected](const std::string& value) {
+          return value.empty() ? "the value is empty; expected " + expected : std::string();
+        },
+        ""));
+  }
 }
 
 }  // namespace attn

@@ -1,8 +1,10 @@
 // Reading numbers and choices from the command line, strictly.
 #pragma once
 
+#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -13,5 +15,9 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
 
 /// A decimal number such as 0.6, 1 or -2 within [low, high]; nothing else after it.
 float parse_decimal(const std::string& option, const std::string& text, double low, double high);
+
+/// Makes an empty value of any option but `allowed` a usage error that says what was expected:
+/// `--beam ""` is a slip, not a way to ask for the default.
+void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed);
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "commands.h"
@@ -41,6 +42,9 @@ class NewDirectory {
     }
     temporary_ = path_;
     temporary_ += fmt::format(".tmp-{}", getpid());
+    for (fs::path p = temporary_; !p.empty() && !fs::exists(p, error); p = p.parent_path()) {
+      made_.push_back(p);
+    }
     if (!fs::create_directories(temporary_, error) || error) {
       throw SystemError("{}: cannot make the directory: {}; check the path after --out", path,
                         error.message());
@@ -48,7 +52,9 @@ class NewDirectory {
   }
   ~NewDirectory() {
     std::error_code ignored;
-    if (!committed_) fs::remove_all(temporary_, ignored);
+    if (committed_) return;
+    fs::remove_all(temporary_, ignored);
+    for (const fs::path& path : made_) fs::remove(path, ignored);  // parents made for it, if empty
   }
   NewDirectory(const NewDirectory&) = delete;
   NewDirectory& operator=(const NewDirectory&) = delete;
@@ -66,6 +72,7 @@ class NewDirectory {
  private:
   fs::path path_;
   fs::path temporary_;
+  std::vector<fs::path> made_;  ///< what did not exist before, innermost first
   bool committed_ = false;
 };
 
@@ -108,6 +115,7 @@ void add_init(CLI::App& app, Run& run) {
   command->footer(
       "Example:\n  attn-demo init --config configs/demo.json --seed 7 --out my-model\n"
       "  attn-demo translate --model my-model \"The group went home\"");
+  refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_init(*options); }; });
 }
 

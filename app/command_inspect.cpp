@@ -105,6 +105,7 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --model DIR --source-length 40 --target-length 40\n"
       "  attn-demo inspect --presets\n"
       "  attn-demo inspect --preset bert-base");
+  refuse_empty_values(*command, {});
   command->callback([arguments, &run] { run = [arguments] { run_inspect(*arguments); }; });
 }
 

@@ -77,10 +77,15 @@ class TranslateCommand {
       json_file_ = std::make_unique<AtomicFile>(options.json);
     }
     model_ = load_or_make(options.source);
-    const std::string where = model_.name;
-    translator_ = std::make_unique<Translator>(
-        *model_.transformer, *model_.tokenizer,
-        resolve(merge(given, model_.decode), model_.default_forced_eos, where));
+    const DecodeOptions merged = merge(given, model_.decode);
+    const int beams = merged.num_beams.value_or(1);
+    if (given.num_return_sequences.value_or(1) > beams) {
+      throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
+                       *given.num_return_sequences, beams, beams == 1 ? "" : "s");
+    }
+    translator_ =
+        std::make_unique<Translator>(*model_.transformer, *model_.tokenizer,
+                                     resolve(merged, model_.default_forced_eos, model_.name));
     ModelSummary summary = summarise(model_.transformer->config());
     summary.name = model_.name;
     summary.random_weights = model_.seed.has_value();
@@ -110,7 +115,9 @@ class TranslateCommand {
     return selection_.all || selection_.last_layers || !selection_.items.empty();
   }
   bool json_alone() const { return options_.json == "-"; }
-  bool records() const { return !options_.json.empty() || (wants_maps() && !json_alone()); }
+  bool records() const {
+    return options_.target_given || !options_.json.empty() || (wants_maps() && !json_alone());
+  }
 
   void run_arguments() {
     for (std::size_t first = 0; first < options_.sentences.size(); first += batch_) {
@@ -149,26 +156,26 @@ class TranslateCommand {
   PreparedSentence prepare(std::string_view bytes, std::size_t dropped) {
     PreparedSentence sentence = translator_->prepare(bytes);
     ++sentences_;
-    invalid_ += static_cast<std::size_t>(sentence.invalid_bytes > 0);
-    controls_ += static_cast<std::size_t>(sentence.controls > 0);
     unknown_ += sentence.unknown;
     if (dropped > 0 || sentence.cut_tokens > 0) {
       note(fmt::format("sentence {} is longer than the model's {} positions and was cut",
                        sentences_, model_.transformer->config().max_positions));
     }
-    if (invalid_ == 1 && sentence.invalid_bytes > 0) {
-      note(
-          fmt::format("sentence {} is not valid UTF-8; what is not was replaced by U+FFFD (said "
-                      "once)",
-                      sentences_));
-    }
-    if (controls_ == 1 && sentence.controls > 0) {
-      note(
-          fmt::format("sentence {} holds control characters; they were replaced by U+FFFD (said "
-                      "once)",
-                      sentences_));
-    }
+    note_cleaning(fmt::format("sentence {}", sentences_), sentence.invalid_bytes,
+                  sentence.controls);
     return sentence;
+  }
+
+  /// Says what was replaced in a text, the first time that each happens.
+  void note_cleaning(const std::string& text, std::size_t invalid_bytes, std::size_t controls) {
+    if (invalid_bytes > 0 && !invalid_noted_) {
+      note(text + " is not valid UTF-8; what is not was replaced by U+FFFD (said once)");
+      invalid_noted_ = true;
+    }
+    if (controls > 0 && !controls_noted_) {
+      note(text + " holds control characters; they were replaced by U+FFFD (said once)");
+      controls_noted_ = true;
+    }
   }
 
   void report_once_more() {
@@ -189,6 +196,8 @@ class TranslateCommand {
     }
     std::vector<AttentionRecord> all;
     if (options_.target_given) {
+      const CleanedText target = clean_text(options_.target);
+      note_cleaning("the target", target.invalid_bytes, target.controls);
       all.push_back(translator_->record_target(batch.front(), options_.target));
     } else {
       all = translator_->record(batch);
@@ -204,9 +213,10 @@ class TranslateCommand {
     output().write(safe_for_stdout(text) + "\n");
   }
 
-  /// What a model writes is text from outside: on a terminal, controls and escapes stay visible.
+  /// What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
+  /// and on a terminal they, escapes and bidirectional marks are made visible.
   static std::string safe_for_stdout(const std::string& text) {
-    return stdout_is_terminal() ? printable(text) : text;
+    return stdout_is_terminal() ? printable(text) : clean_text(text).text;
   }
 
   void print_record(const AttentionRecord& record) {
@@ -234,8 +244,8 @@ class TranslateCommand {
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<AtomicFile> json_file_;
   std::size_t sentences_ = 0;
-  std::size_t invalid_ = 0;
-  std::size_t controls_ = 0;
+  bool invalid_noted_ = false;
+  bool controls_noted_ = false;
   std::size_t unknown_ = 0;
 };
 
@@ -247,7 +257,9 @@ void add_search_options(CLI::App& command, TranslateOptions& o) {
       .add_option("--length-penalty", o.length_penalty,
                   "Scores are divided by length^A; above 0 favours long translations")
       ->type_name("A");
-  command.add_option("--early-stopping", o.early_stopping, "When a beam search ends")
+  command
+      .add_option("--early-stopping", o.early_stopping,
+                  "When a beam search ends: true, false or never")
       ->type_name("true|false|never");
   command.add_option("--max-length", o.max_length, "Most tokens produced, the end symbol included")
       ->type_name("N");
@@ -286,6 +298,7 @@ void add_translate(CLI::App& app, Run& run) {
       "  attn-demo translate \"The group went home\" --show cross:0 --json maps.json\n"
       "  attn-demo translate --model DIR --beam 4 < english.txt > german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
+  refuse_empty_values(*command, {"--target"});
   command->callback([options, &run] { run = [options] { TranslateCommand(*options).run(); }; });
 }
 

@@ -93,6 +93,10 @@ TerminalStyle terminal_style() {
 bool LineReader::fill() {
   char block[16384];
   for (;;) {
+    pollfd sources[2] = {{STDIN_FILENO, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}};
+    const int ready = poll(sources, 2, -1);
+    check_stopped();
+    if (ready < 0 && errno == EINTR) continue;
     const ssize_t n = ::read(STDIN_FILENO, block, sizeof block);
     if (n > 0) {
       buffer_.append(block, static_cast<std::size_t>(n));

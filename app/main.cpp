@@ -1,11 +1,14 @@
 // attn-demo: parses the command line, runs one command, and is the one place that turns errors into
 // a line on stderr and an exit code.
+#include <algorithm>
 #include <cstdio>
 #include <new>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "commands.h"
+#include "config/experiment.h"
 #include "console.h"
 #include "stop_signal.h"
 
@@ -31,10 +34,21 @@ int run_command(int argc, char** argv) {
   attn::add_translate(app, run);
   attn::add_init(app, run);
   attn::add_inspect(app, run);
+  const std::string command = argc > 1 ? argv[1] : "";
+  std::vector<std::string> known;
+  for (const CLI::App* each : app.get_subcommands(nullptr)) known.push_back(each->get_name());
+  if (!command.empty() && command[0] != '-' &&
+      std::find(known.begin(), known.end(), command) == known.end()) {
+    return fail(ExitCode::usage,
+                "no command " + command + "; did you mean " + attn::nearest(command, known) + "?");
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
-    app.exit(success);
+    std::ostringstream text;
+    app.exit(success, text, text);
+    attn::output().write(text.str());
+    attn::output().flush();
     return 0;
   } catch (const CLI::ParseError& error) {
     return fail(ExitCode::usage, std::string(error.what()) + "; attn-demo --help shows the usage");

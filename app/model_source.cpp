@@ -227,7 +227,9 @@ void ModelOptions::add_to(CLI::App& command) {
       ->each([this](const std::string&) { seed_given = true; });
   command.add_option("--d-model", d_model, "Width of the random model")->type_name("N");
   command.add_option("--layers", layers, "Layers of the random model, both stacks")->type_name("L");
-  command.add_option("--set", overrides, "Override a config key: --set model.d_model=24")
+  command
+      .add_option("--set", overrides,
+                  "Override a config key, section.key=value: --set model.d_model=24")
       ->type_name("SECTION.KEY=VALUE")
       ->take_all()
       ->allow_extra_args(false);

@@ -15,6 +15,10 @@ struct Stopped : std::runtime_error {
 /// Installs the handlers, and makes writing to a closed pipe an error instead of a death.
 void handle_stop_signals();
 
+/// Becomes readable with the first signal, so that waiting for input can wait for it, too: a signal
+/// between a check and a blocking read would otherwise go unseen.
+int stop_descriptor();
+
 /// Throws Stopped where a signal has come.
 void check_stopped();
 

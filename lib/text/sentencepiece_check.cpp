@@ -10,7 +10,6 @@
 #include <initializer_list>
 #include <optional>
 #include <set>
-#include <unordered_set>
 
 #include "base/utf8.h"
 #include "text/charsmap_check.h"
@@ -21,7 +20,6 @@ namespace {
 
 constexpr std::size_t kMaxPieceBytes = 2048;  // the library recurses once a byte to build its index
 constexpr std::size_t kMaxNesting = 64;       // its room for user-defined pieces that begin alike
-constexpr std::size_t kByteValues = 256;
 
 /// A field of a message that the library reads.
 struct KnownField {
@@ -29,16 +27,6 @@ struct KnownField {
   WireType type;
   const char* name;
 };
-
-/// The value of a byte piece, "<0x0A>"; kByteValues where it is none.
-std::size_t byte_value(std::string_view piece) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return kByteValues;
-  const std::size_t high = kDigits.find(piece[3]);
-  const std::size_t low = kDigits.find(piece[4]);
-  if (high == std::string_view::npos || low == std::string_view::npos) return kByteValues;
-  return high * 16 + low;
-}
 
 class ModelCheck {
  public:
@@ -50,17 +38,17 @@ class ModelCheck {
     if (model_.pieces.empty()) throw_damaged(where_, bytes_.size(), "no pieces");
     if (!unknown_) throw_damaged(where_, bytes_.size(), "no unknown piece");
     model_.unknown_id = *unknown_;
-    check_distinct();
+    index_pieces();
     check_byte_pieces();
     check_nesting();
     return std::move(model_);
   }
 
  private:
-  /// The known field's entry, or null; the wrong type or a second occurrence is damage, because the
+  /// The known field's name, or null; the wrong type or a second occurrence is damage, because the
   /// library would silently read something else than this check.
-  const KnownField* known(const WireField& field, std::initializer_list<KnownField> fields,
-                          std::set<std::uint32_t>& seen) const {
+  const char* known(const WireField& field, std::initializer_list<KnownField> fields,
+                    std::set<std::uint32_t>& seen) const {
     for (const KnownField& candidate : fields) {
       if (candidate.number != field.number) continue;
       if (candidate.type != field.type) {
@@ -69,7 +57,7 @@ class ModelCheck {
       if (!seen.insert(field.number).second) {
         throw_damaged(where_, field.offset, fmt::format("a second {}", candidate.name));
       }
-      return &candidate;
+      return candidate.name;
     }
     return nullptr;
   }
@@ -125,8 +113,8 @@ class ModelCheck {
       if (field.type != kTypes[field.number - 1]) fail("a field of the wrong type");
       if (field.number == 1) piece.text = field.bytes;
       if (field.number == 2) {
-        const float score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
-        if (!std::isfinite(score)) fail(fmt::format("the score {}", score));
+        piece.score = std::bit_cast<float>(static_cast<std::uint32_t>(field.value));
+        if (!std::isfinite(piece.score)) fail(fmt::format("the score {}", piece.score));
       }
       if (field.number == 3) {
         if (field.value < 1 || field.value > 6) fail(fmt::format("the type {}", field.value));
@@ -151,24 +139,25 @@ class ModelCheck {
     WireField field;
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
-      const KnownField* entry = known(field,
-                                      {{3, WireType::varint, "model type"},
-                                       {24, WireType::varint, "treat_whitespace_as_suffix"},
-                                       {35, WireType::varint, "byte_fallback"},
-                                       {44, WireType::bytes, "unknown surface"},
-                                       {45, WireType::bytes, "name of the unknown piece"},
-                                       {46, WireType::bytes, "name of the begin piece"},
-                                       {47, WireType::bytes, "name of the end piece"},
-                                       {48, WireType::bytes, "name of the padding piece"}},
-                                      seen);
-      if (!entry) continue;
+      const char* name = known(field,
+                               {{3, WireType::varint, "model type"},
+                                {24, WireType::varint, "treat_whitespace_as_suffix"},
+                                {35, WireType::varint, "byte_fallback"},
+                                {44, WireType::bytes, "unknown surface"},
+                                {45, WireType::bytes, "name of the unknown piece"},
+                                {46, WireType::bytes, "name of the begin piece"},
+                                {47, WireType::bytes, "name of the end piece"},
+                                {48, WireType::bytes, "name of the padding piece"}},
+                               seen);
+      if (!name) continue;
       if (field.number == 3 && (field.value < 1 || field.value > 4)) {
         throw_damaged(where_, field.offset,
                       fmt::format("model type {} (known: 1 to 4)", field.value));
       }
-      if (field.number == 35) byte_fallback_ = field.value != 0;
+      if (field.number == 3) model_.segmentation = static_cast<SegmentationType>(field.value);
+      if (field.number == 35) model_.byte_fallback = field.value != 0;
       if (field.type == WireType::bytes && !is_valid_utf8(field.bytes)) {
-        throw_damaged(where_, field.offset, fmt::format("the {} in no UTF-8", entry->name));
+        throw_damaged(where_, field.offset, fmt::format("the {} in no UTF-8", name));
       }
     }
   }
@@ -202,11 +191,10 @@ class ModelCheck {
     }
   }
 
-  void check_distinct() const {
-    std::unordered_set<std::string_view> texts;
-    texts.reserve(model_.pieces.size());
+  void index_pieces() {
+    model_.index.reserve(model_.pieces.size());
     for (const SentencePieceEntry& piece : model_.pieces) {
-      if (!texts.insert(piece.text).second) {
+      if (!model_.index.emplace(piece.text, static_cast<int>(model_.index.size())).second) {
         throw_damaged(where_, offset_of(piece.text),
                       fmt::format("the piece \"{}\" twice", printable(piece.text)));
       }
@@ -216,18 +204,23 @@ class ModelCheck {
   void check_byte_pieces() const {
     std::array<bool, kByteValues> found{};
     for (const SentencePieceEntry& piece : model_.pieces) {
+      const int value = byte_value(piece.text);
+      const bool ordinary = piece.type == PieceType::normal || piece.type == PieceType::unused;
+      if (value < kByteValues && piece.type != PieceType::byte && !ordinary) {
+        throw_damaged(where_, offset_of(piece.text),
+                      fmt::format("the byte piece \"{}\" of another type", piece.text));
+      }
       if (piece.type != PieceType::byte) continue;
-      const std::size_t value = byte_value(piece.text);
-      if (!byte_fallback_ || value == kByteValues) {
+      if (!model_.byte_fallback || value == kByteValues) {
         throw_damaged(where_, offset_of(piece.text),
                       fmt::format("the byte piece \"{}\" {}", printable(piece.text),
-                                  byte_fallback_ ? "(<0x00> to <0xFF> are known)"
-                                                 : "in a model without byte_fallback"));
+                                  model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
+                                                       : "in a model without byte_fallback"));
       }
-      found[value] = true;
+      found[static_cast<std::size_t>(value)] = true;
     }
     const auto missing = std::find(found.begin(), found.end(), false);
-    if (byte_fallback_ && missing != found.end()) {
+    if (model_.byte_fallback && missing != found.end()) {
       throw_damaged(where_, bytes_.size(),
                     fmt::format("byte_fallback without the piece <0x{:02X}>",
                                 static_cast<unsigned>(missing - found.begin())));
@@ -257,10 +250,22 @@ class ModelCheck {
   const std::string& where_;
   SentencePieceModel model_;
   std::optional<int> unknown_;
-  bool byte_fallback_ = false;
 };
 
 }  // namespace
+
+int byte_value(std::string_view piece) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return kByteValues;
+  const std::size_t high = kDigits.find(piece[3]);
+  const std::size_t low = kDigits.find(piece[4]);
+  if (high == std::string_view::npos || low == std::string_view::npos) return kByteValues;
+  return static_cast<int>(high * 16 + low);
+}
+
+std::string byte_piece(int value) {
+  return fmt::format("<0x{:02X}>", value);
+}
 
 SentencePieceModel check_sentencepiece_model(std::string_view bytes, const std::string& where) {
   return ModelCheck(bytes, where).run();

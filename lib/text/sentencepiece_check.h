@@ -5,21 +5,34 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace attn {
 
 enum class PieceType { normal = 1, unknown, control, user_defined, unused, byte };
 
+enum class SegmentationType { unigram = 1, bpe, word, character };
+
 struct SentencePieceEntry {
   std::string_view text;  ///< a part of the checked bytes
+  float score = 0;        ///< log-probability in unigram models
   PieceType type = PieceType::normal;
 };
 
 struct SentencePieceModel {
-  std::vector<SentencePieceEntry> pieces;  ///< by SentencePiece's own id
+  SegmentationType segmentation = SegmentationType::unigram;
+  bool byte_fallback = false;                       ///< what no piece covers is cut into its bytes
+  std::vector<SentencePieceEntry> pieces;           ///< by SentencePiece's own id
+  std::unordered_map<std::string_view, int> index;  ///< the id of each piece
   int unknown_id = 0;
 };
+
+constexpr int kByteValues = 256;
+
+/// The value of a byte piece, "<0x0A>"; kByteValues where it is none.
+int byte_value(std::string_view piece);
+std::string byte_piece(int value);
 
 /// Reads a whole model file; InputError, beginning with `where`, unless
 /// - every length and number is in range and no field that the library reads occurs twice,

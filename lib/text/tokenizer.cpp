@@ -1,24 +1,17 @@
 #include "text/tokenizer.h"
 
-#include <sentencepiece_processor.h>
-
 #include <algorithm>
-#include <future>
-#include <mutex>
 #include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
-#include "text/sentencepiece_check.h"
-#include "text/sentencepiece_library.h"
+#include "text/piece_model.h"
 #include "text/tokenizer_settings.h"
 #include "text/vocabulary.h"
 
 namespace attn {
 namespace {
-
-using Processor = std::shared_ptr<const sentencepiece::SentencePieceProcessor>;
 
 constexpr std::string_view kBlankMark = "▁";  // U+2581, SentencePiece's blank
 
@@ -84,11 +77,8 @@ struct Tokenizer::Files {
   Vocabulary target_vocabulary_file;    ///< only where the vocabularies are separate
   std::vector<bool> is_target_special;  ///< [V] of the target
   int target_unk = 0;
-  Processor source_processor;
-  std::string target_path;
-  std::string target_bytes;  ///< checked; empty where target.spm equals source.spm
-  mutable std::once_flag target_once;
-  mutable Processor target_processor_made;
+  std::unique_ptr<const PieceModel> source_model;
+  std::unique_ptr<const PieceModel> target_model_file;  ///< empty where it equals the source's
 
   explicit Files(const std::string& directory);
   void find_special_tokens(const std::string& directory);
@@ -98,18 +88,12 @@ struct Tokenizer::Files {
   }
   bool is_special(std::string_view piece) const;
 
-  /// Translating from stdin with a shared vocabulary never needs the second model, and building its
-  /// index is the slow part of loading, so it waits until it is asked for.
-  const sentencepiece::SentencePieceProcessor& target_processor() const {
-    if (target_bytes.empty()) return *source_processor;
-    std::call_once(target_once, [this] {
-      target_processor_made = load_sentencepiece(target_bytes, target_path);
-    });
-    return *target_processor_made;
+  const PieceModel& target_model() const {
+    return target_model_file ? *target_model_file : *source_model;
   }
 
-  EncodedText encode(const sentencepiece::SentencePieceProcessor& processor,
-                     const Vocabulary& vocabulary, int unk, std::string_view text) const;
+  EncodedText encode(const PieceModel& model, const Vocabulary& vocabulary, int unk,
+                     std::string_view text) const;
 };
 
 Tokenizer::Files::Files(const std::string& directory) {
@@ -119,20 +103,14 @@ Tokenizer::Files::Files(const std::string& directory) {
         printable(directory));
   }
   settings = read_tokenizer_settings(directory);
-  const std::string source_path = directory + "/source.spm";
-  target_path = directory + "/target.spm";
-  const std::string source_bytes = read_part(directory, "source.spm");
-  target_bytes = read_part(directory, "target.spm");
-  // The library's index of the pieces and our reading of the rest take about as long: side by side.
-  auto source = std::async([&] {
-    check_sentencepiece_model(source_bytes, source_path);
-    return load_sentencepiece(source_bytes, source_path);
-  });
+  std::string source_bytes = read_part(directory, "source.spm");
+  std::string target_bytes = read_part(directory, "target.spm");
   verify_checksums(directory, source_bytes, target_bytes);
-  if (target_bytes == source_bytes) {
-    target_bytes.clear();
-  } else {
-    check_sentencepiece_model(target_bytes, target_path);
+  const bool same = target_bytes == source_bytes;
+  source_model = std::make_unique<PieceModel>(std::move(source_bytes), directory + "/source.spm");
+  if (!same) {
+    target_model_file =
+        std::make_unique<PieceModel>(std::move(target_bytes), directory + "/target.spm");
   }
   source_vocabulary =
       Vocabulary::parse(read_part(directory, "vocab.json"), directory + "/vocab.json");
@@ -141,7 +119,6 @@ Tokenizer::Files::Files(const std::string& directory) {
                                                directory + "/target_vocab.json");
   }
   find_special_tokens(directory);
-  source_processor = source.get();
 }
 
 bool Tokenizer::Files::is_special(std::string_view piece) const {
@@ -175,21 +152,14 @@ void Tokenizer::Files::find_special_tokens(const std::string& directory) {
   for (const std::string& piece : settings.more_special_tokens) mark(piece);
 }
 
-EncodedText Tokenizer::Files::encode(const sentencepiece::SentencePieceProcessor& processor,
-                                     const Vocabulary& vocabulary, int unk,
+EncodedText Tokenizer::Files::encode(const PieceModel& model, const Vocabulary& vocabulary, int unk,
                                      std::string_view text) const {
   EncodedText encoded;
   std::string_view rest = text;
   const std::size_t mark_end = text.starts_with(">>") ? text.find("<<") : text.npos;
   if (mark_end != text.npos) rest = text.substr(mark_end + 2);
-  std::vector<std::string> pieces;
-  const auto status = processor.Encode(rest, &pieces);
-  if (!status.ok()) {
-    throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
-                     printable(status.ToString()));
-  }
   if (mark_end != text.npos) encoded.pieces.emplace_back(text.substr(0, mark_end + 2));
-  for (std::string& piece : pieces) encoded.pieces.push_back(std::move(piece));
+  for (std::string& piece : model.cut(rest)) encoded.pieces.push_back(std::move(piece));
   encoded.ids.reserve(encoded.pieces.size() + 1);
   for (const std::string& piece : encoded.pieces) {
     // A run of unknown characters may spell a special piece; as text, it has no id.
@@ -208,12 +178,12 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 EncodedText Tokenizer::encode_source(std::string_view text) const {
-  return files_->encode(*files_->source_processor, files_->source_vocabulary, files_->special.unk,
+  return files_->encode(*files_->source_model, files_->source_vocabulary, files_->special.unk,
                         text);
 }
 
 EncodedText Tokenizer::encode_target(std::string_view text) const {
-  return files_->encode(files_->target_processor(), files_->target_vocabulary(), files_->target_unk,
+  return files_->encode(files_->target_model(), files_->target_vocabulary(), files_->target_unk,
                         text);
 }
 
@@ -225,14 +195,9 @@ std::string Tokenizer::decode_target(const std::vector<int>& ids) const {
     if (!files_->is_target_special[static_cast<std::size_t>(id)]) pieces.push_back(piece);
   }
   // transformers decodes with the source model unless the vocabularies are separate.
-  const auto& processor = files_->settings.separate_vocabularies ? files_->target_processor()
-                                                                 : *files_->source_processor;
-  std::string text;
-  const auto status = processor.Decode(pieces, &text);
-  if (!status.ok()) {
-    throw InputError("ids: SentencePiece cannot join their pieces: {}; check vocab.json",
-                     printable(status.ToString()));
-  }
+  const PieceModel& model =
+      files_->settings.separate_vocabularies ? files_->target_model() : *files_->source_model;
+  std::string text = model.join(pieces);
   replace_all(text, kBlankMark, " ");
   text = strip(text);
   if (files_->settings.clean_up_spaces) clean_up_spaces(text);

@@ -14,8 +14,8 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "text/piece_model.h"
 #include "text/sentencepiece_check.h"
-#include "text/sentencepiece_library.h"
 
 namespace attn {
 namespace {

@@ -13,7 +13,7 @@ namespace {
 
 using Entries = std::vector<std::pair<std::string, int>>;
 
-constexpr int kMaxDigits = 9;  // of an id; what is longer is out of range anyway
+constexpr std::size_t kMaxDigits = 9;  // of an id; what is longer is out of range anyway
 
 /// Reads {"piece": id, …} and nothing else, many times faster than a document tree is built, which
 /// matters because the file is read at every start. It judges nothing: whatever is unusual makes

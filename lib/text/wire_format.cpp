@@ -3,6 +3,31 @@
 #include "base/error.h"
 
 namespace attn {
+namespace {
+
+std::string varint(std::uint64_t value) {
+  std::string out;
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  return out + static_cast<char>(value);
+}
+
+std::uint64_t little_endian(std::string_view bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = bytes.size(); i-- > 0;) {
+    value = value << 8 | static_cast<unsigned char>(bytes[i]);
+  }
+  return value;
+}
+
+}  // namespace
+
+std::string wire_number(std::uint32_t field, std::uint64_t value) {
+  return varint(std::uint64_t{field} << 3) + varint(value);
+}
+
+std::string wire_bytes(std::uint32_t field, std::string_view value) {
+  return varint(std::uint64_t{field} << 3 | 2) + varint(value.size()) + std::string(value);
+}
 
 void throw_damaged(const std::string& where, std::size_t offset, const std::string& found) {
   throw InputError("{}: at byte {}: {}; expected a SentencePiece model; copy or download it again",
@@ -38,40 +63,36 @@ std::string_view WireReader::take(std::uint64_t count, const char* what) {
 bool WireReader::next(WireField& field) {
   if (at_ == message_.size()) return false;
   field = WireField{};
-  field.offset = offset_ + at_;
+  const std::size_t begin = at_;
+  field.offset = offset_ + begin;
   const std::uint64_t tag = read_varint();
   const std::uint64_t number = tag >> 3;
   if (number == 0 || number >= (1u << 29)) {
     throw_damaged(where_, field.offset, fmt::format("field number {}", number));
   }
   field.number = static_cast<std::uint32_t>(number);
-  const auto little_endian = [](std::string_view bytes) {
-    std::uint64_t value = 0;
-    for (std::size_t i = bytes.size(); i-- > 0;) {
-      value = value << 8 | static_cast<unsigned char>(bytes[i]);
-    }
-    return value;
-  };
-  switch (tag & 7) {
-    case 0:
-      field.type = WireType::varint;
+  read_value(tag & 7, field);
+  field.whole = message_.substr(begin, at_ - begin);
+  return true;
+}
+
+void WireReader::read_value(std::uint64_t wire_type, WireField& field) {
+  field.type = static_cast<WireType>(wire_type);
+  switch (field.type) {
+    case WireType::varint:
       field.value = read_varint();
-      return true;
-    case 1:
-      field.type = WireType::fixed64;
+      return;
+    case WireType::fixed64:
       field.value = little_endian(take(8, "a number"));
-      return true;
-    case 2:
-      field.type = WireType::bytes;
+      return;
+    case WireType::bytes:
       field.bytes = take(read_varint(), "a field");
-      return true;
-    case 5:
-      field.type = WireType::fixed32;
+      return;
+    case WireType::fixed32:
       field.value = little_endian(take(4, "a number"));
-      return true;
-    default:
-      throw_damaged(where_, field.offset, fmt::format("wire type {}", tag & 7));
+      return;
   }
+  throw_damaged(where_, field.offset, fmt::format("wire type {}", wire_type));
 }
 
 }  // namespace attn

@@ -17,6 +17,7 @@ struct WireField {
   std::uint64_t value = 0;  ///< of varint, fixed64 and fixed32
   std::string_view bytes;   ///< of bytes: a part of the message
   std::size_t offset = 0;   ///< of the field's first byte in the file
+  std::string_view whole;   ///< the field with its number, to copy it
 };
 
 /// Reads one message field by field. A length that leaves the message, a varint of more than ten
@@ -30,6 +31,7 @@ class WireReader {
   bool next(WireField& field);  ///< false at the end of the message
 
  private:
+  void read_value(std::uint64_t wire_type, WireField& field);
   std::uint64_t read_varint();
   std::string_view take(std::uint64_t count, const char* what);
 
@@ -38,6 +40,10 @@ class WireReader {
   const std::string& where_;
   std::size_t at_ = 0;
 };
+
+/// The bytes of a field of type varint or bytes.
+std::string wire_number(std::uint32_t field, std::uint64_t value);
+std::string wire_bytes(std::uint32_t field, std::string_view value);
 
 /// InputError for a damaged SentencePiece file, with the byte where it was noticed.
 [[noreturn]] void throw_damaged(const std::string& where, std::size_t offset,

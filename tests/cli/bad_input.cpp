@@ -75,6 +75,7 @@ void check_bad(const BadCase& bad) {
   Request request;
   for (const std::string& arg : bad.args) request.args.push_back(filled(arg, scene));
   request.stdout_path = bad.stdout_path;
+  request.in_child = bad.in_child;
   request.environment = {{"TMPDIR", scene.path()}};
   const std::vector<std::string> before = listing(scene.path());
   const Result result = run_program(request);

@@ -23,6 +23,7 @@ struct BadCase {
   std::vector<std::string> parts;  ///< all of them occur in the one line
   std::function<void(const TemporaryDirectory&)> prepare = {};
   std::string stdout_path = {};
+  std::function<void()> in_child = {};
 };
 
 /// Runs the case and checks the exit code, one line "attn-demo: …" on stderr besides notes, which

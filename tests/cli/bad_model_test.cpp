@@ -30,7 +30,7 @@ BadCase damaged(const std::string& name, const std::vector<std::string>& parts,
 }
 
 BadCase without(const std::string& file) {
-  return damaged("without " + file, {"{dir}/m/" + file, "missing"},
+  return damaged("without " + file, {"{dir}/m/" + file, "model directory"},
                  [file](ModelFiles& model) { model.files.erase(file); });
 }
 
@@ -101,7 +101,8 @@ TEST_CASE("bad input: model directories with a file missing") {
                 model.files.erase("model.safetensors");
                 model.files["pytorch_model.bin"] = "x";
               }),
-      damaged("separate vocabularies without the second", {"target_vocab.json", "missing"},
+      damaged("separate vocabularies without the second",
+              {"{dir}/m/target_vocab.json", "model directory"},
               [](ModelFiles& m) { m.set("tokenizer_config.json", "separate_vocabs", true); }),
       {"no such directory",
        {"translate", "--model", "{dir}/none", "x"},
@@ -134,8 +135,8 @@ TEST_CASE("bad input: config.json of a model directory") {
       with_key("d_model zero", file, "d_model", 0, {"d_model is 0"}),
       with_key("d_model of 2^40", file, "d_model", std::uint64_t{1} << 40, {"EB of weights"}),
       with_key("d_model a string", file, "d_model", "12", {"d_model is \"12\"", "integer"}),
-      with_key("a thousand layers and few tensors", file, "encoder_layers", 1000,
-               {"tensor", "1002 layers"}),
+      damaged("a thousand layers and few tensors", {"{dir}/m/model.safetensors", "1002 layers"},
+              [](ModelFiles& model) { model.set("config.json", "encoder_layers", 1000); }),
       with_key("pad beyond the vocabulary", file, "pad_token_id", 133, {"pad_token_id 133"}),
       with_key("negative end", file, "eos_token_id", -1, {"eos_token_id -1", "0 to 132"}),
       with_key("unknown activation", file, "activation_function", "mish", {"\"mish\"", "gelu"}),
@@ -250,14 +251,15 @@ TEST_CASE("bad input: tensors of model.safetensors") {
                      t.header = Json::object();
                      t.data.clear();
                    }),
-      with_tensors("missing tensor", {kQuery, "missing", "nearest", "q_proj.bias"},
+      with_tensors("missing tensor",
+                   {kQuery, "missing", "nearest", "model.encoder.layers.0.self_attn.q_proj.weight"},
                    [](Tensors& t) { t.remove(kQuery); }),
       with_tensors("misspelt tensor",
-                   {kBias, "missing", "model.encoder.layers.1.self_attn.q_porj.bias"},
+                   {kShared, "missing", "nearest present is model.shared.wieght"},
                    [](Tensors& t) {
-                     const Json entry = t.tensor(kBias);
-                     t.header.erase(kBias);
-                     t.header["model.encoder.layers.1.self_attn.q_porj.bias"] = entry;
+                     const Json entry = t.tensor(kShared);
+                     t.header.erase(kShared);
+                     t.header["model.shared.wieght"] = entry;
                    }),
       with_tensors("missing embedding", {kShared, "missing"},
                    [](Tensors& t) { t.remove(kShared); }),

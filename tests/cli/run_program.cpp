@@ -15,8 +15,6 @@
 namespace attn::test {
 namespace {
 
-constexpr int kLimitMilliseconds = 60'000;  // only a hanging program comes near it
-
 std::array<int, 2> make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2 failed");
@@ -64,7 +62,7 @@ void drain(int& descriptor, std::string& into) {
 
 }  // namespace
 
-Program::Program(const Request& request) {
+Program::Program(const Request& request) : limit_(request.limit_milliseconds) {
   std::signal(SIGPIPE, SIG_IGN);  // a program that ends early must not end the test
   std::vector<std::string> args = request.args;
   args.insert(args.begin(), ATTN_DEMO_BINARY);
@@ -116,7 +114,7 @@ bool Program::pump(const std::string* input, std::size_t& sent) {
   const bool sending = input != nullptr && sent < input->size() && in_ >= 0;
   std::array<pollfd, 3> ends{{{out_, POLLIN, 0}, {err_, POLLIN, 0}, {-1, POLLOUT, 0}}};
   if (sending) ends[2].fd = in_;
-  if (poll(ends.data(), ends.size(), kLimitMilliseconds) <= 0) {
+  if (poll(ends.data(), ends.size(), limit_) <= 0) {
     result_.timed_out = true;
     return false;
   }
@@ -170,7 +168,7 @@ void Program::wait_for_end() {
   using namespace std::chrono_literals;
   int status = 0;
   for (int waited = 0; waitpid(pid_, &status, WNOHANG) == 0; ++waited) {
-    if (result_.timed_out || waited > kLimitMilliseconds) {
+    if (result_.timed_out || waited > limit_) {
       result_.timed_out = true;
       kill(pid_, SIGKILL);
       waitpid(pid_, &status, 0);
@@ -184,6 +182,10 @@ void Program::wait_for_end() {
 
 Result Program::finish() {
   close_input();
+  return finish_with_open_input();
+}
+
+Result Program::finish_with_open_input() {
   std::size_t unused = 0;
   while ((out_ >= 0 || err_ >= 0) && pump(nullptr, unused)) {
   }

@@ -19,7 +19,8 @@ struct Request {
   std::string stdout_path = {};      ///< a file or device in place of the pipe
   std::string folder = {};           ///< the program's working directory
   bool stdout_reader_gone = false;   ///< nobody reads the pipe behind stdout
-  std::function<void()> in_child{};  ///< last thing before exec: limits and the like
+  std::function<void()> in_child{};  ///< last thing before exec: rights and the like
+  int limit_milliseconds = 60'000;   ///< without output or end; only a hanging program comes near
 };
 
 struct Result {
@@ -50,11 +51,15 @@ class Program {
   /// Ends: closes stdin, collects the rest and the exit code.
   Result finish();
 
+  /// The same with stdin left open: the program must end by itself.
+  Result finish_with_open_input();
+
  private:
   bool pump(const std::string* input, std::size_t& sent);  ///< once; false where nothing came
   void wait_for_end();
 
   pid_t pid_ = -1;
+  int limit_;
   int in_ = -1, out_ = -1, err_ = -1;
   std::size_t lines_read_ = 0;  ///< bytes of out that read_line has given away
   Result result_;

@@ -6,12 +6,12 @@ sentencepiece:  /work/venv/bin/python tests/golden/make_tokenizer_goldens.py [--
 A typed special piece ("</s>") is ordinary text to this project, which transformers calls
 split_special_tokens=True.
 """
+import io
 import json
 import pathlib
 import random
 import shutil
 import sys
-import tempfile
 
 import sentencepiece
 from transformers import MarianTokenizer
@@ -65,13 +65,12 @@ def corpus(name, more):
 
 
 def train(lines, **options):
-    """The bytes of a SentencePiece model."""
-    with tempfile.TemporaryDirectory() as folder:
-        prefix = f"{folder}/m"
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(lines), model_prefix=prefix, eos_id=0, unk_id=1, bos_id=-1, pad_id=-1,
-            hard_vocab_limit=False, num_threads=1, minloglevel=2, **options)
-        return pathlib.Path(prefix + ".model").read_bytes()
+    """The bytes of a SentencePiece model, the same in every run."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, eos_id=0, unk_id=1, bos_id=-1, pad_id=-1,
+        hard_vocab_limit=False, num_threads=1, minloglevel=2, **options)
+    return model.getvalue()
 
 
 def pieces(model):
@@ -97,9 +96,10 @@ def make_models():
     joint = train(english + german, model_type="unigram", vocab_size=500, character_coverage=1.0)
     write("joint", joint, joint, pieces(joint) + ["<pad>"], {"source_lang": "en", "target_lang": "de"})
     # As opus-mt: two models, one vocabulary of both in an order of its own, language marks in it,
-    # some pieces missing, a declared special piece, and spaces cleaned up.
+    # some pieces missing, a declared special piece, and spaces cleaned up; user-defined pieces, one
+    # of which normalisation would change.
     source = train(english, model_type="unigram", vocab_size=250, character_coverage=1.0,
-                   normalization_rule_name="nfkc")
+                   normalization_rule_name="nfkc", user_defined_symbols=["http://", "½"])
     target = train(german, model_type="unigram", vocab_size=600, character_coverage=1.0,
                    normalization_rule_name="identity", byte_fallback=True)
     union = [p for p in dict.fromkeys(pieces(source) + pieces(target)) if p not in ("▁went", "</s>", "<unk>")]

@@ -117,6 +117,8 @@ TEST_CASE("bad settings are refused") {
 
 TEST_CASE("byte pieces are all there or none") {
   refuse(model(piece("<0x41>", 6)), "in a model without byte_fallback");
+  refuse(model(piece("<0x41>", 4)), "the byte piece \"<0x41>\" of another type");
+  CHECK_NOTHROW(check_sentencepiece_model(model(piece("<0x41>")), "m"));
   const std::string fallback = text(2, number(35, 1));
   refuse(model(fallback), "without the piece <0x00>");
   refuse(model(piece("<0x4g>", 6) + fallback), "the byte piece \"<0x4g>\"");

@@ -1,0 +1,166 @@
+#include "text/piece_model.h"
+
+#include <sentencepiece_processor.h>
+
+#include <exception>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "text/sentencepiece_check.h"
+#include "text/unigram.h"
+#include "text/wire_format.h"
+
+namespace sentencepiece::logging {
+void SetMinLogLevel(int level);  // exported by the library, declared in none of its public headers
+}
+
+namespace attn {
+namespace {
+
+using Processor = sentencepiece::SentencePieceProcessor;
+
+constexpr int kFatalOnly = 3;
+
+// Fields of the file that a small copy of the model is made from.
+constexpr std::uint32_t kPiece = 1;
+constexpr std::uint32_t kTrainer = 2;
+constexpr std::uint32_t kNormalizer = 3;
+constexpr std::uint32_t kDenormalizer = 5;
+constexpr std::uint32_t kPieceText = 1;
+constexpr std::uint32_t kPieceType = 3;
+constexpr std::uint32_t kModelType = 3;
+constexpr std::uint32_t kByteFallback = 35;
+
+std::unique_ptr<const Processor> load(std::string_view bytes, const std::string& where) {
+  auto processor = std::make_unique<Processor>();
+  std::string problem;
+  try {
+    const auto status = processor->LoadFromSerializedProto(bytes);
+    if (!status.ok()) problem = status.ToString();
+  } catch (const std::exception& error) {  // its index builder throws
+    problem = error.what();
+  }
+  if (!problem.empty()) {
+    throw InputError("{}: SentencePiece refuses the model: {}; copy or download it again", where,
+                     printable(problem));
+  }
+  return processor;
+}
+
+/// A copy of the file with the pieces that `keep` wants, of the fields `others`, and with `changes`
+/// to its training record: a second message of a field is merged into the first, and its values
+/// win.
+template <typename Keep>
+std::string small_copy(std::string_view bytes, const SentencePieceModel& model, Keep&& keep,
+                       std::uint32_t other, const std::string& changes) {
+  std::string copy;
+  const std::string unused;  // the bytes have been checked: there is no error to begin with it
+  WireReader fields(bytes, 0, unused);
+  WireField field;
+  std::size_t id = 0;
+  while (fields.next(field)) {
+    const bool kept = field.number == kPiece ? keep(model.pieces[id++])
+                                             : field.number == kTrainer || field.number == other;
+    if (kept) copy += field.whole;
+  }
+  return copy + wire_bytes(kTrainer, changes);
+}
+
+bool is_special(PieceType type) {
+  return type == PieceType::unknown || type == PieceType::control ||
+         type == PieceType::user_defined;
+}
+
+bool is_one_character(std::string_view text) {
+  return decode_code_point(text).length == text.size();
+}
+
+/// A model that normalises as the whole one does, and cuts into characters; without an index of
+/// thousands of pieces it loads in no time. What is no piece of one character comes out as byte
+/// pieces: the library joins unknown characters instead, in a time that grows with their square.
+std::string normaliser_of(std::string_view bytes, const SentencePieceModel& model) {
+  const auto keep = [](const SentencePieceEntry& piece) {
+    return is_special(piece.type) ||
+           (piece.type == PieceType::normal && is_one_character(piece.text));
+  };
+  const auto type = static_cast<std::uint64_t>(SegmentationType::character);
+  std::string copy = small_copy(bytes, model, keep, kNormalizer,
+                                wire_number(kModelType, type) + wire_number(kByteFallback, 1));
+  for (int value = 0; value < kByteValues; ++value) {
+    const auto byte = static_cast<std::uint64_t>(PieceType::byte);
+    copy += wire_bytes(kPiece,
+                       wire_bytes(kPieceText, byte_piece(value)) + wire_number(kPieceType, byte));
+  }
+  return copy;
+}
+
+/// A model that joins pieces as the whole one does: ordinary pieces need no entry for that.
+std::string joiner_of(std::string_view bytes, const SentencePieceModel& model) {
+  const auto keep = [](const SentencePieceEntry& piece) {
+    return is_special(piece.type) || piece.type == PieceType::byte;
+  };
+  const auto type = static_cast<std::uint64_t>(SegmentationType::character);
+  return small_copy(bytes, model, keep, kDenormalizer, wire_number(kModelType, type));
+}
+
+}  // namespace
+
+void quiet_sentencepiece() {
+  sentencepiece::logging::SetMinLogLevel(kFatalOnly);
+}
+
+struct PieceModel::Parts {
+  std::unique_ptr<const Processor> cutter;  ///< only normalises where there is `unigram`
+  std::unique_ptr<const Processor> joiner;  ///< null: the cutter joins too
+  std::optional<Unigram> unigram;
+};
+
+PieceModel::PieceModel(std::string bytes, const std::string& where) : bytes_(std::move(bytes)) {
+  quiet_sentencepiece();
+  SentencePieceModel model = check_sentencepiece_model(bytes_, where);
+  auto parts = std::make_unique<Parts>();
+  if (model.segmentation == SegmentationType::unigram) {
+    parts->cutter = load(normaliser_of(bytes_, model), where);
+    parts->joiner = load(joiner_of(bytes_, model), where);
+    parts->unigram.emplace(std::move(model));
+  } else {
+    parts->cutter = load(bytes_, where);
+  }
+  parts_ = std::move(parts);
+}
+
+PieceModel::~PieceModel() = default;
+
+std::vector<std::string> PieceModel::cut(std::string_view text) const {
+  std::vector<std::string> pieces;
+  const auto status = parts_->cutter->Encode(text, &pieces);
+  if (!status.ok()) {
+    throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
+                     printable(status.ToString()));
+  }
+  if (!parts_->unigram) return pieces;
+  std::string normalised;
+  for (const std::string& piece : pieces) {
+    const int byte = byte_value(piece);
+    if (byte == kByteValues) {
+      normalised += piece;
+    } else {
+      normalised += static_cast<char>(byte);
+    }
+  }
+  return parts_->unigram->cut(normalised);
+}
+
+std::string PieceModel::join(const std::vector<std::string>& pieces) const {
+  std::string text;
+  const auto status = (parts_->joiner ? parts_->joiner : parts_->cutter)->Decode(pieces, &text);
+  if (!status.ok()) {
+    throw InputError("ids: SentencePiece cannot join their pieces: {}; check vocab.json",
+                     printable(status.ToString()));
+  }
+  return text;
+}
+
+}  // namespace attn

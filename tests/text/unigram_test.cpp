@@ -1,0 +1,66 @@
+#include "text/unigram.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+using Pieces = std::vector<std::string>;
+
+/// A model of <unk> and these pieces, whose texts outlive it.
+SentencePieceModel model_of(const std::vector<SentencePieceEntry>& pieces) {
+  SentencePieceModel model;
+  model.pieces.push_back({"<unk>", 0, PieceType::unknown});
+  model.pieces.insert(model.pieces.end(), pieces.begin(), pieces.end());
+  for (const SentencePieceEntry& piece : model.pieces) {
+    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+  }
+  return model;
+}
+
+TEST_CASE("the likeliest cut wins, not the longest piece") {
+  const Unigram unigram(model_of({{"a", -1}, {"b", -1}, {"c", -9}, {"ab", -3}, {"bc", -2}}));
+  CHECK(unigram.cut("") == Pieces{});
+  CHECK(unigram.cut("ab") == Pieces{"a", "b"});
+  CHECK(unigram.cut("abc") == Pieces{"a", "bc"});
+  CHECK(unigram.cut("aabcab") == Pieces{"a", "a", "bc", "a", "b"});
+}
+
+TEST_CASE("what no piece covers is one piece a run") {
+  const Unigram unigram(model_of({{"a", -1}, {"b", -2}, {"äx", -1}}));
+  CHECK(unigram.cut("a東京b😀") == Pieces{"a", "東京", "b", "😀"});
+  CHECK(unigram.cut("äx") == Pieces{"äx"});
+  CHECK(unigram.cut("äa") == Pieces{"ä", "a"});
+}
+
+TEST_CASE("with byte pieces an unknown character becomes its bytes") {
+  SentencePieceModel model = model_of({{"a", -1}});
+  model.byte_fallback = true;
+  CHECK(Unigram(std::move(model)).cut("aäz") == Pieces{"a", "<0xC3>", "<0xA4>", "<0x7A>"});
+}
+
+TEST_CASE("user-defined pieces always win, unused and special ones never") {
+  const Unigram unigram(model_of({{"a", -1},
+                                  {"b", -1},
+                                  {"c", -1},
+                                  {"ab", -50, PieceType::user_defined},
+                                  {"bc", 0, PieceType::unused},
+                                  {"ca", 0, PieceType::control},
+                                  {"abc", -0.5F}}));
+  CHECK(unigram.cut("bcb") == Pieces{"b", "c", "b"});
+  CHECK(unigram.cut("caa") == Pieces{"c", "a", "a"});
+  CHECK(unigram.cut("abb") == Pieces{"ab", "b"});
+}
+
+TEST_CASE("of equally likely cuts the one whose last piece begins first wins") {
+  const Unigram unigram(model_of({{"0", -2}, {"00", -3}}));
+  CHECK(unigram.cut("000") == Pieces{"0", "00"});
+}
+
+}  // namespace
+}  // namespace attn
