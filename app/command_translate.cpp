@@ -79,7 +79,7 @@ class TranslateCommand {
     model_ = load_or_make(options.source);
     const DecodeOptions merged = merge(given, model_.decode);
     const int beams = merged.num_beams.value_or(1);
-    if (given.num_return_sequences.value_or(1) > beams) {
+    if (given.num_return_sequences && *given.num_return_sequences > beams) {
       throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
                        *given.num_return_sequences, beams, beams == 1 ? "" : "s");
     }
