@@ -271,6 +271,9 @@ def main():
         for program in (options.bench_decode, options.attn_demo):
             if not program.exists():
                 print(f"{program} is missing: attn-demo left out there", file=sys.stderr)
+        if os.getloadavg()[0] > 1:
+            print(f"the machine is busy (load {os.getloadavg()[0]:.1f}): trust ratios, not times",
+                  file=sys.stderr)
         print("| threads | case | who | median | range of rounds | × attn-demo's time |\n"
               "| --- | --- | --- | --- | --- | --- |")
         for threads in options.threads:
