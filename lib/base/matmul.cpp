@@ -44,8 +44,7 @@ Backend default_backend() {
     const std::string_view name = asked != nullptr ? asked : "";
     if (name == "plain") return Backend::plain;
     if (name == "onednn") return Backend::onednn;
-    if (name == "panels") return Backend::panels;
-    return &kernels() == portable_kernels() ? Backend::onednn : Backend::panels;
+    return Backend::panels;
   }();
   return chosen;
 }
