@@ -3,9 +3,9 @@
 // A weight is prepared once for the backend that will multiply by it; the copy is a cache derived
 // from the parameter, never the parameter itself. Three backends, picked at run time:
 //
-//   panels   our kernels (kernels.h) on column panels packed in advance. The default where the CPU
-//            has AVX2: nothing is packed again at each call, one row costs one reading of the
-//            weight, and a row's bits depend neither on its neighbours nor on the threads.
+//   panels   our kernels (kernels.h) on column panels packed in advance. The default: nothing is
+//            packed again at each call, one row costs one reading of the weight, and a row's bits
+//            depend neither on its neighbours nor on the threads.
 //   onednn   oneDNN's dnnl_sgemm, which generates code for the CPU it runs on.
 //   plain    Eigen on the [in, out] matrix: the reference that tests compare the others with.
 //
@@ -24,7 +24,7 @@ namespace attn {
 
 enum class Backend { plain, onednn, panels };
 
-/// The backend for this CPU; ATTN_DEMO_BACKEND=plain, onednn or panels in the environment
+/// panels; ATTN_DEMO_BACKEND=plain, onednn or panels in the environment
 /// overrides.
 Backend default_backend();
 
