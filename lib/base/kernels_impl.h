@@ -16,49 +16,73 @@ namespace {
 constexpr Index kLanes = 16;
 constexpr Index kPanelWidth = kPanelLanes * kLanes;
 
+/// Up to sixteen floats: a partial group is filled with zeros, and nothing beyond it is touched.
+inline Lanes load_n(const float* x, Index n) {
+  return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n);
+}
+
+inline void store_n(const Lanes& value, float* x, Index n) {
+  if (n == kLanes) {
+    value.store(x);
+  } else {
+    value.store_partial(x, n);
+  }
+}
+
 // ---------------------------------------------------------------------------------------------
 // Products. One block of `Rows` rows by one panel stays in registers while `in` runs; each step
 // costs one load of the panel's row and one broadcast a row of x. The loops over registers must be
 // unrolled at every optimisation level: a register has no index.
 
+/// Terms that one chain of fused multiply-adds adds up before it joins the sum: rounding errors
+/// grow with the length of a chain, so long rows are cut like PyTorch's products cut them.
+constexpr Index kChain = 64;
+
+/// Adds a finished chain to y: the first one founds the sum, the last one brings the bias.
 template <int Rows>
-void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
-  Lanes sum[Rows][kPanelLanes];
-#pragma GCC unroll 8
-  for (int r = 0; r < Rows; ++r) {
-#pragma GCC unroll 8
-    for (int c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
-  }
-  const float* x = p.x + row * p.x_stride;
-  for (Index k = 0; k < p.in; ++k) {
-    Lanes value[Rows];
-#pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * p.x_stride + k]);
-#pragma GCC unroll 8
-    for (int c = 0; c < kPanelLanes; ++c) {
-      const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
-#pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
-    }
-  }
+inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLanes], Index row,
+                      Index column, bool first_chain, bool last_chain) {
 #pragma GCC unroll 8
   for (int c = 0; c < kPanelLanes; ++c) {
     const Index first = column + c * kLanes;
-    const Index left = p.out - first;
+    const Index left = p.out - first < kLanes ? p.out - first : kLanes;
     if (left <= 0) break;
-    const Lanes bias = p.bias == nullptr ? Lanes::zero()
-                       : left >= kLanes  ? Lanes::load(p.bias + first)
-                                         : Lanes::load_partial(p.bias + first, left);
+    const bool add_bias = last_chain && p.bias != nullptr;
+    const Lanes bias = add_bias ? load_n(p.bias + first, left) : Lanes::zero();
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
       float* y = p.y + (row + r) * p.y_stride + first;
-      const Lanes value = sum[r][c] + bias;
-      if (left >= kLanes) {
-        value.store(y);
-      } else {
-        value.store_partial(y, left);
+      Lanes value = sum[r][c];
+      if (!first_chain) value = load_n(y, left) + value;
+      if (add_bias) value = value + bias;
+      store_n(value, y, left);
+    }
+  }
+}
+
+template <int Rows>
+void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
+  const float* x = p.x + row * p.x_stride;
+  for (Index start = 0; start < p.in; start += kChain) {
+    const Index end = start + kChain < p.in ? start + kChain : p.in;
+    Lanes sum[Rows][kPanelLanes];
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+      for (int c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
+    }
+    for (Index k = start; k < end; ++k) {
+      Lanes value[Rows];
+#pragma GCC unroll 8
+      for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * p.x_stride + k]);
+#pragma GCC unroll 8
+      for (int c = 0; c < kPanelLanes; ++c) {
+        const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
+#pragma GCC unroll 8
+        for (int r = 0; r < Rows; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
       }
     }
+    add_chain<Rows>(p, sum, row, column, start == 0, end == p.in);
   }
 }
 
@@ -102,18 +126,6 @@ inline void for_each_lanes(Index n, Step&& step) {
   Index i = 0;
   for (; i + kLanes <= n; i += kLanes) step(i, kLanes);
   if (i < n) step(i, n - i);
-}
-
-inline Lanes load_n(const float* x, Index n) {
-  return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n);
-}
-
-inline void store_n(const Lanes& value, float* x, Index n) {
-  if (n == kLanes) {
-    value.store(x);
-  } else {
-    value.store_partial(x, n);
-  }
 }
 
 /// Partial loads fill with 0; for maxima and exponentials the filler must be −∞.

@@ -45,8 +45,10 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
     ids.push_back(best[i].token);
     finished_.push_back({std::move(ids), score, true});
   }
-  std::stable_sort(finished_.begin(), finished_.end(),
-                   [](const Finished& a, const Finished& b) { return a.score > b.score; });
+  std::stable_sort(finished_.begin(), finished_.end(), [](const Finished& a, const Finished& b) {
+    // Among equals a real hypothesis stands before an empty place.
+    return a.score != b.score ? a.score > b.score : a.is_finished && !b.is_finished;
+  });
   finished_.resize(static_cast<std::size_t>(beams_));
 }
 
