@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
+#include "stop_signal.h"
 
 namespace attn {
 namespace {
@@ -45,12 +46,14 @@ class NewDirectory {
     for (fs::path p = temporary_; !p.empty() && !fs::exists(p, error); p = p.parent_path()) {
       made_.push_back(p);
     }
+    remove_on_stop(temporary_.string());
     if (!fs::create_directories(temporary_, error) || error) {
       throw SystemError("{}: cannot make the directory: {}; check the path after --out", path,
                         error.message());
     }
   }
   ~NewDirectory() {
+    forget_on_stop(temporary_.string());
     std::error_code ignored;
     if (committed_) return;
     fs::remove_all(temporary_, ignored);

@@ -11,7 +11,6 @@
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
-#include "stop_signal.h"
 #include "translate/translator.h"
 #include "view/json_record.h"
 #include "view/terminal.h"
@@ -145,7 +144,6 @@ class TranslateCommand {
         batch.push_back(prepare(line->bytes, line->dropped));
       }
       if (batch.empty()) break;
-      check_stopped();
       translate(batch);
       output().flush();
       done += batch.size();
@@ -158,8 +156,10 @@ class TranslateCommand {
     ++sentences_;
     unknown_ += sentence.unknown;
     if (dropped > 0 || sentence.cut_tokens > 0) {
-      note(fmt::format("sentence {} is longer than the model's {} positions and was cut",
-                       sentences_, model_.transformer->config().max_positions));
+      if (cut_++ == 0) {
+        note(fmt::format("sentence {} is longer than the model's {} positions and was cut",
+                         sentences_, model_.transformer->config().max_positions));
+      }
     }
     note_cleaning(fmt::format("sentence {}", sentences_), sentence.invalid_bytes,
                   sentence.controls);
@@ -179,6 +179,7 @@ class TranslateCommand {
   }
 
   void report_once_more() {
+    if (cut_ > 1) note(fmt::format("{} sentences in all were cut", cut_));
     if (unknown_ > 0) {
       note(fmt::format("{} piece{} not in the vocabulary became <unk>", unknown_,
                        unknown_ == 1 ? "" : "s"));
@@ -189,7 +190,8 @@ class TranslateCommand {
     if (!records()) {
       for (const std::vector<Translation>& translations : translator_->translate(batch)) {
         for (std::size_t i = 0; i < translations.size(); ++i) {
-          print_translation(i, translations[i].score, translations[i].text);
+          print_translation(i, translations[i].score, translations[i].text,
+                            translations[i].ids.empty());
         }
       }
       return;
@@ -199,15 +201,18 @@ class TranslateCommand {
       const CleanedText target = clean_text(options_.target);
       note_cleaning("the target", target.invalid_bytes, target.controls);
       all.push_back(translator_->record_target(batch.front(), options_.target));
+      const std::vector<int>& ids = all.front().hypotheses.front().produced.ids;
+      unknown_ += static_cast<std::size_t>(
+          std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk));
     } else {
       all = translator_->record(batch);
     }
     for (const AttentionRecord& record : all) print_record(record);
   }
 
-  void print_translation(std::size_t rank, float score, const std::string& text) {
+  void print_translation(std::size_t rank, float score, const std::string& text, bool empty) {
     // n-best lists say which of the translations a line is; a single one is a line of text alone.
-    if (translator_->decode_config().num_return_sequences > 1) {
+    if (translator_->decode_config().num_return_sequences > 1 && !empty) {
       output().write(fmt::format("{}\t{:.4f}\t", rank + 1, score));
     }
     output().write(safe_for_stdout(text) + "\n");
@@ -229,7 +234,8 @@ class TranslateCommand {
       json_file_->write(line);
     }
     for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
-      print_translation(i, record.hypotheses[i].score, record.hypotheses[i].text);
+      const HypothesisRecord& hypothesis = record.hypotheses[i];
+      print_translation(i, hypothesis.score, hypothesis.text, hypothesis.produced.ids.empty());
     }
     if (!wants_maps()) return;
     const TerminalStyle style = terminal_style();
@@ -247,6 +253,7 @@ class TranslateCommand {
   bool invalid_noted_ = false;
   bool controls_noted_ = false;
   std::size_t unknown_ = 0;
+  std::size_t cut_ = 0;  ///< sentences longer than the positions
 };
 
 void add_search_options(CLI::App& command, TranslateOptions& o) {

@@ -12,7 +12,6 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "stop_signal.h"
 
 namespace attn {
 namespace {
@@ -52,7 +51,7 @@ void Output::flush() {
     if (n >= 0) {
       written += static_cast<std::size_t>(n);
     } else if (errno == EINTR) {
-      check_stopped();
+      continue;
     } else if (errno == EPIPE) {
       throw ClosedPipe{};
     } else {
@@ -93,10 +92,6 @@ TerminalStyle terminal_style() {
 bool LineReader::fill() {
   char block[16384];
   for (;;) {
-    pollfd sources[2] = {{STDIN_FILENO, POLLIN, 0}, {stop_descriptor(), POLLIN, 0}};
-    const int ready = poll(sources, 2, -1);
-    check_stopped();
-    if (ready < 0 && errno == EINTR) continue;
     const ssize_t n = ::read(STDIN_FILENO, block, sizeof block);
     if (n > 0) {
       buffer_.append(block, static_cast<std::size_t>(n));
@@ -110,7 +105,6 @@ bool LineReader::fill() {
     if (errno != EINTR) {
       throw SystemError("stdin: cannot read: {}; check what is piped in", std::strerror(errno));
     }
-    check_stopped();
   }
 }
 

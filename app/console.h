@@ -44,7 +44,7 @@ class LineReader {
     std::size_t dropped = 0;  ///< bytes that were not kept
   };
 
-  /// The next line; nothing at the end of input. Waits for it. Throws Stopped on a signal.
+  /// The next line; nothing at the end of input. Waits for it.
   std::optional<Line> next();
 
   /// Whether next() would return without waiting.

@@ -66,8 +66,6 @@ int main(int argc, char** argv) {
     return run_command(argc, argv);
   } catch (const attn::Error& error) {
     return fail(error.code(), error.what());
-  } catch (const attn::Stopped& stopped) {
-    return 128 + stopped.signal;
   } catch (const attn::ClosedPipe&) {
     return 0;
   } catch (const std::bad_alloc&) {

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "config/presets.h"
+#include "stop_signal.h"
 #include "text/tokenizer_trainer.h"
 
 namespace attn {
@@ -78,8 +79,10 @@ std::shared_ptr<void> temporary_directory(std::string& path) {
     throw SystemError("{}: cannot make a temporary directory; set TMPDIR", pattern);
   }
   path = pattern;
+  remove_on_stop(path);
   return {new std::string(pattern), [](void* p) {
             const std::unique_ptr<std::string> owned(static_cast<std::string*>(p));
+            forget_on_stop(*owned);
             std::error_code ignored;
             fs::remove_all(*owned, ignored);
           }};

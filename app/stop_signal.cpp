@@ -3,46 +3,60 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
+#include <cstring>
 
 #include "base/files.h"
 
 namespace attn {
 namespace {
 
-volatile std::sig_atomic_t stop_signal = 0;
-int stop_pipe[2] = {-1, -1};
+// A handler may touch little: fixed memory and system calls, no allocation.
+constexpr int kDirectories = 4;
+char directories[kDirectories][4096];
+constexpr const char* kFiles[] = {"config.json",          "generation_config.json",
+                                  "model.safetensors",    "source.spm",
+                                  "target.spm",           "vocab.json",
+                                  "SHA256SUMS",           "target_vocab.json",
+                                  "tokenizer_config.json"};
 
-extern "C" void remember_signal(int number) {
-  if (stop_signal != 0) {
-    attn::remove_temporary_files();
-    _exit(128 + number);
+extern "C" void stop(int number) {
+  remove_temporary_files();
+  for (const char* directory : directories) {
+    if (directory[0] == '\0') continue;
+    const int handle = open(directory, O_RDONLY | O_DIRECTORY);
+    if (handle < 0) continue;
+    for (const char* file : kFiles) unlinkat(handle, file, 0);
+    rmdir(directory);
   }
-  stop_signal = number;
-  const int saved = errno;
-  [[maybe_unused]] const ssize_t written = write(stop_pipe[1], "", 1);
-  errno = saved;
+  _exit(128 + number);
 }
 
 }  // namespace
 
 void handle_stop_signals() {
-  if (pipe2(stop_pipe, O_CLOEXEC | O_NONBLOCK) != 0) stop_pipe[0] = stop_pipe[1] = -1;
   struct sigaction action {};
-  action.sa_handler = remember_signal;  // without SA_RESTART: a blocked read returns
+  action.sa_handler = stop;
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
-int stop_descriptor() {
-  return stop_pipe[0];
+void remove_on_stop(const std::string& directory) {
+  for (char* slot : directories) {
+    if (slot[0] != '\0' || directory.size() >= sizeof directories[0]) continue;
+    std::memcpy(slot + 1, directory.c_str() + 1, directory.size());
+    slot[0] = directory[0];  // last: a handler in between sees an empty slot
+    return;
+  }
 }
 
-void check_stopped() {
-  if (stop_signal != 0) throw Stopped(stop_signal);
+void forget_on_stop(const std::string& directory) {
+  for (char* slot : directories) {
+    if (directory == slot) slot[0] = '\0';
+  }
 }
 
 }  // namespace attn

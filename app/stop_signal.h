@@ -1,25 +1,18 @@
-// SIGINT and SIGTERM: the first asks the work to stop at the next good moment, so that files are
-// left whole; the second ends the process at once.
+// SIGINT and SIGTERM end the program at once, wherever it is: half-written files go, and the exit
+// code is 128 + signal.
 #pragma once
 
-#include <stdexcept>
+#include <string>
 
 namespace attn {
 
-/// Thrown at a good moment after a signal; main turns it into 128 + signal.
-struct Stopped : std::runtime_error {
-  explicit Stopped(int signal_number) : std::runtime_error("stopped"), signal(signal_number) {}
-  int signal;
-};
-
-/// Installs the handlers, and makes writing to a closed pipe an error instead of a death.
+/// Installs the handlers; writing to a closed pipe, or beyond the limit on a file's size, becomes
+/// an error that is reported instead of a death.
 void handle_stop_signals();
 
-/// Becomes readable with the first signal, so that waiting for input can wait for it, too: a signal
-/// between a check and a blocking read would otherwise go unseen.
-int stop_descriptor();
-
-/// Throws Stopped where a signal has come.
-void check_stopped();
+/// Names a directory whose files of a model (config.json, source.spm, …) a signal removes with it.
+/// At most four at a time; forget it when it is complete or gone.
+void remove_on_stop(const std::string& directory);
+void forget_on_stop(const std::string& directory);
 
 }  // namespace attn

@@ -62,8 +62,9 @@ int run(const Options& o) {
   }
   std::vector<double> sorted = times;
   std::sort(sorted.begin(), sorted.end());
-  fmt::print("{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\"}}\n",
-             sorted[sorted.size() / 2], fmt::join(times, ", "), tokens, kernels().name);
+  fmt::print(
+      "{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\"}}\n",
+      sorted[sorted.size() / 2], fmt::join(times, ", "), tokens, kernels().name);
   return 0;
 }
 
