@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/golden/tokenizer: small tokenizers of real shapes, and what MarianTokenizer makes of
 hostile texts. The tests read the result; they do not run this. It needs transformers and
-sentencepiece:  /work/venv/bin/python tests/golden/make_tokenizer_goldens.py [--keep-models]
+sentencepiece:  python tests/golden/make_tokenizer_goldens.py [--keep-models]
 
 A typed special piece ("</s>") is ordinary text to this project, which transformers calls
 split_special_tokens=True.
