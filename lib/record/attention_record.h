@@ -75,8 +75,8 @@ struct ModelSummary {
 struct AttentionRecord {
   ModelSummary model;
   std::string source_text;
-  TokenSequence source;        ///< S tokens, ending in "</s>"
-  AttentionMaps encoder_self;  ///< [layers, heads, S, S]
+  TokenSequence source;                      ///< S tokens, ending in "</s>"
+  AttentionMaps encoder_self;                ///< [layers, heads, S, S]
   std::vector<HypothesisRecord> hypotheses;  ///< best first
 };
 

@@ -23,8 +23,12 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   allocated_bytes += size;
   return std::malloc(size);
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
 
 using namespace attn;
 
