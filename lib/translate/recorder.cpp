@@ -7,10 +7,10 @@
 namespace attn {
 
 void AttentionRecorder::weights_ready(AttentionHead& head) {
-  std::vector<Slot>& slots = slots_[static_cast<std::size_t>(head.kind)];
+  std::vector<AttentionMaps>& of_kind = maps_[static_cast<std::size_t>(head.kind)];
   const auto sentence = static_cast<std::size_t>(head.sentence);
-  if (slots.size() <= sentence) slots.resize(sentence + 1);
-  AttentionMaps& maps = slots[sentence].maps;
+  if (of_kind.size() <= sentence) of_kind.resize(sentence + 1);
+  AttentionMaps& maps = of_kind[sentence];
   maps.layers = std::max(maps.layers, static_cast<int>(head.layer) + 1);
   maps.heads = std::max(maps.heads, static_cast<int>(head.head) + 1);
   maps.queries = static_cast<int>(head.weights.rows());
@@ -23,9 +23,9 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
 }
 
 AttentionMaps AttentionRecorder::take(AttentionKind kind, Index sentence) {
-  std::vector<Slot>& slots = slots_[static_cast<std::size_t>(kind)];
+  std::vector<AttentionMaps>& of_kind = maps_[static_cast<std::size_t>(kind)];
   const auto s = static_cast<std::size_t>(sentence);
-  return s < slots.size() ? std::move(slots[s].maps) : AttentionMaps{};
+  return s < of_kind.size() ? std::move(of_kind[s]) : AttentionMaps{};
 }
 
 std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids) {

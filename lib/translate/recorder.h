@@ -19,10 +19,7 @@ class AttentionRecorder : public AttentionObserver {
   AttentionMaps take(AttentionKind kind, Index sentence);
 
  private:
-  struct Slot {
-    AttentionMaps maps;
-  };
-  std::vector<Slot> slots_[3];
+  std::vector<AttentionMaps> maps_[3];  ///< by kind, then by sentence
 };
 
 /// log-softmax of `ids[t]` in row t of logits: natural logarithms, one a row.
