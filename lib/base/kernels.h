@@ -24,6 +24,27 @@ struct PanelProduct {
   const float* bias;  ///< [out], or null
   float* y;           ///< [rows, out]
   Index y_stride;
+  Index panel_rows;     ///< rows of a panel in memory; `in` of them, from `panels` on, are used
+  bool add = false;     ///< y += the product instead of y = it
+  bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
+};
+
+/// One step of Adam for a block of parameters (Kingma and Ba 2015, algorithm 1).
+struct AdamStep {
+  float beta1;
+  float beta2;
+  float epsilon;
+  float step_size;               ///< learning rate / (1 − β₁ᵗ)
+  float second_moment_unbiased;  ///< 1 / √(1 − β₂ᵗ)
+  float gradient_scale;          ///< what clipping multiplies gradients with
+};
+
+/// Which elements dropout keeps: element i where hash(key, i) ≥ threshold, so that the backward
+/// pass asks again instead of remembering.
+struct DropoutKey {
+  std::uint64_t key;
+  std::uint32_t threshold;  ///< probability to drop · 2³²
+  float scale;              ///< 1 / (1 − probability): what the kept ones are multiplied with
 };
 
 /// Rows of keys or values as attention reads them: row j of head columns lies at
@@ -70,6 +91,40 @@ struct Kernels {
 
   /// First index in [begin, n) whose element is above the bound; n where there is none.
   Index (*find_above)(const float* row, Index begin, Index n, float bound);
+
+  // What training needs besides.
+
+  /// x [k, columns] as strips of row_block columns, each [k, row_block] and contiguous, the last
+  /// one filled up with zeros: the transpose of x as panel_product() reads it.
+  void (*pack_strips)(const float* x, Index x_stride, Index k, Index columns, float* strips);
+
+  /// In place: multiplies kept elements by the scale and makes the others 0; element i of x is
+  /// number first + i of the mask.
+  void (*dropout)(const DropoutKey& key, std::uint32_t first, float* x, Index n);
+
+  /// In place: the gradient at the scores from the one at the weights: w ⊙ (dw − Σ w ⊙ dw) · scale.
+  void (*softmax_backward)(const float* weights, float scale, float* dweights, Index n);
+
+  /// dx from dy at the output; x is the layer's input. Adds to dweight and dbias.
+  void (*layer_norm_backward)(const float* x, const float* weight, const float* dy, float epsilon,
+                              Index n, float* dx, float* dweight, float* dbias);
+
+  /// In place on dy: times the function's slope; relu's is read from its output, the others' from
+  /// their input.
+  void (*relu_backward)(const float* y, float* dy, Index n);
+  void (*gelu_backward)(const float* x, float* dy, Index n);
+  void (*swish_backward)(const float* x, float* dy, Index n);
+
+  /// Label-smoothed cross-entropy of one row of logits (see nn/cross_entropy.h); the row becomes
+  /// the loss's gradient times `scale`. Returns the loss, and −log p(target) in *nll.
+  float (*cross_entropy)(float* row, Index n, Index target, float smoothing, float scale,
+                         float* nll);
+
+  /// Updates p and both moments from the gradient g, and leaves g zero for the next update.
+  void (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);
+
+  void (*blend)(const float* x, float share, float* y, Index n);  ///< y += share · (x − y)
+  float (*sum_of_squares)(const float* x, Index n);
 };
 
 /// The table of the running CPU. ATTN_DEMO_CPU=portable, avx2 or avx512 in the environment asks for

@@ -1,6 +1,7 @@
 // The kernels for CPUs with AVX2 and FMA: sixteen lanes are two registers.
 #include <immintrin.h>
 
+#include "base/dropout_hash.h"
 #include "base/kernels.h"
 
 namespace attn {
@@ -82,6 +83,35 @@ inline Lanes with_sign_of(Lanes a, Lanes sign) {
   const __m256 bit = _mm256_set1_ps(-0.0F);
   return {_mm256_or_ps(a.lo, _mm256_and_ps(sign.lo, bit)),
           _mm256_or_ps(a.hi, _mm256_and_ps(sign.hi, bit))};
+}
+
+inline Lanes square_root(Lanes a) {
+  return {_mm256_sqrt_ps(a.lo), _mm256_sqrt_ps(a.hi)};
+}
+inline Lanes keep_where_positive(Lanes x, Lanes value) {
+  const __m256 zero = _mm256_setzero_ps();
+  return {_mm256_and_ps(_mm256_cmp_ps(x.lo, zero, _CMP_GT_OQ), value.lo),
+          _mm256_and_ps(_mm256_cmp_ps(x.hi, zero, _CMP_GT_OQ), value.hi)};
+}
+/// The hash of base/dropout_hash.h in eight lanes: all ones where an element is kept.
+inline __m256 kept_lanes(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
+  const auto set = [](std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); };
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  __m256i h =
+      _mm256_add_epi32(_mm256_mullo_epi32(_mm256_add_epi32(set(first), lane), set(kDropoutStride)),
+                       set(static_cast<std::uint32_t>(key)));
+  h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 16));
+  h = _mm256_xor_si256(_mm256_mullo_epi32(h, set(kDropoutFirst)),
+                       set(static_cast<std::uint32_t>(key >> 32)));
+  h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 15));
+  h = _mm256_mullo_epi32(h, set(kDropoutSecond));
+  h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 16));
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_max_epu32(h, set(threshold)), h));
+}
+inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
+                                std::uint32_t threshold) {
+  return {_mm256_and_ps(kept_lanes(key, first, threshold), value.lo),
+          _mm256_and_ps(kept_lanes(key, first + 8, threshold), value.hi)};
 }
 
 constexpr int kPanelLanes = 2;  // 12 registers of sums,

@@ -1,6 +1,7 @@
 // The kernels for CPUs with AVX-512: sixteen lanes are one register.
 #include <immintrin.h>
 
+#include "base/dropout_hash.h"
 #include "base/kernels.h"
 
 namespace attn {
@@ -68,6 +69,29 @@ inline Lanes with_sign_of(Lanes a, Lanes sign) {
   const __m512i bit = _mm512_set1_epi32(static_cast<int>(0x80000000U));
   return {_mm512_castsi512_ps(_mm512_or_epi32(_mm512_castps_si512(a.v),
                                               _mm512_and_epi32(_mm512_castps_si512(sign.v), bit)))};
+}
+
+inline Lanes square_root(Lanes a) {
+  return {_mm512_sqrt_ps(a.v)};
+}
+inline Lanes keep_where_positive(Lanes x, Lanes value) {
+  return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, _mm512_setzero_ps(), _CMP_GT_OQ), value.v)};
+}
+/// The hash of base/dropout_hash.h in sixteen lanes.
+inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
+                                std::uint32_t threshold) {
+  const auto set = [](std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); };
+  const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m512i h =
+      _mm512_add_epi32(_mm512_mullo_epi32(_mm512_add_epi32(set(first), lane), set(kDropoutStride)),
+                       set(static_cast<std::uint32_t>(key)));
+  h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 16));
+  h = _mm512_xor_si512(_mm512_mullo_epi32(h, set(kDropoutFirst)),
+                       set(static_cast<std::uint32_t>(key >> 32)));
+  h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 15));
+  h = _mm512_mullo_epi32(h, set(kDropoutSecond));
+  h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 16));
+  return {_mm512_maskz_mov_ps(_mm512_cmpge_epu32_mask(h, set(threshold)), value.v)};
 }
 
 constexpr int kPanelLanes = 4;  // 4 registers of weights,

@@ -38,6 +38,10 @@ inline void store_n(const Lanes& value, float* x, Index n) {
 /// grow with the length of a chain, so long rows are cut like PyTorch's products cut them.
 constexpr Index kChain = 64;
 
+/// The same for products of two activations, whose `in` is a batch's tokens: there the terms'
+/// signs are mixed, and a longer chain saves reading and writing y.
+constexpr Index kStripChain = 128;
+
 /// Adds a finished chain to y: the first one founds the sum, the last one brings the bias.
 template <int Rows>
 inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLanes], Index row,
@@ -60,11 +64,16 @@ inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLane
   }
 }
 
-template <int Rows>
+/// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
+/// kRowBlock for strips.
+template <int Rows, Index Step>
 void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
-  const float* x = p.x + row * p.x_stride;
-  for (Index start = 0; start < p.in; start += kChain) {
-    const Index end = start + kChain < p.in ? start + kChain : p.in;
+  constexpr bool strips = Step != 1;
+  const Index row_stride = strips ? 1 : p.x_stride;
+  const float* x = p.x + row * (strips ? p.in : p.x_stride);
+  constexpr Index chain = strips ? kStripChain : kChain;
+  for (Index start = 0; start < p.in; start += chain) {
+    const Index end = start + chain < p.in ? start + chain : p.in;
     Lanes sum[Rows][kPanelLanes];
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {
@@ -74,7 +83,7 @@ void block_product(const PanelProduct& p, const float* panel, Index row, Index c
     for (Index k = start; k < end; ++k) {
       Lanes value[Rows];
 #pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * p.x_stride + k]);
+      for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
 #pragma GCC unroll 8
       for (int c = 0; c < kPanelLanes; ++c) {
         const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
@@ -82,29 +91,38 @@ void block_product(const PanelProduct& p, const float* panel, Index row, Index c
         for (int r = 0; r < Rows; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
       }
     }
-    add_chain<Rows>(p, sum, row, column, start == 0, end == p.in);
+    add_chain<Rows>(p, sum, row, column, start == 0 && !p.add, end == p.in);
   }
 }
 
-template <int Rows>
+template <int Rows, Index Step>
 void remaining_rows(const PanelProduct& p, const float* panel, Index row, Index column) {
   if constexpr (Rows > 0) {
     if (p.rows - row == Rows) {
-      block_product<Rows>(p, panel, row, column);
+      block_product<Rows, Step>(p, panel, row, column);
     } else {
-      remaining_rows<Rows - 1>(p, panel, row, column);
+      remaining_rows<Rows - 1, Step>(p, panel, row, column);
     }
   }
+}
+
+template <Index Step>
+void rows_of_panel(const PanelProduct& p, const float* panel, Index column) {
+  Index row = 0;
+  for (; row + kRowBlock <= p.rows; row += kRowBlock) {
+    block_product<kRowBlock, Step>(p, panel, row, column);
+  }
+  remaining_rows<kRowBlock - 1, Step>(p, panel, row, column);
 }
 
 void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
   for (Index index = first_panel; index < last_panel; ++index) {
-    const float* panel = p.panels + index * p.in * kPanelWidth;
-    Index row = 0;
-    for (; row + kRowBlock <= p.rows; row += kRowBlock) {
-      block_product<kRowBlock>(p, panel, row, index * kPanelWidth);
+    const float* panel = p.panels + index * p.panel_rows * kPanelWidth;
+    if (p.strips) {
+      rows_of_panel<kRowBlock>(p, panel, index * kPanelWidth);
+    } else {
+      rows_of_panel<1>(p, panel, index * kPanelWidth);
     }
-    remaining_rows<kRowBlock - 1>(p, panel, row, index * kPanelWidth);
   }
 }
 
@@ -269,8 +287,13 @@ void log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
 // ---------------------------------------------------------------------------------------------
 // Layer norm and element-wise functions.
 
-void layer_norm(const float* x, const float* weight, const float* bias, float epsilon, Index n,
-                float* out) {
+/// The mean of a row and 1 / √(variance + ε).
+struct RowMoments {
+  Lanes mean;
+  Lanes scale;
+};
+
+RowMoments row_moments(const float* x, float epsilon, Index n) {
   Lanes sum = Lanes::zero();
   for_each_lanes(n, [&](Index i, Index count) { sum = sum + load_n(x + i, count); });
   const float mean = sum_of_lanes(sum) / static_cast<float>(n);
@@ -284,9 +307,14 @@ void layer_norm(const float* x, const float* weight, const float* bias, float ep
   float rest = 0.0F;  // a partial group would count (0 − mean)² for its filler
   for (; i < n; ++i) rest += (x[i] - mean) * (x[i] - mean);
   const float variance = (sum_of_lanes(squares) + rest) / static_cast<float>(n);
-  const Lanes scale = Lanes::broadcast(1.0F / __builtin_sqrtf(variance + epsilon));
+  return {centre, Lanes::broadcast(1.0F / __builtin_sqrtf(variance + epsilon))};
+}
+
+void layer_norm(const float* x, const float* weight, const float* bias, float epsilon, Index n,
+                float* out) {
+  const RowMoments moments = row_moments(x, epsilon, n);
   for_each_lanes(n, [&](Index j, Index count) {
-    const Lanes normal = (load_n(x + j, count) - centre) * scale;
+    const Lanes normal = (load_n(x + j, count) - moments.mean) * moments.scale;
     store_n(fma(normal, load_n(weight + j, count), load_n(bias + j, count)), out + j, count);
   });
 }
@@ -357,11 +385,42 @@ Index find_above(const float* row, Index begin, Index n, float bound) {
   return n;
 }
 
+}  // namespace
+}  // namespace attn
+
+#include "base/kernels_training.h"
+
+namespace attn {
+namespace {
+
 /// The table of the including file.
 Kernels make_table(const char* name) {
-  return Kernels{name,         kPanelWidth, kRowBlock,   panel_product, dot_products,
-                 weighted_sum, softmax,     log_sum_exp, layer_norm,    add,
-                 relu,         gelu,        swish,       arg_max,       find_above};
+  return Kernels{name,
+                 kPanelWidth,
+                 kRowBlock,
+                 panel_product,
+                 dot_products,
+                 weighted_sum,
+                 softmax,
+                 log_sum_exp,
+                 layer_norm,
+                 add,
+                 relu,
+                 gelu,
+                 swish,
+                 arg_max,
+                 find_above,
+                 pack_strips,
+                 dropout,
+                 softmax_backward,
+                 layer_norm_backward,
+                 relu_backward,
+                 gelu_backward,
+                 swish_backward,
+                 cross_entropy,
+                 adam,
+                 blend,
+                 sum_of_squares};
 }
 
 }  // namespace

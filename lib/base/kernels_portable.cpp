@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/dropout_hash.h"
 #include "base/kernels.h"
 
 namespace attn {
@@ -83,6 +84,20 @@ inline bool any_above(Lanes a, Lanes b) {
 }
 inline Lanes with_sign_of(Lanes a, Lanes sign) {
   return map([&](int i) { return std::copysign(a.v[i], sign.v[i]); });
+}
+
+inline Lanes square_root(Lanes a) {
+  return map([&](int i) { return std::sqrt(a.v[i]); });
+}
+inline Lanes keep_where_positive(Lanes x, Lanes value) {
+  return map([&](int i) { return x.v[i] > 0.0F ? value.v[i] : 0.0F; });
+}
+inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
+                                std::uint32_t threshold) {
+  return map([&](int i) {
+    const std::uint32_t hash = dropout_hash(key, first + static_cast<std::uint32_t>(i));
+    return hash >= threshold ? value.v[i] : 0.0F;
+  });
 }
 
 constexpr int kPanelLanes = 1;

@@ -36,6 +36,17 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
   }
 }
 
+/// Memory of exactly `count` floats, kept where it has that size already.
+void reserve(AlignedFloats& memory, Index count) {
+  const auto size = static_cast<std::size_t>(count);
+  if (memory.data() == nullptr || memory.size() != size) memory = AlignedFloats(size);
+}
+
+/// The same for scratch that may be larger than needed.
+void reserve_at_least(AlignedFloats& memory, Index count) {
+  if (memory.size() < static_cast<std::size_t>(count)) reserve(memory, count);
+}
+
 }  // namespace
 
 Backend default_backend() {
@@ -74,8 +85,14 @@ void AlignedFloats::Free::operator()(float* p) const {
 WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
                              const std::vector<Parameter>& biases, Backend backend)
     : backend_(backend) {
+  update(weights, biases);
+}
+
+void WeightProduct::update(const std::vector<Parameter>& weights,
+                           const std::vector<Parameter>& biases) {
   if (weights.empty()) throw std::logic_error("a product needs a weight");
   in_ = weights.front().rows;
+  out_ = 0;
   for (const Parameter& w : weights) {
     if (w.rows != in_) throw std::logic_error("weights side by side need the same input width");
     out_ += w.columns;
@@ -89,7 +106,7 @@ WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
   Index bias_columns = 0;
   for (const Parameter& b : biases) bias_columns += b.rows == 1 ? b.columns : out_ + 1;
   if (bias_columns != out_) throw std::logic_error("biases do not fit the weights");
-  bias_ = AlignedFloats(static_cast<std::size_t>(out_));
+  reserve(bias_, out_);
   Index column = 0;
   for (const Parameter& b : biases) {
     for (Index j = 0; j < b.columns; ++j) bias_.data()[column++] = b.at(0, j);
@@ -97,7 +114,7 @@ WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
 }
 
 void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
-  weight_ = AlignedFloats(static_cast<std::size_t>(in_ * out_));
+  reserve(weight_, in_ * out_);
   Index column = 0;
   for (const Parameter& w : weights) {
     constexpr Index block = 64;
@@ -114,7 +131,7 @@ void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
 void WeightProduct::pack(const std::vector<Parameter>& weights) {
   const Index width = kernels().panel_width;
   const Index panels = (out_ + width - 1) / width;
-  weight_ = AlignedFloats(static_cast<std::size_t>(panels * in_ * width));
+  reserve(weight_, panels * in_ * width);
   parallel_for(panels, in_ * out_, [&](Index p) {
     float* panel = weight_.data() + p * in_ * width;
     if ((p + 1) * width > out_) {
@@ -130,20 +147,21 @@ void WeightProduct::pack(const std::vector<Parameter>& weights) {
   });
 }
 
-void WeightProduct::operator()(const ConstMatrixRef& x, MatrixRef y) const {
+void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   if (x.cols() != in_ || y.cols() != out_ || x.rows() != y.rows()) {
     throw std::logic_error("product of mismatched shapes");
   }
   if (x.rows() == 0) return;
   switch (backend_) {
     case Backend::panels:
-      multiply_panels(x, y);
+      multiply_panels(x, y, add);
       return;
     case Backend::onednn:
-      multiply_onednn(x, y);
+      multiply_onednn(x, y, add);
       break;
     case Backend::plain:
-      y.noalias() = x * PlainMap(weight_.data(), in_, out_);
+      if (!add) y.setZero();
+      y.noalias() += x * PlainMap(weight_.data(), in_, out_);
       break;
   }
   if (bias_.size() > 0) {
@@ -151,7 +169,33 @@ void WeightProduct::operator()(const ConstMatrixRef& x, MatrixRef y) const {
   }
 }
 
-void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const {
+namespace {
+
+/// A panel of many rows does not stay in a core's cache while the rows of x pass by: it is taken in
+/// parts. Their length is a multiple of the kernel's chains, so that the bits are those of one go.
+void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_panel) {
+  constexpr Index kPart = 1024;
+  const Kernels& k = kernels();
+  if (whole.in <= kPart || whole.rows <= k.row_block) {
+    k.panel_product(whole, first_panel, last_panel);
+    return;
+  }
+  for (Index panel = first_panel; panel < last_panel; ++panel) {
+    for (Index start = 0; start < whole.in; start += kPart) {
+      PanelProduct part = whole;
+      part.in = std::min(kPart, whole.in - start);
+      part.x += start;
+      part.panels += start * k.panel_width;
+      part.add = whole.add || start > 0;
+      if (start + part.in < whole.in) part.bias = nullptr;
+      k.panel_product(part, panel, panel + 1);
+    }
+  }
+}
+
+}  // namespace
+
+void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   const Kernels& k = kernels();
   const PanelProduct whole{x.data(),
                            x.outerStride(),
@@ -161,7 +205,9 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const
                            out_,
                            bias_.size() > 0 ? bias_.data() : nullptr,
                            y.data(),
-                           y.outerStride()};
+                           y.outerStride(),
+                           in_,
+                           add};
   const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
   // Threads share out the panels; where there are few, also blocks of rows.
   const Index row_parts =
@@ -177,21 +223,88 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const
     part.y += row * whole.y_stride;
     part.rows =
         task / chunks == row_parts - 1 ? x.rows() - row : std::min(rows_each, x.rows() - row);
-    k.panel_product(part, panels * chunk / chunks, panels * (chunk + 1) / chunks);
+    multiply_in_parts(part, panels * chunk / chunks, panels * (chunk + 1) / chunks);
   });
 }
 
-void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y) const {
+namespace {
+
+/// Rows of both factors that are packed and multiplied at a time: their panel stays in the
+/// innermost cache.
+constexpr Index kTransposedPart = 128;
+
+/// Rows [first, first + rows) of c += aᵀ · b, on this thread.
+void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
+                         Index first, Index rows) {
+  const Kernels& k = kernels();
+  const Index panels = (b.cols() + k.panel_width - 1) / k.panel_width;
+  thread_local AlignedFloats strips;
+  thread_local AlignedFloats panel_memory;
+  const Index strip_rows = (rows + k.row_block - 1) / k.row_block * k.row_block;
+  reserve_at_least(strips, strip_rows * kTransposedPart);
+  reserve_at_least(panel_memory, k.panel_width * kTransposedPart);
+  for (Index start = 0; start < a.rows(); start += kTransposedPart) {
+    const Index count = std::min(kTransposedPart, a.rows() - start);
+    k.pack_strips(a.data() + start * a.outerStride() + first, a.outerStride(), count, rows,
+                  strips.data());
+    for (Index panel = 0; panel < panels; ++panel) {
+      const Index column = panel * k.panel_width;
+      const Index width = std::min(k.panel_width, b.cols() - column);
+      const Parameter rows_of_b{const_cast<float*>(b.data()) + start * b.outerStride(), count,
+                                b.cols(), b.outerStride(), 1};
+      if (width < k.panel_width) {
+        std::fill_n(panel_memory.data(), k.panel_width * count, 0.0F);
+      }
+      copy_columns(rows_of_b, column, width, panel_memory.data(), k.panel_width);
+      PanelProduct p{
+          strips.data(),       0,     rows,    count,
+          panel_memory.data(), width, nullptr, c.data() + first * c.outerStride() + column,
+          c.outerStride(),     count};
+      p.add = true;
+      p.strips = true;
+      k.panel_product(p, 0, 1);
+    }
+  }
+}
+
+}  // namespace
+
+void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+                            Backend backend) {
+  if (a.rows() != b.rows() || c.rows() != a.cols() || c.cols() != b.cols()) {
+    throw std::logic_error("product of mismatched shapes");
+  }
+  if (backend != Backend::panels) {
+    c.noalias() += a.transpose() * b;
+    return;
+  }
+  // Threads share out the rows of c; each packs its own columns of a. Short runs keep those in the
+  // second cache.
+  constexpr Index kMostRows = 384;
+  const Index block = kernels().row_block;
+  const Index parts =
+      threads() * ((c.rows() + threads() * kMostRows - 1) / (threads() * kMostRows));
+  const Index each = ((c.rows() + parts - 1) / parts + block - 1) / block * block;
+  const Index chunks = (c.rows() + each - 1) / each;
+  parallel_for(chunks, a.rows() * a.cols() * b.cols(), [&](Index chunk) {
+    const Index first = chunk * each;
+    add_transposed_rows(a, b, c, first, std::min(each, c.rows() - first));
+  });
+}
+
+void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   // Below four rows oneDNN takes another path with other bits, and for small products its code
   // generation (20 ms at the first call) never pays.
   constexpr Index kFewest = 4;
   if (x.rows() * in_ * out_ < (Index{1} << 16) && in_ < 256) {
-    y.noalias() = x.lazyProduct(PlainMap(weight_.data(), in_, out_));
+    if (!add) y.setZero();
+    y.noalias() += x.lazyProduct(PlainMap(weight_.data(), in_, out_));
     return;
   }
+  const float beta = add ? 1.0F : 0.0F;
   const auto gemm = [&](Index rows, const float* a, Index lda, float* c, Index ldc) {
     const dnnl_status_t status =
-        dnnl_sgemm('N', 'N', rows, out_, in_, 1.0F, a, lda, weight_.data(), out_, 0.0F, c, ldc);
+        dnnl_sgemm('N', 'N', rows, out_, in_, 1.0F, a, lda, weight_.data(), out_, beta, c, ldc);
     if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
   };
   if (x.rows() >= kFewest) {
@@ -200,7 +313,8 @@ void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y) const
   }
   Matrix padded = Matrix::Zero(kFewest, in_);
   padded.topRows(x.rows()) = x;
-  Matrix result(kFewest, out_);
+  Matrix result = Matrix::Zero(kFewest, out_);
+  if (add) result.topRows(x.rows()) = y;
   gemm(kFewest, padded.data(), in_, result.data(), out_);
   y = result.topRows(x.rows());
 }

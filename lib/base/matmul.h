@@ -77,8 +77,13 @@ class WeightProduct {
   WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                 Backend backend);
 
+  /// Prepares the same product again after its weights have changed, in the same memory.
+  void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
+
   /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
-  void operator()(const ConstMatrixRef& x, MatrixRef y) const;
+  void operator()(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, false); }
+  /// The same, added to what y holds.
+  void add(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, true); }
 
   Index in() const { return in_; }
   Index out() const { return out_; }
@@ -86,8 +91,9 @@ class WeightProduct {
  private:
   void pack(const std::vector<Parameter>& weights);
   void lay_out(const std::vector<Parameter>& weights);
-  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y) const;
-  void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y) const;
+  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
   Backend backend_ = Backend::plain;
   Index in_ = 0;
@@ -95,6 +101,11 @@ class WeightProduct {
   AlignedFloats weight_;  ///< panels, or the [in, out] matrix
   AlignedFloats bias_;    ///< [out], or empty
 };
+
+/// c += aᵀ · b for a [T, M], b [T, N], c [M, N]: the gradient of a weight from its layer's inputs
+/// and the gradients at its outputs. An element's bits do not depend on the number of threads.
+void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+                            Backend backend);
 
 /// Whether more threads could help here: there are several, and this is not one of their tasks.
 bool may_use_threads();

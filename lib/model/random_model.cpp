@@ -1,6 +1,7 @@
 #include <map>
 
 #include "base/random.h"
+#include "model/initialise.h"
 #include "model/model_directory.h"
 #include "nn/embedding.h"
 
@@ -15,7 +16,9 @@ float bound_of(const ParameterInfo& info, const ModelConfig& config) {
   return exact_sqrt(3.0 / static_cast<double>(config.d_model));
 }
 
-void fill(const ParameterInfo& info, const ModelConfig& config, std::uint64_t seed) {
+}  // namespace
+
+void initialise(const ParameterInfo& info, const ModelConfig& config, std::uint64_t seed) {
   const Parameter& p = *info.parameter;
   float* data = p.data;
   const auto count = static_cast<std::size_t>(p.size());
@@ -47,8 +50,6 @@ void fill(const ParameterInfo& info, const ModelConfig& config, std::uint64_t se
   if (info.role == ParameterRole::logits_bias) data[config.pad_token_id] = -1e4F;
 }
 
-}  // namespace
-
 Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend backend) {
   require_memory(model_bytes(config), "a random model of this shape");
   ModelParameters parameters;
@@ -65,7 +66,7 @@ Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend 
     const Parameter in_file_order = row_major(memory->data(), rows, columns);
     storage.push_back(memory);
     *info.parameter = info.transposed ? in_file_order.transposed() : in_file_order;
-    fill(info, config, seed);
+    initialise(info, config, seed);
     made[info.name] = *info.parameter;
   });
   return {config, std::move(parameters), std::move(storage), backend};

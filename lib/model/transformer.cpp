@@ -1,78 +1,14 @@
 #include "model/transformer.h"
 
 #include <cmath>
-#include <numeric>
 
 #include "base/error.h"
 #include "model/blocks.h"
+#include "model/packed_tokens.h"
 #include "nn/embedding.h"
 
 namespace attn {
 namespace {
-
-/// The place of every token in its own sentence.
-std::vector<Index> positions_of(const PackedTokens& tokens) {
-  std::vector<Index> positions(tokens.ids.size());
-  for (Index b = 0; b < tokens.sentences(); ++b) {
-    const auto first = positions.begin() + tokens.offsets[static_cast<std::size_t>(b)];
-    std::iota(first, first + tokens.length(b), Index{0});
-  }
-  return positions;
-}
-
-void check_tokens(const PackedTokens& tokens, int vocabulary, int positions, const char* side) {
-  for (Index b = 0; b < tokens.sentences(); ++b) {
-    if (tokens.length(b) < 1 || tokens.length(b) > positions) {
-      throw InputError("{} sentence {} has {} tokens; the model takes 1 to {}", side, b,
-                       tokens.length(b), positions);
-    }
-  }
-  for (const int id : tokens.ids) {
-    if (id < 0 || id >= vocabulary) {
-      throw InputError("{} token id {} is outside the model's vocabulary of {}", side, id,
-                       vocabulary);
-    }
-  }
-}
-
-std::span<const std::uint8_t> hidden_keys(const std::vector<std::uint8_t>& hidden,
-                                          const Offsets& offsets, std::size_t b) {
-  if (hidden.empty()) return {};
-  const auto first = static_cast<std::size_t>(offsets[b]);
-  return {hidden.data() + first, static_cast<std::size_t>(offsets[b + 1]) - first};
-}
-
-/// Every sentence looks at itself.
-std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal) {
-  std::vector<AttentionGroup> groups;
-  for (std::size_t b = 0; b + 1 < tokens.offsets.size(); ++b) {
-    const Index first = tokens.offsets[b];
-    const Index length = tokens.offsets[b + 1] - first;
-    groups.push_back({static_cast<Index>(b),
-                      first,
-                      length,
-                      first,
-                      length,
-                      nullptr,
-                      {causal, hidden_keys(tokens.hidden, tokens.offsets, b)}});
-  }
-  return groups;
-}
-
-/// Every target sentence looks at its source sentence.
-std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const EncodedSource& source) {
-  std::vector<AttentionGroup> groups;
-  for (std::size_t b = 0; b + 1 < target.offsets.size(); ++b) {
-    groups.push_back({static_cast<Index>(b),
-                      target.offsets[b],
-                      target.offsets[b + 1] - target.offsets[b],
-                      source.offsets[b],
-                      source.offsets[b + 1] - source.offsets[b],
-                      nullptr,
-                      {false, hidden_keys(source.hidden, source.offsets, b)}});
-  }
-  return groups;
-}
 
 /// Self-attention of whole sentences: project, attend, project.
 void self_attention(const MultiHeadAttention& layer, const AttentionShape& shape,
@@ -89,21 +25,6 @@ void self_attention(const MultiHeadAttention& layer, const AttentionShape& shape
 }
 
 }  // namespace
-
-void PackedTokens::add(std::span<const int> sentence) {
-  ids.insert(ids.end(), sentence.begin(), sentence.end());
-  offsets.push_back(static_cast<Index>(ids.size()));
-}
-
-void PackedTokens::add(const PackedTokens& other, std::size_t sentence) {
-  const auto first = static_cast<std::size_t>(other.offsets[sentence]);
-  const std::size_t length = static_cast<std::size_t>(other.offsets[sentence + 1]) - first;
-  add(std::span(other.ids).subspan(first, length));
-  if (!other.hidden.empty()) {
-    const auto from = other.hidden.begin() + static_cast<std::ptrdiff_t>(first);
-    hidden.insert(hidden.end(), from, from + static_cast<std::ptrdiff_t>(length));
-  }
-}
 
 void Workspace::reserve(Index rows, Index d_model, Index ffn_dim) {
   normal.resize(rows, d_model);
@@ -195,7 +116,8 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   work.reserve(x.rows(), d, config_.decoder_ffn_dim);
   Matrix memory(source.rows.rows(), 2 * d);
   const std::vector<AttentionGroup> self = self_groups(decoder_input, /*causal=*/true);
-  const std::vector<AttentionGroup> cross = cross_groups(decoder_input, source);
+  const std::vector<AttentionGroup> cross =
+      cross_groups(decoder_input, source.offsets, source.hidden);
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
     residual_block(layer.self_attention_norm, config_.normalize_before, x, work,

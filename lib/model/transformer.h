@@ -6,25 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "model/packed_tokens.h"
 #include "model/parameters.h"
 
 namespace attn {
-
-/// Sentences of token ids, packed one after another.
-struct PackedTokens {
-  std::vector<int> ids;  ///< T of them
-  Offsets offsets{0};    ///< B + 1 of them
-  /// Padding as in a padded batch: hidden[t] ≠ 0 makes token t invisible as a key. Empty: none.
-  std::vector<std::uint8_t> hidden;
-
-  void add(std::span<const int> sentence);
-  void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
-  Index sentences() const { return static_cast<Index>(offsets.size()) - 1; }
-  Index length(Index sentence) const {
-    const auto b = static_cast<std::size_t>(sentence);
-    return offsets[b + 1] - offsets[b];
-  }
-};
 
 /// What the encoder made of a batch: one row a source token.
 struct EncodedSource {

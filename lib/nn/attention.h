@@ -24,9 +24,11 @@
 #include <span>
 #include <vector>
 
+#include "base/buffer.h"
 #include "base/kernels.h"
 #include "base/matmul.h"
 #include "nn/attention_observer.h"
+#include "nn/dropout.h"
 #include "nn/linear.h"
 
 namespace attn {
@@ -72,6 +74,35 @@ struct AttentionShape {
 /// outputs stand side by side in the columns. A query that may look at nothing gets zeros.
 void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
             std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer);
+
+/// The weights of every group and head of one pass, softmax's output: what the backward pass needs.
+struct KeptWeights {
+  AlignedFloats weights;     ///< group after group: [heads, queries, keys]
+  std::vector<Index> first;  ///< where each group begins
+};
+
+/// attend() in training: keeps the weights, and dropout acts on them before they meet the values.
+void attend_training(const AttentionShape& shape, const ConstMatrixRef& queries,
+                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
+                     const Dropout& dropout, MatrixRef output, KeptWeights& kept);
+
+/// Gradients at all heads' keys and values, where KeysAndValues are.
+struct KeysAndValuesGradient {
+  float* keys = nullptr;
+  float* values = nullptr;
+  Index stride = 0;
+};
+
+/// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the
+/// weights after dropout, and for each head
+///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
+///   dK = dSᵀ · Q
+/// where dP is dP̃ through the same dropout. Writes dqueries and dmemory; every key belongs to one
+/// group.
+void attend_backward(const AttentionShape& shape, const ConstMatrixRef& queries,
+                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
+                     const Dropout& dropout, const KeptWeights& kept, const ConstMatrixRef& doutput,
+                     MatrixRef dqueries, const KeysAndValuesGradient& dmemory);
 
 /// The parameters of one multi-head attention, and the products prepared from them.
 struct MultiHeadAttention {

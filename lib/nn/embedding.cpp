@@ -1,5 +1,6 @@
 #include "nn/embedding.h"
 
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
@@ -19,6 +20,28 @@ void embed(const Parameter& table, const Parameter& positions, float scale,
       row[j] = scaled + place[j * positions.column_stride];
     }
   }
+}
+
+void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int> ids, int frozen,
+                    std::span<const Index> position, const Parameter& dtable,
+                    const Parameter& dpositions) {
+  // Threads share out the columns: a token that occurs twice is added in the order of the text.
+  constexpr Index kColumns = 64;
+  const Index chunks = (dout.cols() + kColumns - 1) / kColumns;
+  parallel_for(chunks, dout.size() * 2, [&](Index chunk) {
+    const Index first = chunk * kColumns;
+    const Index last = std::min(first + kColumns, dout.cols());
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      const float* d = dout.data() + static_cast<Index>(t) * dout.outerStride();
+      if (ids[t] != frozen) {
+        float* row = dtable.data + ids[t] * dtable.row_stride;
+        for (Index j = first; j < last; ++j) row[j] += scale * d[j];
+      }
+      if (dpositions.data == nullptr) continue;
+      float* place = dpositions.data + position[t] * dpositions.row_stride;
+      for (Index j = first; j < last; ++j) place[j] += d[j];
+    }
+  });
 }
 
 Matrix sinusoids(Index positions, Index d_model) {

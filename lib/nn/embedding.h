@@ -13,6 +13,13 @@ namespace attn {
 void embed(const Parameter& table, const Parameter& positions, float scale,
            std::span<const int> ids, std::span<const Index> position, MatrixRef out);
 
+/// The gradients of embed(): dtable[ids[t]] += scale · dout[t], and dpositions[position[t]] +=
+/// dout[t] where positions are learned (dpositions.data null: they are not). The row of `frozen`
+/// (padding) stays as it is; −1: none.
+void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int> ids, int frozen,
+                    std::span<const Index> position, const Parameter& dtable,
+                    const Parameter& dpositions);
+
 /// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
 /// the first half of the columns and all cosines in the second):
 ///   PE(p, i)            = sin(p / 10000^(2i/D))   for the first ⌈D/2⌉ columns

@@ -2,7 +2,9 @@
 // equation 2, with a choice of activation).
 #pragma once
 
+#include "base/buffer.h"
 #include "config/model_config.h"
+#include "nn/dropout.h"
 #include "nn/linear.h"
 
 namespace attn {
@@ -24,5 +26,32 @@ struct FeedForward {
 /// In place on each row: relu(x) = max(x, 0); gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016, the
 /// exact form by erf); swish(x) = x · sigmoid(x) (Ramachandran et al. 2017).
 void activate(Activation activation, MatrixRef x);
+
+/// In place on dy: times the activation's slope. relu reads it from its output y; gelu and swish
+/// need their input x (the other may be empty).
+void activate_backward(Activation activation, const ConstMatrixRef& x, const ConstMatrixRef& y,
+                       MatrixRef dy);
+
+/// The layer in training. What backward() needs of forward() stays in its buffers.
+class TrainableFeedForward {
+ public:
+  TrainableFeedForward(const FeedForward& parameters, const FeedForward& gradient, Backend backend);
+  void prepare();
+
+  /// x [T, D] → y [T, D]; `dropout` acts on the activations.
+  void forward(const ConstMatrixRef& x, const Dropout& dropout, MatrixRef y);
+
+  /// After forward() of the same x: dy → dx, and the parameters' gradients. `scratch` is anyone's.
+  void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, const InputGradient& dx,
+                Buffer& scratch) const;
+
+ private:
+  Activation activation_;
+  TrainableLinear first_;
+  TrainableLinear second_;
+  Dropout dropout_;
+  Buffer raw_;     ///< [T, F] before the activation; relu does without
+  Buffer hidden_;  ///< [T, F] what the second product reads
+};
 
 }  // namespace attn

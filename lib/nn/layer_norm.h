@@ -16,6 +16,12 @@ struct LayerNorm {
   /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row. x, out [T, D], may be the
   /// same.
   void forward(const ConstMatrixRef& x, MatrixRef out) const;
+
+  /// From dy [T, D] at the output of forward(x), adds to `gradient` and writes dx, which may be dy.
+  /// With x̂ the normalised row and g = dy ⊙ weight:
+  ///   dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / √(var(x) + ε),  dweight += Σ dy ⊙ x̂,  dbias += Σ dy.
+  void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
+                const LayerNorm& gradient) const;
 };
 
 }  // namespace attn

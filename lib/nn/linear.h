@@ -16,4 +16,44 @@ struct Linear {
   }
 };
 
+/// Where a backward pass puts the gradient at its input.
+struct InputGradient {
+  MatrixRef rows;
+  bool add = false;  ///< to what is there, or instead of it
+};
+
+/// A linear layer in training: its parameters, their gradients, and the products of both passes.
+class TrainableLinear {
+ public:
+  TrainableLinear() = default;
+  /// Both share shapes. The weight is a matrix that lies transposed, [out, in] in rows.
+  TrainableLinear(const Linear& parameters, const Linear& gradient, Backend backend);
+
+  /// Reads the parameters again: after every update.
+  void prepare();
+
+  /// x [T, in] → y [T, out].
+  void forward(const ConstMatrixRef& x, MatrixRef y) const;
+
+  /// From dy [T, out], the loss's gradient at y:
+  ///   dx = dy · Wᵀ (or added to dx),   dW += xᵀ · dy,   db += Σ_t dy[t].
+  void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, const InputGradient& dx) const;
+
+  Index in() const { return parameters_.weight.rows; }
+  Index out() const { return parameters_.weight.columns; }
+
+ private:
+  void add_gradients(const ConstMatrixRef& x, const ConstMatrixRef& dy) const;
+
+  Linear parameters_;
+  Linear gradient_;
+  Backend backend_ = Backend::plain;
+  WeightProduct forward_;
+  WeightProduct backward_;
+};
+
+/// Several layers of the same input as one: their parameters follow one another in memory
+/// (std::logic_error otherwise), so the fused one is a view.
+Linear side_by_side(const std::vector<Linear>& layers);
+
 }  // namespace attn

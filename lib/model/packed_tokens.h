@@ -1,0 +1,42 @@
+// A batch of sentences without padding, and who may look at whom in it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "nn/attention.h"
+
+namespace attn {
+
+/// Sentences of token ids, packed one after another.
+struct PackedTokens {
+  std::vector<int> ids;  ///< T of them
+  Offsets offsets{0};    ///< B + 1 of them
+  /// Padding as in a padded batch: hidden[t] ≠ 0 makes token t invisible as a key. Empty: none.
+  std::vector<std::uint8_t> hidden;
+
+  void add(std::span<const int> sentence);
+  void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
+  Index sentences() const { return static_cast<Index>(offsets.size()) - 1; }
+  Index length(Index sentence) const {
+    const auto b = static_cast<std::size_t>(sentence);
+    return offsets[b + 1] - offsets[b];
+  }
+};
+
+/// The place of every token in its own sentence.
+std::vector<Index> positions_of(const PackedTokens& tokens);
+
+/// InputError where a sentence has not 1 to `positions` tokens, or an id is outside the vocabulary;
+/// `side` (source, target) begins the message.
+void check_tokens(const PackedTokens& tokens, int vocabulary, int positions, const char* side);
+
+/// Every sentence looks at itself.
+std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal);
+
+/// Every target sentence looks at its source sentence, whose tokens lie at `offsets`.
+std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offsets& offsets,
+                                         const std::vector<std::uint8_t>& hidden);
+
+}  // namespace attn

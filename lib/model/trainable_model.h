@@ -1,0 +1,60 @@
+// A model's parameters as training keeps them: all in one row of numbers, with their gradients in
+// another of the same layout.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "model/parameters.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// Weights and gradients. The optimizer sees two flat arrays; the layers see the same memory as
+/// named matrices. Matrices come before vectors, in the order of the visitor, so that query, key
+/// and value weights follow one another and can be multiplied as one.
+class TrainableModel {
+ public:
+  /// Weights from the seed as random_model() makes them, gradients 0. Training needs padding to be
+  /// the target's last id (InputError otherwise): the loss runs over the classes before it.
+  TrainableModel(const ModelConfig& config, std::uint64_t seed);
+
+  const ModelConfig& config() const { return config_; }
+  std::span<float> weights() { return {weights_->data(), size_}; }
+  std::span<float> gradients() { return {gradients_.data(), size_}; }
+  const ModelParameters& parameters() const { return parameters_; }
+  const ModelParameters& gradient_parameters() const { return gradient_parameters_; }
+
+  /// Every trained parameter, tied ones once, with its weights and its gradient.
+  struct Trained {
+    const ParameterInfo& info;
+    Parameter weight;
+    Parameter gradient;
+  };
+  void visit(const std::function<void(const Trained&)>& visit);
+
+  /// A model for translating with these weights (weights() or an average of the same layout), whose
+  /// memory it shares: change them and make it anew.
+  Transformer transformer(const std::shared_ptr<AlignedFloats>& weights, Backend backend) const;
+  const std::shared_ptr<AlignedFloats>& shared_weights() const { return weights_; }
+
+ private:
+  /// `trained` in the layout's order; sinusoids and the bias of the logits from fixed_.
+  ModelParameters bind(float* trained) const;
+
+  ModelConfig config_;
+  std::size_t size_ = 0;
+  std::shared_ptr<AlignedFloats> weights_;
+  AlignedFloats gradients_;
+  std::shared_ptr<AlignedFloats> fixed_;
+  ModelParameters parameters_;
+  ModelParameters gradient_parameters_;
+};
+
+/// Numbers that training changes in a model of this shape.
+std::uint64_t count_trained(const ModelConfig& config);
+
+}  // namespace attn

@@ -1,0 +1,226 @@
+#include "model/training_pass.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <stdexcept>
+
+#include "model/training_layers.h"
+#include "nn/embedding.h"
+
+namespace attn {
+namespace {
+
+/// Rows of logits at a time: all of a batch's would be the largest matrix of the whole pass.
+constexpr Index kLogitRows = 512;
+
+/// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
+class StackEndsTraining {
+ public:
+  StackEndsTraining(const ModelConfig& config, const StackEnds& parameters,
+                    const StackEnds& gradient)
+      : config_(config), parameters_(parameters), gradient_(gradient) {}
+
+  ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
+    positions_ = positions_of(tokens);
+    dropout_ = dropout;
+    const auto rows = static_cast<Index>(tokens.ids.size());
+    MatrixRef embedded = embedded_.resize(rows, config_.d_model);
+    embed(parameters_.embedding, parameters_.positions, scale(), tokens.ids, positions_, embedded);
+    if (!config_.normalize_embedding) {
+      dropout_.apply(embedded);
+      return embedded_;
+    }
+    MatrixRef normal = normal_.resize(rows, config_.d_model);
+    parameters_.embedding_norm.forward(embedded, normal);
+    dropout_.apply(normal);
+    return normal_;
+  }
+
+  void enter_backward(const PackedTokens& tokens, MatrixRef d) {
+    dropout_.apply(d);
+    if (config_.normalize_embedding) {
+      parameters_.embedding_norm.backward(embedded_, d, d, gradient_.embedding_norm);
+    }
+    embed_backward(d, scale(), tokens.ids, config_.pad_token_id, positions_, gradient_.embedding,
+                   config_.static_positions ? Parameter{} : gradient_.positions);
+  }
+
+  ConstMatrixRef leave(const ConstMatrixRef& x) {
+    if (!config_.add_final_layer_norm) return x;
+    parameters_.final_norm.forward(x, final_.resize(x.rows(), x.cols()));
+    return final_;
+  }
+
+  void leave_backward(const ConstMatrixRef& x, MatrixRef d) const {
+    if (config_.add_final_layer_norm) {
+      parameters_.final_norm.backward(x, d, d, gradient_.final_norm);
+    }
+  }
+
+ private:
+  float scale() const {
+    return config_.scale_embedding ? std::sqrt(static_cast<float>(config_.d_model)) : 1.0F;
+  }
+
+  const ModelConfig& config_;
+  const StackEnds& parameters_;
+  const StackEnds& gradient_;
+  Dropout dropout_;
+  std::vector<Index> positions_;
+  Buffer embedded_;
+  Buffer normal_;
+  Buffer final_;
+};
+
+/// The output layer without padding's row: [D, V − 1].
+Linear without_last(const Parameter& table) {
+  Parameter rows = table;
+  rows.rows -= 1;
+  return {rows.transposed(), {}};
+}
+
+}  // namespace
+
+void TrainingBatch::add(std::span<const int> source_ids, std::span<const int> target_ids,
+                        int start) {
+  source.add(source_ids);
+  decoder_input.ids.push_back(start);
+  decoder_input.ids.insert(decoder_input.ids.end(), target_ids.begin(), target_ids.end() - 1);
+  decoder_input.offsets.push_back(static_cast<Index>(decoder_input.ids.size()));
+  targets.insert(targets.end(), target_ids.begin(), target_ids.end());
+}
+
+void TrainingBatch::clear() {
+  for (PackedTokens* side : {&source, &decoder_input}) {
+    side->ids.clear();
+    side->offsets.assign(1, 0);
+  }
+  targets.clear();
+}
+
+class TrainingPass::Layers {
+ public:
+  Layers(TrainableModel& model, Backend backend)
+      : config_(model.config()),
+        encoder_ends_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
+        decoder_ends_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
+        output_(without_last(model.parameters().output),
+                without_last(model.gradient_parameters().output), backend) {
+    const ModelParameters& p = model.parameters();
+    const ModelParameters& g = model.gradient_parameters();
+    for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
+      encoder_.emplace_back(config_, i, p.encoder_layers[i], g.encoder_layers[i], backend);
+    }
+    for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
+      decoder_.emplace_back(config_, i, p.decoder_layers[i], g.decoder_layers[i], backend);
+    }
+  }
+
+  void prepare() {
+    for (TrainableEncoderLayer& layer : encoder_) layer.prepare();
+    for (TrainableDecoderLayer& layer : decoder_) layer.prepare();
+    output_.prepare();
+  }
+
+  LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
+    check(batch);
+    DropoutKeys keys(options.seed, options.batch);
+    const float dropout = options.dropout ? config_.dropout : 0.0F;
+    const std::vector<AttentionGroup> source_groups = self_groups(batch.source, false);
+    const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
+    const std::vector<AttentionGroup> cross =
+        cross_groups(batch.decoder_input, batch.source.offsets, {});
+    const LayerPass encoder_pass{source_groups, {}, keys, options.dropout};
+    const LayerPass decoder_pass{target_groups, cross, keys, options.dropout};
+
+    inputs_.clear();
+    inputs_.push_back(encoder_ends_.enter(batch.source, keys.next(dropout)));
+    for (TrainableEncoderLayer& layer : encoder_) {
+      inputs_.push_back(layer.forward(inputs_.back(), encoder_pass));
+    }
+    const ConstMatrixRef memory = encoder_ends_.leave(inputs_.back());
+    const std::size_t first = inputs_.size();  // of the decoder
+    inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
+    for (TrainableDecoderLayer& layer : decoder_) {
+      inputs_.push_back(layer.forward(inputs_.back(), memory, decoder_pass));
+    }
+    const ConstMatrixRef hidden = decoder_ends_.leave(inputs_.back());
+
+    MatrixRef d = d_decoder_.resize(hidden.rows(), hidden.cols());
+    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, d);
+    if (!with_backward) return sum;
+
+    MatrixRef dmemory = d_encoder_.resize(memory.rows(), memory.cols());
+    dmemory.setZero();
+    decoder_ends_.leave_backward(inputs_.back(), d);
+    for (std::size_t i = decoder_.size(); i-- > 0;) {
+      decoder_[i].backward(inputs_[first + i], memory, decoder_pass, d, dmemory, scratch_);
+    }
+    decoder_ends_.enter_backward(batch.decoder_input, d);
+    encoder_ends_.leave_backward(inputs_[first - 1], dmemory);
+    for (std::size_t i = encoder_.size(); i-- > 0;) {
+      encoder_[i].backward(inputs_[i], encoder_pass, dmemory, scratch_);
+    }
+    encoder_ends_.enter_backward(batch.source, dmemory);
+    return sum;
+  }
+
+ private:
+  void check(const TrainingBatch& batch) const {
+    check_tokens(batch.source, config_.vocab_size, config_.max_positions, "source");
+    check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.max_positions, "target");
+    if (batch.source.sentences() != batch.decoder_input.sentences()) {
+      throw std::logic_error("a batch needs as many targets as sources");
+    }
+  }
+
+  /// The output layer and the loss, some rows at a time; d becomes the gradient at `hidden`.
+  LossSum loss_and_gradient(const ConstMatrixRef& hidden, const std::vector<int>& targets,
+                            const PassOptions& options, bool with_backward, MatrixRef d) {
+    LossSum sum;
+    for (Index first = 0; first < hidden.rows(); first += kLogitRows) {
+      const Index count = std::min(kLogitRows, hidden.rows() - first);
+      MatrixRef logits = logits_.resize(count, output_.out());
+      output_.forward(hidden.middleRows(first, count), logits);
+      const std::span<const int> part(targets.data() + first, static_cast<std::size_t>(count));
+      sum += cross_entropy(logits, part, options.label_smoothing, options.gradient_scale);
+      if (!with_backward) continue;
+      output_.backward(hidden.middleRows(first, count), logits, {d.middleRows(first, count)});
+    }
+    return sum;
+  }
+
+  const ModelConfig& config_;
+  StackEndsTraining encoder_ends_;
+  StackEndsTraining decoder_ends_;
+  std::deque<TrainableEncoderLayer> encoder_;
+  std::deque<TrainableDecoderLayer> decoder_;
+  TrainableLinear output_;
+  std::vector<ConstMatrixRef> inputs_;  ///< of every layer, encoder's then decoder's
+  Buffer logits_;
+  Buffer d_encoder_;
+  Buffer d_decoder_;
+  TrainingScratch scratch_;
+};
+
+TrainingPass::TrainingPass(TrainableModel& model, Backend backend)
+    : layers_(std::make_unique<Layers>(model, backend)) {}
+TrainingPass::~TrainingPass() = default;
+
+void TrainingPass::prepare() {
+  layers_->prepare();
+}
+
+LossSum TrainingPass::run(const TrainingBatch& batch, const PassOptions& options) {
+  return layers_->run(batch, options, true);
+}
+
+LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
+  PassOptions options;
+  options.label_smoothing = label_smoothing;
+  options.dropout = false;
+  return layers_->run(batch, options, false);
+}
+
+}  // namespace attn

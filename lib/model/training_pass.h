@@ -1,0 +1,65 @@
+// One forward and backward pass of the whole model over a batch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/packed_tokens.h"
+#include "model/trainable_model.h"
+#include "nn/cross_entropy.h"
+
+namespace attn {
+
+/// Sentence pairs made ready for training; all three are packed in the same order.
+struct TrainingBatch {
+  PackedTokens source;         ///< S tokens, each sentence ending in </s>
+  PackedTokens decoder_input;  ///< T tokens: start symbol and the target without its last
+  std::vector<int> targets;    ///< T tokens: what each row should predict, ending in </s>
+
+  /// Both with the end symbol last.
+  void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
+  void clear();
+  Index tokens() const { return static_cast<Index>(targets.size()); }
+};
+
+/// What one pass is asked to do.
+struct PassOptions {
+  float label_smoothing = 0;
+  /// The gradients added are those of gradient_scale · Σ loss: 1 / tokens for a mean.
+  float gradient_scale = 1;
+  bool dropout = true;      ///< by the config's three probabilities
+  std::uint64_t seed = 0;   ///< of dropout
+  std::uint64_t batch = 0;  ///< its number since training began: every batch drops others
+};
+
+/// The layers in training, with the memory for their activations; kept from batch to batch.
+class TrainingPass {
+ public:
+  /// `model` outlives the pass.
+  TrainingPass(TrainableModel& model, Backend backend);
+  ~TrainingPass();
+  TrainingPass(const TrainingPass&) = delete;
+  TrainingPass& operator=(const TrainingPass&) = delete;
+
+  /// Reads the weights again: call after they have changed.
+  void prepare();
+
+  /// Forward and backward: returns the loss and adds to the model's gradients. InputError where the
+  /// batch does not fit the model (lengths, ids).
+  LossSum run(const TrainingBatch& batch, const PassOptions& options);
+
+  /// Forward alone, without dropout.
+  LossSum loss(const TrainingBatch& batch, float label_smoothing);
+
+ private:
+  class Layers;
+  std::unique_ptr<Layers> layers_;
+};
+
+/// Bytes of activations and scratch of a pass over a batch with this many tokens on each side, and
+/// Σ queries · keys of its three kinds of attention (a layer each).
+std::uint64_t activation_bytes(const ModelConfig& config, std::uint64_t source_tokens,
+                               std::uint64_t target_tokens, std::uint64_t longest);
+
+}  // namespace attn

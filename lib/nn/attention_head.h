@@ -1,0 +1,60 @@
+// One head at work, row by row: what the forward passes of attention.cpp and attention_training.cpp
+// share.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "nn/attention.h"
+
+namespace attn {
+
+constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
+
+/// How many keys from the first on query i may look at, by the causal mask.
+inline Index visible_keys(const AttentionGroup& group, Index i) {
+  if (!group.mask.causal) return group.keys;
+  return std::clamp<Index>(group.keys - group.queries + i + 1, 0, group.keys);
+}
+
+/// One head of one group, column by column block: where its rows begin.
+struct Head {
+  const float* query;  ///< row 0 of the group's queries
+  Index query_stride;
+  GatheredRows keys;
+  GatheredRows values;
+  float* output;
+  Index output_stride;
+};
+
+inline Head head_of(const AttentionShape& shape, const ConstMatrixRef& queries,
+                    const KeysAndValues& memory, const AttentionGroup& group, Index head,
+                    MatrixRef& output) {
+  const Index column = head * shape.head_dim;
+  const Index first_key = group.first_key * memory.stride + column;
+  return {queries.data() + group.first_query * queries.outerStride() + column,
+          queries.outerStride(),
+          {memory.keys + first_key, memory.stride, group.key_rows},
+          {memory.values + first_key, memory.stride, group.key_rows},
+          output.data() + group.first_query * output.outerStride() + column,
+          output.outerStride()};
+}
+
+/// scores[j] = query · key_j · scale for the first n keys.
+inline void score_row(const AttentionShape& shape, const Head& h, Index i, Index n, float* scores) {
+  kernels().dot_products(h.query + i * h.query_stride, h.keys, n, shape.head_dim, scores);
+  for (Index j = 0; j < n; ++j) scores[j] *= shape.scale;
+}
+
+/// In place: scores of one query to weights. Keys from `visible` on get exactly 0.
+inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
+  if (!mask.hidden.empty()) {
+    for (Index j = 0; j < visible; ++j) {
+      if (mask.hidden[static_cast<std::size_t>(j)] != 0) row[j] = kMinusInfinity;
+    }
+  }
+  kernels().softmax(row, visible);
+  std::fill(row + visible, row + keys, 0.0F);
+}
+
+}  // namespace attn

@@ -1,0 +1,46 @@
+// Dropout (Srivastava et al. 2014): in training, every number is set to 0 with probability p and
+// otherwise multiplied by 1 / (1 − p), so that its expectation stays.
+//
+// The mask is a hash of a key and the number's index (base/dropout_hash.h). Forward and backward
+// are therefore the same function, and nothing is remembered in between.
+#pragma once
+
+#include "base/kernels.h"
+#include "base/tensor.h"
+
+namespace attn {
+
+/// The dropout of one place of the model in one pass. Default: off.
+class Dropout {
+ public:
+  Dropout() = default;
+  Dropout(float probability, std::uint64_t key);
+
+  bool active() const { return active_; }
+
+  /// In place. x is [T, n]; element (t, j) has the mask's number t · n + j.
+  void apply(MatrixRef x) const;
+  /// The same for n numbers from number `first` on.
+  void apply(float* x, Index n, Index first) const {
+    if (active_) kernels().dropout(mask_, static_cast<std::uint32_t>(first), x, n);
+  }
+
+ private:
+  bool active_ = false;
+  DropoutKey mask_{0, 0, 1.0F};
+};
+
+/// Hands out the keys of one pass: every place of the model, pass and seed has its own.
+class DropoutKeys {
+ public:
+  /// `pass` is the number of the batch since training began.
+  DropoutKeys(std::uint64_t seed, std::uint64_t pass) : seed_(seed), pass_(pass) {}
+  Dropout next(float probability);
+
+ private:
+  std::uint64_t seed_;
+  std::uint64_t pass_;
+  std::uint64_t place_ = 0;
+};
+
+}  // namespace attn
