@@ -1,7 +1,4 @@
 // attn-demo init: random weights as a model directory that transformers and CTranslate2 load.
-#include <unistd.h>
-
-#include <filesystem>
 #include <memory>
 
 #include "arguments.h"
@@ -10,12 +7,10 @@
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
-#include "stop_signal.h"
+#include "new_directory.h"
 
 namespace attn {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct InitOptions {
   ModelOptions source;
@@ -28,63 +23,6 @@ DType parse_dtype(const std::string& text) {
   if (text == "float16") return DType::f16;
   if (text == "bfloat16") return DType::bf16;
   throw UsageError("--dtype {}: expected float32, float16 or bfloat16", text);
-}
-
-/// The directory appears whole or not at all: everything is written beside its final name.
-class NewDirectory {
- public:
-  explicit NewDirectory(const std::string& path) : path_(fs::path(path).lexically_normal()) {
-    if (!path_.has_filename()) path_ = path_.parent_path();
-    std::error_code error;
-    if (fs::exists(path_, error) &&
-        !(fs::is_directory(path_, error) && fs::is_empty(path_, error))) {
-      throw SystemError("{}: exists already and is not an empty directory; give --out another name",
-                        path);
-    }
-    temporary_ = path_;
-    temporary_ += fmt::format(".tmp-{}", getpid());
-    for (fs::path p = temporary_; !p.empty() && !fs::exists(p, error); p = p.parent_path()) {
-      made_.push_back(p);
-    }
-    remove_on_stop(temporary_.string());
-    if (!fs::create_directories(temporary_, error) || error) {
-      throw SystemError("{}: cannot make the directory: {}; check the path after --out", path,
-                        error.message());
-    }
-  }
-  ~NewDirectory() {
-    forget_on_stop(temporary_.string());
-    std::error_code ignored;
-    if (committed_) return;
-    fs::remove_all(temporary_, ignored);
-    for (const fs::path& path : made_) fs::remove(path, ignored);  // parents made for it, if empty
-  }
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
-
-  std::string writing() const { return temporary_.string(); }
-
-  void commit() {
-    std::error_code error;
-    fs::rename(temporary_, path_, error);
-    if (error)
-      throw SystemError("{}: cannot rename into place: {}", path_.string(), error.message());
-    committed_ = true;
-  }
-
- private:
-  fs::path path_;
-  fs::path temporary_;
-  std::vector<fs::path> made_;  ///< what did not exist before, innermost first
-  bool committed_ = false;
-};
-
-void copy_tokenizer(const std::string& from, const std::string& to) {
-  for (const char* name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json",
-                           "tokenizer_config.json", "SHA256SUMS"}) {
-    const std::string file = from + "/" + name;
-    if (file_exists(file)) write_file(to + "/" + name, read_file(file));
-  }
 }
 
 void run_init(const InitOptions& options) {

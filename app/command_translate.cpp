@@ -1,6 +1,4 @@
 // attn-demo translate: sentences in, translations out, with every head on view.
-#include <omp.h>
-
 #include <algorithm>
 #include <memory>
 
@@ -11,6 +9,8 @@
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
+#include "search_options.h"
+#include "sentence_notes.h"
 #include "translate/translator.h"
 #include "view/json_record.h"
 #include "view/terminal.h"
@@ -20,71 +20,33 @@ namespace {
 
 struct TranslateOptions {
   ModelOptions source;
+  SearchOptions search;
   std::vector<std::string> sentences;
   std::string target;
   bool target_given = false;
-  std::string beam, n_best, length_penalty, early_stopping, max_length, threads, batch = "32";
   std::vector<std::string> show;
   std::string json;
 };
-
-DecodeOptions decode_options(const TranslateOptions& o) {
-  DecodeOptions d;
-  const auto whole = [](const char* name, const std::string& text, std::uint64_t high) {
-    return text.empty() ? std::optional<int>() : static_cast<int>(parse_whole(name, text, 1, high));
-  };
-  d.num_beams = whole("--beam", o.beam, 1000);
-  d.num_return_sequences = whole("--n-best", o.n_best, 1000);
-  if (!o.length_penalty.empty()) {
-    d.length_penalty = parse_decimal("--length-penalty", o.length_penalty, -100, 100);
-  }
-  if (!o.early_stopping.empty()) {
-    if (o.early_stopping == "true") {
-      d.early_stopping = EarlyStopping::yes;
-    } else if (o.early_stopping == "false") {
-      d.early_stopping = EarlyStopping::no;
-    } else if (o.early_stopping == "never") {
-      d.early_stopping = EarlyStopping::never;
-    } else {
-      throw UsageError("--early-stopping {}: expected true, false or never",
-                       printable(o.early_stopping));
-    }
-  }
-  // The option counts produced tokens with the end symbol; `generate` counts the start symbol, too.
-  if (const auto most = whole("--max-length", o.max_length, 1'000'000)) d.max_length = *most + 1;
-  return d;
-}
 
 /// The command while it runs.
 class TranslateCommand {
  public:
   explicit TranslateCommand(const TranslateOptions& options)
       : options_(options), from_stdin_(options.sentences.empty()) {
-    const DecodeOptions given = decode_options(options);
-    batch_ = parse_whole("--batch", options.batch, 1, 100'000);
+    const DecodeOptions given = options.search.decode();
+    batch_ = options.search.batch_size();
     selection_ = parse_show(options.show);
     if (options.show.empty() && from_stdin_) selection_ = parse_show({"none"});
     if (options.target_given && options.sentences.size() != 1) {
       throw UsageError("--target goes with exactly one sentence, and {} were given",
                        options.sentences.size());
     }
-    const int cores = std::min(omp_get_max_threads(), 4);
-    set_threads(options.threads.empty()
-                    ? cores
-                    : static_cast<int>(parse_whole("--threads", options.threads, 1, 1024)));
+    options.search.use_threads();
     if (!options.json.empty() && options.json != "-") {
       json_file_ = std::make_unique<AtomicFile>(options.json);
     }
     model_ = load_or_make(options.source);
-    const DecodeOptions merged = merge(given, model_.decode);
-    const int beams = merged.num_beams.value_or(1);
-    if (given.num_return_sequences && *given.num_return_sequences > beams) {
-      throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
-                       *given.num_return_sequences, beams, beams == 1 ? "" : "s");
-    }
-    translator_ =
-        std::make_unique<Translator>(*model_.transformer, *model_.tokenizer,
-                                     resolve(merged, model_.default_forced_eos, model_.name));
+    translator_ = make_translator(model_, given);
     ModelSummary summary = summarise(model_.transformer->config());
     summary.name = model_.name;
     summary.random_weights = model_.seed.has_value();
@@ -105,7 +67,7 @@ class TranslateCommand {
     } else {
       run_arguments();
     }
-    report_once_more();
+    notes_.report();
     if (json_file_) json_file_->commit();
   }
 
@@ -153,37 +115,8 @@ class TranslateCommand {
 
   PreparedSentence prepare(std::string_view bytes, std::size_t dropped) {
     PreparedSentence sentence = translator_->prepare(bytes);
-    ++sentences_;
-    unknown_ += sentence.unknown;
-    if (dropped > 0 || sentence.cut_tokens > 0) {
-      if (cut_++ == 0) {
-        note(fmt::format("sentence {} is longer than the model's {} positions and was cut",
-                         sentences_, model_.transformer->config().max_positions));
-      }
-    }
-    note_cleaning(fmt::format("sentence {}", sentences_), sentence.invalid_bytes,
-                  sentence.controls);
+    notes_.add(sentence, dropped, model_.transformer->config().max_positions);
     return sentence;
-  }
-
-  /// Says what was replaced in a text, the first time that each happens.
-  void note_cleaning(const std::string& text, std::size_t invalid_bytes, std::size_t controls) {
-    if (invalid_bytes > 0 && !invalid_noted_) {
-      note(text + " is not valid UTF-8; what is not was replaced by U+FFFD (said once)");
-      invalid_noted_ = true;
-    }
-    if (controls > 0 && !controls_noted_) {
-      note(text + " holds control characters; they were replaced by U+FFFD (said once)");
-      controls_noted_ = true;
-    }
-  }
-
-  void report_once_more() {
-    if (cut_ > 1) note(fmt::format("{} sentences in all were cut", cut_));
-    if (unknown_ > 0) {
-      note(fmt::format("{} piece{} not in the vocabulary became <unk>", unknown_,
-                       unknown_ == 1 ? "" : "s"));
-    }
   }
 
   void translate(const std::vector<PreparedSentence>& batch) {
@@ -199,11 +132,11 @@ class TranslateCommand {
     std::vector<AttentionRecord> all;
     if (options_.target_given) {
       const CleanedText target = clean_text(options_.target);
-      note_cleaning("the target", target.invalid_bytes, target.controls);
+      notes_.cleaning("the target", target.invalid_bytes, target.controls);
       all.push_back(translator_->record_target(batch.front(), options_.target));
       const std::vector<int>& ids = all.front().hypotheses.front().produced.ids;
-      unknown_ += static_cast<std::size_t>(
-          std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk));
+      notes_.add_unknown(static_cast<std::size_t>(
+          std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
     } else {
       all = translator_->record(batch);
     }
@@ -249,28 +182,8 @@ class TranslateCommand {
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<AtomicFile> json_file_;
-  std::size_t sentences_ = 0;
-  bool invalid_noted_ = false;
-  bool controls_noted_ = false;
-  std::size_t unknown_ = 0;
-  std::size_t cut_ = 0;  ///< sentences longer than the positions
+  SentenceNotes notes_;
 };
-
-void add_search_options(CLI::App& command, TranslateOptions& o) {
-  command.add_option("--beam", o.beam, "Beams; 1 is greedy search")->type_name("K");
-  command.add_option("--n-best", o.n_best, "Print the N best: rank, score, text, tab-separated")
-      ->type_name("N");
-  command
-      .add_option("--length-penalty", o.length_penalty,
-                  "Scores are divided by length^A; above 0 favours long translations")
-      ->type_name("A");
-  command
-      .add_option("--early-stopping", o.early_stopping,
-                  "When a beam search ends: true, false or never")
-      ->type_name("true|false|never");
-  command.add_option("--max-length", o.max_length, "Most tokens produced, the end symbol included")
-      ->type_name("N");
-}
 
 }  // namespace
 
@@ -285,11 +198,8 @@ void add_translate(CLI::App& app, Run& run) {
   command->add_option("--target", options->target, "Show this translation instead of searching")
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });
-  add_search_options(*command, *options);
-  command->add_option("--threads", options->threads, "Threads [the cores, at most 4]")
-      ->type_name("N");
-  command->add_option("--batch", options->batch, "Sentences translated together [32]")
-      ->type_name("N");
+  options->search.add_search_to(*command, SearchOptions::NBest::offered);
+  options->search.add_speed_to(*command);
   command
       ->add_option("--show", options->show,
                    "Maps to print: encoder, decoder or cross, all or none [last layers]")

@@ -23,13 +23,6 @@ std::string_view environment(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// "1:05" or "2:03:04".
-std::string clock_text(double seconds) {
-  const auto s = static_cast<long>(seconds);
-  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-  return fmt::format("{}:{:02}", s / 60, s % 60);
-}
-
 }  // namespace
 
 Output& output() {
@@ -74,13 +67,22 @@ bool stderr_is_terminal() {
   return isatty(STDERR_FILENO) == 1;
 }
 
+std::optional<int> window_width(int descriptor) {
+  winsize window{};
+  if (ioctl(descriptor, TIOCGWINSZ, &window) != 0 || window.ws_col == 0) return std::nullopt;
+  return window.ws_col;
+}
+
+std::string clock_text(double seconds) {
+  const auto s = static_cast<long>(seconds);
+  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
+  return fmt::format("{}:{:02}", s / 60, s % 60);
+}
+
 TerminalStyle terminal_style() {
   TerminalStyle style;
   if (!stdout_is_terminal()) return style;
-  winsize window{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) {
-    style.width = window.ws_col;
-  }
+  style.width = window_width(STDOUT_FILENO).value_or(style.width);
   const std::string_view term = environment("TERM");
   if (!environment("NO_COLOR").empty() || term.empty() || term == "dumb") return style;
   const std::string_view depth = environment("COLORTERM");
@@ -168,9 +170,9 @@ std::optional<double> LineReader::fraction_read() const {
   return std::min(1.0, used / static_cast<double>(info.st_size));
 }
 
-Progress::Progress(std::string unit)
+Progress::Progress(std::string unit, BesideStdout beside)
     : unit_(std::move(unit)),
-      on_(stderr_is_terminal() && !stdout_is_terminal()),
+      on_(stderr_is_terminal() && (beside == BesideStdout::yes || !stdout_is_terminal())),
       start_(std::chrono::steady_clock::now()),
       last_(start_) {}
 

@@ -33,6 +33,13 @@ void note(std::string_view text);
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
+/// Columns of the terminal's window behind a descriptor; nothing where there is none or it does not
+/// say.
+std::optional<int> window_width(int descriptor);
+
+/// "1:05" or "2:03:04".
+std::string clock_text(double seconds);
+
 /// Width of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout.
 TerminalStyle terminal_style();
 
@@ -64,11 +71,13 @@ class LineReader {
   bool end_ = false;
 };
 
-/// A line on stderr that counts along, at most five times a second, only where stderr is a terminal
-/// and stdout is not (there the translations themselves show the progress).
+/// A line on stderr that counts along, at most five times a second, only where stderr is a
+/// terminal. Where stdout is one too, the translations themselves show the progress, unless a
+/// command that writes only at its end says BesideStdout::yes.
 class Progress {
  public:
-  explicit Progress(std::string unit);
+  enum class BesideStdout { no, yes };
+  explicit Progress(std::string unit, BesideStdout beside = BesideStdout::no);
   ~Progress();
   void update(std::size_t done, std::optional<double> fraction);
 

@@ -32,8 +32,11 @@ int run_command(int argc, char** argv) {
       "attn-demo COMMAND --help shows a command's options and examples.");
   attn::Run run;
   attn::add_translate(app, run);
+  attn::add_train(app, run);
   attn::add_init(app, run);
   attn::add_inspect(app, run);
+  attn::add_evaluate(app, run);
+  attn::add_tokenizer(app, run);
   const std::string command = argc > 1 ? argv[1] : "";
   std::vector<std::string> known;
   for (const CLI::App* each : app.get_subcommands(nullptr)) known.push_back(each->get_name());
@@ -66,6 +69,8 @@ int main(int argc, char** argv) {
     return run_command(argc, argv);
   } catch (const attn::Error& error) {
     return fail(error.code(), error.what());
+  } catch (const attn::StoppedBySignal& stopped) {
+    return 128 + stopped.signal;
   } catch (const attn::ClosedPipe&) {
     return 0;
   } catch (const std::bad_alloc&) {

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "config/presets.h"
+#include "experiment_tokenizer.h"
 #include "stop_signal.h"
-#include "text/tokenizer_trainer.h"
 
 namespace attn {
 namespace {
@@ -88,47 +88,6 @@ std::shared_ptr<void> temporary_directory(std::string& path) {
           }};
 }
 
-void train_tokenizer_for(const ExperimentConfig& experiment, const std::string& directory) {
-  const TokenizerConfig& wanted = experiment.tokenizer;
-  if (experiment.data.train.source.empty() || experiment.data.train.target.empty()) {
-    throw InputError(
-        "{}: tokenizer.type {} is trained on data.train, which names no files; add "
-        "data.train.source and data.train.target, or tokenizer.model",
-        experiment.path, wanted.type);
-  }
-  TokenizerTraining training;
-  training.type = wanted.type == "bpe"    ? TokenizerType::bpe
-                  : wanted.type == "word" ? TokenizerType::word
-                                          : TokenizerType::unigram;
-  training.vocab_size = wanted.vocab_size;
-  training.joint = wanted.joint;
-  training.source_lines = read_lines(experiment.data.train.source);
-  training.target_lines = read_lines(experiment.data.train.target);
-  train_tokenizer(training, directory);
-}
-
-/// The tokenizer decides vocabulary and special ids of a random model.
-void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
-  const int source = tokenizer.source_vocab_size();
-  const int target = tokenizer.target_vocab_size();
-  if (tokenizer.separate_vocabularies() && config.share_embeddings) {
-    throw InputError(
-        "{}: share_encoder_decoder_embeddings is true, and the tokenizer's "
-        "vocabularies are separate; set it to false or use a joint tokenizer",
-        where);
-  }
-  if (config.vocab_size != 0 && config.vocab_size != source) {
-    throw InputError("{}: vocab_size is {}, and the tokenizer has {} pieces; leave vocab_size out",
-                     where, config.vocab_size, source);
-  }
-  config.vocab_size = source;
-  config.decoder_vocab_size = target;
-  const SpecialTokens special = tokenizer.special_tokens();
-  config.eos_token_id = special.eos;
-  config.pad_token_id = special.pad;
-  config.decoder_start_token_id = special.pad;
-}
-
 std::uint64_t seed_of(const ModelOptions& options) {
   return parse_whole("--seed", options.seed, 0, ~std::uint64_t{0});
 }
@@ -136,14 +95,10 @@ std::uint64_t seed_of(const ModelOptions& options) {
 ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t seed,
                          const std::string& where) {
   fit_to_tokenizer(config, *ready.tokenizer, where);
-  config.model_type = model_type_for(config);
-  validate(config, where);
   ready.transformer = std::make_unique<Transformer>(random_model(config, seed, default_backend()));
   ready.seed = seed;
   ready.default_forced_eos = config.eos_token_id;
-  if (!ready.decode.bad_words_ids) {
-    ready.decode.bad_words_ids = std::vector<std::vector<int>>{{config.pad_token_id}};
-  }
+  ready.decode = with_own_defaults(ready.decode, config);
   return ready;
 }
 
@@ -165,20 +120,11 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
   ReadyModel ready;
   const std::uint64_t seed = seed_of(options);
   ExperimentConfig experiment = read_experiment(path, all_overrides(options));
-  ModelConfig shape = experiment.model;
-  if (shape.vocab_size == 0) shape.vocab_size = shape.decoder_vocab_size = 8;  // for this check
-  shape.pad_token_id = shape.eos_token_id = shape.decoder_start_token_id = 0;
-  validate(shape, path);  // before a tokenizer is trained for nothing
+  check_shape(experiment.model, path);
   ready.name = path;
   ready.decode = experiment.decode;
   ready.tokenizer_directory = experiment.tokenizer.model;
   if (ready.tokenizer_directory.empty()) {
-    if (experiment.tokenizer.type.empty()) {
-      throw InputError(
-          "{}: section tokenizer names neither a model nor a type; add "
-          "\"tokenizer\": {{\"model\": \"DIR\"}}",
-          path);
-    }
     ready.temporary = temporary_directory(ready.tokenizer_directory);
     train_tokenizer_for(experiment, ready.tokenizer_directory);
   }
@@ -260,7 +206,7 @@ ModelShape read_shape(const ModelOptions& options) {
     fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
   } else if (config.vocab_size == 0) {
     // pieces as the tokenizer counts them, and one more for <pad>
-    config.vocab_size = config.decoder_vocab_size = experiment.tokenizer.vocab_size + 1;
+    config.vocab_size = config.decoder_vocab_size = tokenizer_pieces(experiment.tokenizer) + 1;
     config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
   }
   validate(config, path);
@@ -275,6 +221,43 @@ ReadyModel load_or_make(const ModelOptions& options) {
   const std::string directory = default_model(options);
   if (!directory.empty()) return load_from_directory(directory);
   return make_from_config(options, shipped(kDemoConfig));
+}
+
+void check_shape(const ModelConfig& shape, const std::string& where) {
+  ModelConfig checked = shape;
+  if (checked.vocab_size == 0) checked.vocab_size = checked.decoder_vocab_size = 8;
+  checked.pad_token_id = checked.eos_token_id = checked.decoder_start_token_id = 0;
+  validate(checked, where);
+}
+
+void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
+  const int source = tokenizer.source_vocab_size();
+  const int target = tokenizer.target_vocab_size();
+  if (tokenizer.separate_vocabularies() && config.share_embeddings) {
+    throw InputError(
+        "{}: share_encoder_decoder_embeddings is true, and the tokenizer's "
+        "vocabularies are separate; set it to false or use a joint tokenizer",
+        where);
+  }
+  if (config.vocab_size != 0 && config.vocab_size != source) {
+    throw InputError("{}: vocab_size is {}, and the tokenizer has {} pieces; leave vocab_size out",
+                     where, config.vocab_size, source);
+  }
+  config.vocab_size = source;
+  config.decoder_vocab_size = target;
+  const SpecialTokens special = tokenizer.special_tokens();
+  config.eos_token_id = special.eos;
+  config.pad_token_id = special.pad;
+  config.decoder_start_token_id = special.pad;
+  config.model_type = model_type_for(config);
+  validate(config, where);
+}
+
+DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config) {
+  if (!decode.bad_words_ids) {
+    decode.bad_words_ids = std::vector<std::vector<int>>{{config.pad_token_id}};
+  }
+  return decode;
 }
 
 std::string shipped(const std::string& relative) {

@@ -61,6 +61,16 @@ struct ReadyModel {
 };
 ReadyModel load_or_make(const ModelOptions& options);
 
+/// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
+void check_shape(const ModelConfig& shape, const std::string& where);
+
+/// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
+/// InputError where they contradict each other.
+void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
+
+/// How a model that is made here searches: the experiment's `decode`, never producing padding.
+DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
+
 /// A file or directory that ships with the program (configs/demo.json): beside the executable's
 /// installation, else in the source tree. InputError where there is none.
 std::string shipped(const std::string& relative);

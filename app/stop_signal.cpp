@@ -20,7 +20,13 @@ constexpr const char* kFiles[] = {"config.json",          "generation_config.jso
                                   "SHA256SUMS",           "target_vocab.json",
                                   "tokenizer_config.json"};
 
+std::atomic<bool> gently{false};
+std::atomic<int> asked_by{0};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free);
+
 extern "C" void stop(int number) {
+  int nobody = 0;
+  if (gently && asked_by.compare_exchange_strong(nobody, number)) return;
   remove_temporary_files();
   for (const char* directory : directories) {
     if (directory[0] == '\0') continue;
@@ -38,10 +44,17 @@ void handle_stop_signals() {
   struct sigaction action {};
   action.sa_handler = stop;
   sigemptyset(&action.sa_mask);
+  action.sa_flags = SA_RESTART;
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);
+}
+
+const std::atomic<int>& stop_gently() {
+  std::signal(SIGHUP, SIG_IGN);
+  gently = true;
+  return asked_by;
 }
 
 void remove_on_stop(const std::string& directory) {

@@ -12,74 +12,14 @@
 #include <climits>
 #include <cstdlib>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
 namespace attn {
 namespace {
-
-const char* hint(int error) {
-  switch (error) {
-    case ENOENT:
-    case ENOTDIR:
-      return "; check the path";
-    case EACCES:
-    case EPERM:
-      return "; check the permissions";
-    case ENOSPC:
-    case EDQUOT:
-      return "; free some space or write elsewhere";
-    case EROFS:
-      return "; write elsewhere";
-    default:
-      return "";
-  }
-}
-
-[[noreturn]] void throw_system(const std::string& path, const char* action, int error) {
-  throw SystemError("{}: {}: {}{}", path.empty() ? "(empty path)" : printable(path), action,
-                    std::generic_category().message(error), hint(error));
-}
-
-/// open(2) with EINTR handled; −1 with errno where it fails.
-int open_descriptor(const std::string& path, int flags, mode_t mode = 0) {
-  if (path.find('\0') != std::string::npos) {  // from a config; the system would read a prefix
-    errno = EINVAL;
-    return -1;
-  }
-  int descriptor = -1;
-  do {
-    descriptor = open(path.c_str(), flags | O_CLOEXEC, mode);
-  } while (descriptor < 0 && errno == EINTR);
-  return descriptor;
-}
-
-/// Closes at the end of its scope; for reading, where close has nothing to report.
-struct Descriptor {
-  explicit Descriptor(int descriptor) : number(descriptor) {}
-  ~Descriptor() { close(number); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number;
-};
-
-/// Opens for reading; the file's status in `status`. SystemError for what is missing or a
-/// directory.
-int open_to_read(const std::string& path, struct stat& status) {
-  const int descriptor = open_descriptor(path, O_RDONLY);
-  if (descriptor < 0) throw_system(path, "cannot open", errno);
-  if (fstat(descriptor, &status) == 0 && !S_ISDIR(status.st_mode)) return descriptor;
-  const int error = S_ISDIR(status.st_mode) ? EISDIR : errno;
-  close(descriptor);
-  if (error == EISDIR) {
-    throw SystemError("{}: cannot read: it is a directory, expected a file; name a file inside it",
-                      printable(path));
-  }
-  throw_system(path, "cannot open", error);
-}
 
 [[noreturn]] void throw_too_large(const std::string& path, std::size_t max_bytes) {
   throw InputError("{}: found more than {}, expected at most that; is this the right file?",
@@ -103,20 +43,6 @@ void forget_temporary(const char* path) {
   }
 }
 
-std::string directory_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-/// Makes the new name itself durable.
-void sync_directory(const std::string& path) {
-  const int number = open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY);
-  if (number < 0) return;  // a directory may be writable and not readable
-  const Descriptor directory(number);
-  if (fsync(number) != 0 && errno != EINVAL) throw_system(path, "cannot write", errno);
-}
-
 }  // namespace
 
 std::string read_file(const std::string& path, std::size_t max_bytes) {
@@ -129,7 +55,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
   std::string content(std::min(std::max<std::size_t>(stated, 4095), max_bytes) + 1, '\0');
   std::size_t length = 0;
   for (;;) {
-    const ssize_t got = read(file.number, content.data() + length, content.size() - length);
+    const ssize_t got = read(file.number(), content.data() + length, content.size() - length);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_system(path, "cannot read", errno);
     if (got == 0) break;
@@ -164,7 +90,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
   // Beyond the bound faults are cheaper than waiting for a file that may prove broken.
   constexpr std::size_t kMostPopulated = std::size_t{256} << 20;
   const int flags = MAP_PRIVATE | (size_ <= kMostPopulated ? MAP_POPULATE : 0);
-  void* address = mmap(nullptr, size_, PROT_READ, flags, file.number, 0);
+  void* address = mmap(nullptr, size_, PROT_READ, flags, file.number(), 0);
   if (address == MAP_FAILED) throw_system(path, "cannot map", errno);
   if (mprotect(address, size_, PROT_READ | PROT_WRITE) != 0) {
     const int error = errno;
@@ -229,12 +155,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::write(std::string_view bytes) {
   if (descriptor_ < 0) throw std::logic_error("write after commit");
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) throw_system(path_, "cannot write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
+  write_all(descriptor_, bytes, path_);
 }
 
 void AtomicFile::commit() {
@@ -250,9 +171,22 @@ void AtomicFile::commit() {
       throw_system(path_, "cannot write", errno);
     }
     committed_ = true;
-    sync_directory(path_);
+    sync_directory_of(path_);
   }
   committed_ = true;
+}
+
+std::string_view target_of_temporary(std::string_view name) {
+  constexpr std::string_view kMark = ".tmp-";
+  const std::size_t mark = name.rfind(kMark);
+  if (mark == std::string_view::npos) return {};
+  const std::string_view numbers = name.substr(mark + kMark.size());
+  const std::size_t dash = numbers.find('-');
+  if (dash == 0 || dash == std::string_view::npos || dash + 1 == numbers.size()) return {};
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i != dash && (numbers[i] < '0' || numbers[i] > '9')) return {};
+  }
+  return name.substr(0, mark);
 }
 
 void remove_temporary_files() noexcept {

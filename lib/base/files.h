@@ -61,6 +61,10 @@ class AtomicFile {
   bool committed_ = false;
 };
 
+/// The name of the file that AtomicFile was writing when it left a file called `name` behind (a
+/// process that was killed); empty where `name` is not one of its temporary names.
+std::string_view target_of_temporary(std::string_view name);
+
 /// For a signal handler that ends the process: unlinks the temporary files of writes under way.
 /// Async-signal-safe.
 void remove_temporary_files() noexcept;

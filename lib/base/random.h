@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace attn {
 
@@ -14,6 +16,27 @@ namespace attn {
 /// each output become a multiple of 2⁻²³ in [−1, 1), exactly, and are scaled by one multiplication.
 void fill_uniform(std::uint64_t seed, std::string_view stream, float bound, float* out,
                   std::size_t count);
+
+/// Random numbers one after another, the same on every machine (the standard library's
+/// distributions and its shuffle may differ).
+class RandomNumbers {
+ public:
+  RandomNumbers(std::uint64_t seed, std::string_view stream, std::uint64_t number);
+  std::uint64_t next();
+  /// Even in [0, n), n > 0.
+  std::uint64_t below(std::uint64_t n);
+
+ private:
+  std::uint64_t state_;
+};
+
+/// Every order is as likely (Fisher and Yates).
+template <typename T>
+void shuffle(std::vector<T>& items, RandomNumbers& random) {
+  for (std::size_t i = items.size(); i > 1; --i) {
+    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(i))]);
+  }
+}
 
 /// √x rounded to float (IEEE square root: exact bits everywhere).
 float exact_sqrt(double x);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -59,31 +60,41 @@ void compress(State& state, const unsigned char* block) {
   for (std::size_t i = 0; i < state.size(); ++i) state[i] += sum[i];
 }
 
-/// The last, partial block, then a 1 bit, zeros, and the length in bits.
-std::string padded_tail(std::string_view bytes) {
-  std::string tail(bytes.substr(bytes.size() / kBlock * kBlock));
-  tail += '\x80';
-  while (tail.size() % kBlock != kBlock - 8) tail += '\0';
-  const std::uint64_t bits = std::uint64_t{bytes.size()} * 8;
-  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(bits >> shift);
-  return tail;
-}
-
 }  // namespace
 
-std::string sha256_hex(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-  const auto run = [&state](std::string_view part) {
-    for (std::size_t at = 0; at + kBlock <= part.size(); at += kBlock) {
-      compress(state, reinterpret_cast<const unsigned char*>(part.data()) + at);
-    }
-  };
-  run(bytes);
-  run(padded_tail(bytes));
+void Sha256::update(std::string_view bytes) {
+  std::size_t waiting = count_ % kBlock;
+  count_ += bytes.size();
+  if (waiting > 0) {
+    const std::size_t taken = std::min(bytes.size(), kBlock - waiting);
+    std::copy_n(bytes.data(), taken, block_.data() + waiting);
+    bytes.remove_prefix(taken);
+    waiting += taken;
+    if (waiting < kBlock) return;
+    compress(state_, block_.data());
+  }
+  for (; bytes.size() >= kBlock; bytes.remove_prefix(kBlock)) {
+    compress(state_, reinterpret_cast<const unsigned char*>(bytes.data()));
+  }
+  std::copy_n(bytes.data(), bytes.size(), block_.data());
+}
+
+std::string Sha256::hex() const {
+  // 5.1.1: a 1 bit, zeros, and the length in bits end the last block.
+  Sha256 ended = *this;
+  std::string tail(1, '\x80');
+  while ((count_ + tail.size()) % kBlock != kBlock - 8) tail += '\0';
+  for (int shift = 56; shift >= 0; shift -= 8) tail += static_cast<char>(count_ * 8 >> shift);
+  ended.update(tail);
   std::string hex;
-  for (const std::uint32_t word : state) hex += fmt::format("{:08x}", word);
+  for (const std::uint32_t word : ended.state_) hex += fmt::format("{:08x}", word);
   return hex;
+}
+
+std::string sha256_hex(std::string_view bytes) {
+  Sha256 sum;
+  sum.update(bytes);
+  return sum.hex();
 }
 
 }  // namespace attn

@@ -118,6 +118,24 @@ DataConfig read_data(const Json& json, const std::string& file) {
   return config;
 }
 
+Json with_absolute_paths(Json document, const ExperimentConfig& config) {
+  const auto set = [&document](const char* section, const char* part, const char* key,
+                               const std::string& path) {
+    if (path.empty()) return;
+    Json& at = document[section];
+    (part[0] == '\0' ? at : at[part])[key] = path;
+  };
+  set("tokenizer", "", "model", config.tokenizer.model);
+  const auto set_files = [&](const char* part, const DataFiles& files) {
+    set("data", part, "source", files.source);
+    set("data", part, "target", files.target);
+  };
+  set_files("train", config.data.train);
+  set_files("dev", config.data.dev);
+  set_files("test", config.data.test);
+  return document;
+}
+
 }  // namespace
 
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
@@ -171,9 +189,9 @@ ExperimentConfig read_experiment(const std::string& path,
   config.model = model_config_from_experiment(model, where);
   config.tokenizer = read_tokenizer(tokenizer, path);
   config.data = read_data(data, path);
-  KeyReader(train, where, "train.");  // an object; its keys are the trainer's
-  config.train = train;
+  config.train = train_config_from_experiment(train, where);
   config.decode = decode_options_from_experiment(decode, where);
+  config.document = with_absolute_paths(std::move(json), config);
   return config;
 }
 

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "config/decode_config.h"
 #include "config/model_config.h"
+#include "config/train_config.h"
 
 namespace attn {
 
@@ -35,8 +36,10 @@ struct ExperimentConfig {
   ModelConfig model;
   TokenizerConfig tokenizer;
   DataConfig data;
-  Json train = Json::object();  ///< kept as it stands for the trainer
+  TrainConfig train;
   DecodeOptions decode;
+  /// The file's sections with overrides applied and paths absolute: the config as it was used.
+  Json document = Json::object();
 };
 
 /// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),

@@ -223,4 +223,28 @@ LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
   return layers_->run(batch, options, false);
 }
 
+std::uint64_t activation_bytes(const ModelConfig& config, std::uint64_t source_tokens,
+                               std::uint64_t target_tokens, std::uint64_t longest) {
+  const auto u = [](Index n) { return static_cast<double>(n); };
+  const double d = u(config.d_model);
+  const auto source = static_cast<double>(source_tokens);
+  const auto target = static_cast<double>(target_tokens);
+  const double row = static_cast<double>(longest);
+  const double hidden = config.activation == Activation::relu ? 1 : 2;  // the raw one, too
+  const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
+  // A layer keeps: projections 3D, heads' outputs D, two buffers D a residual, the hidden layer.
+  const double encoder_layer =
+      source * (8 * d + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);
+  const double decoder_layer =
+      target * (12 * d + hidden * u(config.decoder_ffn_dim) + 2 * u(config.decoder_heads) * row) +
+      source * 2 * d;
+  const double ends = (source + target) * (config.normalize_embedding ? 5 : 4) * d;
+  const double scratch = std::max(source, target) * (6 * d + ffn);
+  const double logits = std::min(u(kLogitRows), target) * u(config.decoder_vocab_size);
+  const double floats = u(config.encoder_layers) * encoder_layer +
+                        u(config.decoder_layers) * decoder_layer + ends + scratch + logits;
+  const double bytes = 4 * floats;
+  return bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0};
+}
+
 }  // namespace attn

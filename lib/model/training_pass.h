@@ -57,8 +57,8 @@ class TrainingPass {
   std::unique_ptr<Layers> layers_;
 };
 
-/// Bytes of activations and scratch of a pass over a batch with this many tokens on each side, and
-/// Σ queries · keys of its three kinds of attention (a layer each).
+/// Bytes of activations and scratch of a pass over a batch with this many tokens on each side, no
+/// sentence longer than `longest`. Saturates at 2⁶⁴ − 1.
 std::uint64_t activation_bytes(const ModelConfig& config, std::uint64_t source_tokens,
                                std::uint64_t target_tokens, std::uint64_t longest);
 

@@ -229,4 +229,18 @@ SpecialTokens Tokenizer::special_tokens() const {
   return files_->special;
 }
 
+const std::vector<std::string>& tokenizer_files() {
+  static const std::vector<std::string> names{
+      "source.spm", "target.spm", "vocab.json", "target_vocab.json", "tokenizer_config.json",
+      "SHA256SUMS"};
+  return names;
+}
+
+void copy_tokenizer(const std::string& from, const std::string& to) {
+  for (const std::string& name : tokenizer_files()) {
+    const std::string file = from + "/" + name;
+    if (file_exists(file)) write_file(to + "/" + name, read_file(file));
+  }
+}
+
 }  // namespace attn

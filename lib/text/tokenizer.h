@@ -57,4 +57,10 @@ class Tokenizer {
   std::unique_ptr<Files> files_;
 };
 
+/// The files of a directory that make its tokenizer, those that may be absent included.
+const std::vector<std::string>& tokenizer_files();
+
+/// Copies those that `from` has, atomically each. SystemError where the system refuses.
+void copy_tokenizer(const std::string& from, const std::string& to);
+
 }  // namespace attn

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -20,22 +21,23 @@
 namespace attn {
 namespace {
 
-constexpr int kMinVocabulary = 3;  // </s>, <unk> and one piece
-constexpr int kMaxVocabulary = 1 << 20;
 constexpr const char* kPad = "<pad>";
 constexpr int kModelMaxLength = 512;  // MarianTokenizer's default
+
+using Lines = std::vector<const std::string*>;
+using LibraryOptions = std::unordered_map<std::string, std::string>;
 
 /// The library pulls its sentences from here: no temporary files.
 class LineIterator : public sentencepiece::SentenceIterator {
  public:
-  explicit LineIterator(const std::vector<const std::string*>& lines) : lines_(lines) {}
+  explicit LineIterator(const Lines& lines) : lines_(lines) {}
   bool done() const override { return at_ == lines_.size(); }
   void Next() override { ++at_; }
   const std::string& value() const override { return *lines_[at_]; }
   sentencepiece::util::Status status() const override { return {}; }
 
  private:
-  const std::vector<const std::string*>& lines_;
+  const Lines& lines_;
   std::size_t at_ = 0;
 };
 
@@ -51,7 +53,7 @@ const char* type_name(TokenizerType type) {
   return "unigram";
 }
 
-std::unordered_map<std::string, std::string> library_options(const TokenizerTraining& training) {
+LibraryOptions library_options(const TokenizerTraining& training) {
   return {
       {"model_type", type_name(training.type)},
       {"vocab_size", std::to_string(training.vocab_size)},
@@ -68,32 +70,89 @@ std::unordered_map<std::string, std::string> library_options(const TokenizerTrai
       {"minloglevel", "3"}};
 }
 
-/// The bytes of a model trained on `lines`; `what` names them in errors.
-std::string train_model(const TokenizerTraining& training,
-                        const std::vector<const std::string*>& lines, const std::string& what) {
-  const auto has_text = [](const std::string* line) {
-    return line->find_first_not_of(' ') != std::string::npos;
+/// Runs the library; what it says against it, or nothing.
+std::string run_library(const LibraryOptions& options, const Lines& lines, std::string& model) {
+  try {
+    LineIterator iterator(lines);
+    const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model);
+    return status.ok() ? "" : status.ToString();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+}
+
+/// Whether any character is left after normalising: the unigram trainer ends the whole process
+/// where none is. A model of single characters tells, and mostly the first lines are enough.
+bool has_characters(const TokenizerTraining& training, const Lines& lines) {
+  constexpr std::ptrdiff_t kFirst = 100;
+  LibraryOptions options = library_options(training);
+  options["model_type"] = "char";
+  options["vocab_size"] = std::to_string(kMostPieces);
+  const auto found = [&](const Lines& some) {
+    std::string model;
+    return run_library(options, some, model).empty() &&
+           check_sentencepiece_model(model, "characters").pieces.size() > 2;  // </s>, <unk>
   };
-  if (std::none_of(lines.begin(), lines.end(), has_text)) {
+  if (std::ssize(lines) <= kFirst) return found(lines);
+  return found(Lines(lines.begin(), lines.begin() + kFirst)) || found(lines);
+}
+
+/// The number of pieces that single characters need, from the library's "… required_chars. 10 vs
+/// 45. …"; empty where its complaint is another one.
+std::string pieces_needed(const std::string& problem) {
+  if (problem.find("required_chars. ") == std::string::npos) return "";
+  const std::size_t versus = problem.find(" vs ", problem.find("required_chars. "));
+  if (versus == std::string::npos) return "";
+  const std::size_t begin = versus + 4;
+  return problem.substr(begin, problem.find_first_not_of("0123456789", begin) - begin);
+}
+
+/// A piece of a model that can be loaded has at most 2,048 bytes: a word must stay below.
+void check_word_lengths(const Lines& lines, const std::string& what) {
+  constexpr std::size_t kLongestWord = 2000;
+  for (const std::string* line : lines) {
+    if (line->size() > kLongestTrainingLine) continue;  // left out
+    for (std::size_t begin = 0; begin < line->size();) {
+      const std::size_t end = std::min(line->find(' ', begin), line->size());
+      if (end - begin > kLongestWord) {
+        throw InputError(
+            "{}: a word of {} bytes; expected at most {}; use type unigram or bpe, or "
+            "mend the text",
+            what, end - begin, kLongestWord);
+      }
+      begin = end + 1;
+    }
+  }
+}
+
+/// The bytes of a model trained on `lines`; `what` names them in errors.
+std::string train_model(const TokenizerTraining& training, const Lines& lines,
+                        const std::string& what) {
+  const auto too_long = [](const std::string* line) { return line->size() > kLongestTrainingLine; };
+  if (!lines.empty() && std::all_of(lines.begin(), lines.end(), too_long)) {
+    throw InputError(
+        "{}: no line of at most {} bytes, and SentencePiece leaves out longer ones; write a "
+        "sentence a line",
+        what, kLongestTrainingLine);
+  }
+  if (training.type == TokenizerType::word) check_word_lengths(lines, what);
+  if (!has_characters(training, lines)) {
     throw InputError("{}: no text to train a tokenizer on; expected at least one sentence", what);
   }
   std::string model;
-  std::string problem;
-  try {
-    LineIterator iterator(lines);
-    const auto status =
-        sentencepiece::SentencePieceTrainer::Train(library_options(training), &iterator, &model);
-    if (!status.ok()) problem = status.ToString();
-  } catch (const std::exception& error) {
-    problem = error.what();
-  }
-  if (!problem.empty()) {
+  const std::string problem = run_library(library_options(training), lines, model);
+  if (problem.empty()) return model;
+  const std::string needed = pieces_needed(problem);
+  if (!needed.empty()) {
     throw InputError(
-        "{}: SentencePiece cannot train a {} model of {} pieces: {}; try another vocab_size or "
-        "more text",
-        what, type_name(training.type), training.vocab_size, printable(problem));
+        "{}: vocab_size {} is too small for a {} tokenizer: </s>, <unk> and the text's different "
+        "characters are {} pieces already; take {} or more",
+        what, training.vocab_size, type_name(training.type), needed, needed);
   }
-  return model;
+  throw InputError(
+      "{}: SentencePiece cannot train a {} model of {} pieces: {}; try another vocab_size or "
+      "more text",
+      what, type_name(training.type), training.vocab_size, printable(problem));
 }
 
 /// The model's pieces in its own order, which puts </s> at 0 and <unk> at 1.
@@ -152,27 +211,37 @@ void make_directory(const std::string& directory) {
   }
 }
 
-void append_lines(std::vector<const std::string*>& out, const std::vector<std::string>& lines) {
+void append_lines(Lines& out, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) out.push_back(&line);
 }
 
 }  // namespace
 
-void train_tokenizer(const TokenizerTraining& training, const std::string& directory) {
-  if (training.vocab_size < kMinVocabulary || training.vocab_size > kMaxVocabulary) {
+TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory) {
+  if (training.vocab_size < kFewestPieces || training.vocab_size > kMostPieces) {
     throw InputError("tokenizer: vocab_size {} is out of range; expected {} to {}",
-                     training.vocab_size, kMinVocabulary, kMaxVocabulary);
+                     training.vocab_size, kFewestPieces, kMostPieces);
   }
   quiet_sentencepiece();
-  std::vector<const std::string*> source_lines;
-  std::vector<const std::string*> target_lines;
+  Lines source_lines;
+  Lines target_lines;
   append_lines(source_lines, training.source_lines);
   append_lines(training.joint ? source_lines : target_lines, training.target_lines);
-  const std::string source = train_model(training, source_lines, "source text");
+  const std::string source_name =
+      training.joint ? training.source_name + " and " + training.target_name : training.source_name;
+  const std::string& target_name = training.joint ? source_name : training.target_name;
+  const std::string source = train_model(training, source_lines, source_name);
   const std::string target =
-      training.joint ? source : train_model(training, target_lines, "target text");
-  std::vector<std::string> source_pieces = pieces_of(source, "source text");
-  std::vector<std::string> target_pieces = pieces_of(target, "target text");
+      training.joint ? source : train_model(training, target_lines, target_name);
+  std::vector<std::string> source_pieces = pieces_of(source, source_name);
+  std::vector<std::string> target_pieces = pieces_of(target, target_name);
+  TrainedTokenizer made{static_cast<int>(source_pieces.size()),
+                        static_cast<int>(target_pieces.size()), 0};
+  for (const Lines* lines : {&source_lines, &target_lines}) {
+    made.skipped_lines += static_cast<std::size_t>(
+        std::count_if(lines->begin(), lines->end(),
+                      [](const std::string* line) { return line->size() > kLongestTrainingLine; }));
+  }
   const std::size_t size = std::max(source_pieces.size(), target_pieces.size());
   finish(source_pieces, size);
   finish(target_pieces, size);
@@ -185,6 +254,7 @@ void train_tokenizer(const TokenizerTraining& training, const std::string& direc
     write_file(directory + "/target_vocab.json", vocabulary_json(target_pieces));
   }
   write_file(directory + "/tokenizer_config.json", config_json(training));
+  return made;
 }
 
 std::vector<std::string> read_lines(const std::string& path) {

@@ -2,10 +2,16 @@
 // directory that this program and transformers' MarianTokenizer load.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace attn {
+
+/// Limits of TokenizerTraining.vocab_size, and the longest line in bytes that SentencePiece takes.
+inline constexpr int kFewestPieces = 3;  // </s>, <unk> and one piece
+inline constexpr int kMostPieces = 1 << 20;
+inline constexpr std::size_t kLongestTrainingLine = 4192;
 
 enum class TokenizerType { unigram, bpe, word };
 
@@ -17,6 +23,15 @@ struct TokenizerTraining {
   std::string target_language = "de";
   std::vector<std::string> source_lines;  ///< a sentence each, clean (base/utf8.h)
   std::vector<std::string> target_lines;
+  std::string source_name = "source text";  ///< names the lines in errors: their file
+  std::string target_name = "target text";
+};
+
+/// What was made.
+struct TrainedTokenizer {
+  int source_pieces = 0;          ///< learned, with </s> and <unk>, without <pad> and fillers
+  int target_pieces = 0;          ///< equals source_pieces where joint
+  std::size_t skipped_lines = 0;  ///< longer than kLongestTrainingLine, left out
 };
 
 /// Trains and writes source.spm, target.spm, vocab.json (target_vocab.json where not joint) and
@@ -27,7 +42,7 @@ struct TokenizerTraining {
 /// Subword models normalise by nmt_nfkc, SentencePiece's default; word models leave text as it is,
 /// which keeps the toy's files at a few kB. InputError where the text is too little or too varied
 /// for the size, SystemError where a file cannot be written.
-void train_tokenizer(const TokenizerTraining& training, const std::string& directory);
+TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory);
 
 /// The lines of a text file, cleaned; SystemError where it cannot be read.
 std::vector<std::string> read_lines(const std::string& path);

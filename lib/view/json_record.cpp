@@ -75,6 +75,10 @@ void append_model(std::string& out, const ModelSummary& model) {
   } else {
     out += "null";
   }
+  if (model.update) {
+    out += ",\"update\":";
+    append_integer(out, *model.update);
+  }
   out += ",\"name\":";
   append_string(out, model.name);
   append_field(out, "d_model", model.d_model);

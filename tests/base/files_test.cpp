@@ -194,6 +194,16 @@ TEST_CASE("a write that the system cuts short is finished or reported") {
   CHECK(directory.entries() == 0);
 }
 
+TEST_CASE("temporary names tell whose they were") {
+  CHECK(target_of_temporary("curve.svg.tmp-4711-0") == "curve.svg");
+  CHECK(target_of_temporary("a.tmp-1-2.tmp-3-4") == "a.tmp-1-2");
+  for (const char* name : {"", "curve.svg", "a.tmp-", "a.tmp-1", "a.tmp-1-", "a.tmp--1",
+                           "a.tmp-1-2-3", "a.tmp-1-x", "a.tmp-1-2.svg", ".tmp-1-2"}) {
+    CAPTURE(name);
+    CHECK(target_of_temporary(name).empty());
+  }
+}
+
 TEST_CASE("bytes for a person") {
   CHECK(human_bytes(0) == "0 B");
   CHECK(human_bytes(999) == "999 B");

@@ -26,5 +26,21 @@ TEST_CASE("SHA-256 pads every length around a block's end") {
         "ffe054fe7ae0cb6dc65c3af9b61d5209f439851db43d0ba5997337df154668eb");
 }
 
+TEST_CASE("SHA-256 in pieces of any size is that of the whole") {
+  std::string bytes;
+  for (int i = 0; i < 300; ++i) bytes += static_cast<char>(i * 7);
+  const std::string whole = sha256_hex(bytes);
+  for (std::size_t piece = 1; piece <= bytes.size(); ++piece) {
+    CAPTURE(piece);
+    Sha256 sum;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      sum.update(std::string_view(bytes).substr(at, piece));
+      if (at == 0) CHECK(sum.hex() == sha256_hex(bytes.substr(0, piece)));  // and goes on
+    }
+    sum.update("");
+    CHECK(sum.hex() == whole);
+  }
+}
+
 }  // namespace
 }  // namespace attn

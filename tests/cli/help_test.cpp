@@ -6,8 +6,12 @@
 namespace attn::test {
 
 TEST_CASE("--help of the program and of each command shows an example") {
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{}, {"translate"}, {"init"}, {"inspect"}}) {
+  for (const std::vector<std::string>& command : {std::vector<std::string>{},
+                                                  {"translate"},
+                                                  {"init"},
+                                                  {"inspect"},
+                                                  {"evaluate"},
+                                                  {"tokenizer"}}) {
     std::vector<std::string> args = command;
     args.emplace_back("--help");
     const Result result = run_program({.args = args});

@@ -20,7 +20,9 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"nn", {"base", "config"}},
     {"model", {"base", "config", "nn"}},
     {"record", {"base"}},
+    {"metrics", {}},
     {"translate", {"base", "config", "text", "nn", "model", "record"}},
+    {"train", {"base", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"view", {"base", "record"}},
 };
 

@@ -55,7 +55,7 @@ TEST_CASE("an experiment file with every section and comments") {
     // Paths are relative to this file.
   "data": {"train": {"source": "toy/en.txt", "target": "../de.txt"},
            "test": {"source": "/abs/x"}, "probe": "The // group"},
-  "train": {"steps": 3},
+  "train": {"updates": 3},
   "decode": {"num_beams": 4}
 }
 )");
@@ -69,7 +69,7 @@ TEST_CASE("an experiment file with every section and comments") {
   CHECK(config.data.test.source == "/abs/x");
   CHECK(config.data.dev.source.empty());
   CHECK(config.data.probe == "The // group");
-  CHECK(config.train["steps"] == 3);
+  CHECK(config.train.updates == 3);
   CHECK(config.decode.num_beams == 4);
 }
 

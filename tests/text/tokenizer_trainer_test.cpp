@@ -79,6 +79,39 @@ TEST_CASE("separate vocabularies of different sizes are filled up to one padding
          tokenizer.target_piece(last).starts_with("<filler_")));
 }
 
+TEST_CASE("what was made is counted, and lines that the library leaves out") {
+  const TemporaryDirectory made;
+  TokenizerTraining training;
+  training.type = TokenizerType::word;
+  training.joint = false;
+  training.source_lines = {"one two", std::string(kLongestTrainingLine + 1, 'a'),
+                           std::string(2000, 'b') + ' ' + std::string(2000, 'b')};
+  training.target_lines = {"eins"};
+  const TrainedTokenizer separate = train_tokenizer(training, made.path());
+  CHECK(separate.source_pieces == 5);
+  CHECK(separate.target_pieces == 3);
+  CHECK(separate.skipped_lines == 1);
+  training.joint = true;
+  const TrainedTokenizer joint = train_tokenizer(training, made.path());
+  CHECK(joint.source_pieces == 6);
+  CHECK(joint.target_pieces == 6);
+  training.source_lines[0] = std::string(2001, 'c');
+  check_error([&] { train_tokenizer(training, made.path()); }, ExitCode::input,
+              "a word of 2001 bytes; expected at most 2000");
+}
+
+TEST_CASE("text that normalising takes away is refused; one character late in the text is enough") {
+  const TemporaryDirectory made;
+  TokenizerTraining training;
+  training.source_lines.assign(200, "\x01");
+  training.target_lines = training.source_lines;
+  check_error([&] { train_tokenizer(training, made.path()); }, ExitCode::input,
+              "source text and target text: no text");
+  CHECK(made.entries() == 0);
+  training.target_lines.emplace_back("a");
+  CHECK(train_tokenizer(training, made.path()).source_pieces == 4);
+}
+
 TEST_CASE("training is deterministic") {
   const TemporaryDirectory first;
   const TemporaryDirectory second;
@@ -98,7 +131,7 @@ TEST_CASE("what cannot be trained is said, and leaves nothing") {
   };
   refuse(demo(TokenizerType::word, 2), "vocab_size 2 is out of range; expected 3 to 1048576");
   refuse(demo(TokenizerType::word, -1), "vocab_size -1");
-  refuse(demo(TokenizerType::unigram, 10), "cannot train a unigram model of 10 pieces");
+  refuse(demo(TokenizerType::unigram, 10), "vocab_size 10 is too small for a unigram tokenizer");
   TokenizerTraining empty = demo(TokenizerType::bpe, 100, false);
   empty.target_lines = {"", "  "};
   refuse(empty, "target text: no text");

@@ -1,0 +1,260 @@
+// attn-demo evaluate: BLEU and chrF of a test set, translated by a model or given as lines.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "commands.h"
+#include "console.h"
+#include "model_source.h"
+#include "score_report.h"
+#include "search_options.h"
+#include "sentence_notes.h"
+
+namespace attn {
+namespace {
+
+struct EvaluateOptions {
+  ModelOptions model;
+  SearchOptions search;
+  std::string source, target, hypotheses;
+  std::string output, json;
+  bool lowercase = false;
+  const CLI::App* command = nullptr;
+};
+
+using Lines = std::vector<std::string>;
+
+/// The lines of a file as they are, without their ends.
+Lines raw_lines(const std::string& path) {
+  const std::string text = read_file(path);
+  Lines lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+    begin = end + 1;
+  }
+  return lines;
+}
+
+/// Lines to be scored: kept as they are, since the metrics know every space and control character,
+/// but made valid UTF-8.
+Lines scored_lines(const std::string& path) {
+  Lines lines = raw_lines(path);
+  std::size_t invalid = 0;
+  for (std::string& line : lines) {
+    if (is_valid_utf8(line)) continue;
+    line = clean_text(line).text;
+    ++invalid;
+  }
+  if (invalid > 0) {
+    note(fmt::format("{}: {} line{} not valid UTF-8; what is not was replaced by U+FFFD",
+                     printable(path), invalid, invalid == 1 ? " is" : "s are"));
+  }
+  return lines;
+}
+
+void check_options(const EvaluateOptions& o) {
+  if (o.hypotheses.empty() && o.source.empty()) {
+    throw UsageError(
+        "evaluate needs --source FILE to translate, or --hypotheses FILE to score as it is");
+  }
+  if (!o.hypotheses.empty()) {
+    for (const CLI::Option* option : o.command->get_options()) {
+      const std::string name = option->get_name();
+      if (option->count() > 0 && name != "--hypotheses" && name != "--target" &&
+          name != "--lowercase" && name != "--json") {
+        throw UsageError("{} does not go with --hypotheses, which scores lines without a model",
+                         name);
+      }
+    }
+  }
+  if (o.output == "-") {
+    throw UsageError(
+        "--output -: expected a file, since the scores go to stdout; translate "
+        "writes translations there");
+  }
+  for (const auto& [name, file] : {std::pair{"--output", &o.output}, {"--json", &o.json}}) {
+    for (const auto& [input_name, input] : {std::pair{"--source", &o.source},
+                                            {"--target", &o.target},
+                                            {"--hypotheses", &o.hypotheses}}) {
+      std::error_code none;
+      if (std::filesystem::equivalent(*file, *input, none) &&
+          std::filesystem::is_regular_file(*file, none)) {
+        throw UsageError("{} {} would overwrite the file of {}; give it another name", name,
+                         printable(*file), input_name);
+      }
+    }
+  }
+  if (!o.output.empty() && o.output == o.json) {
+    throw UsageError("--output and --json name the same file, {}", printable(o.output));
+  }
+}
+
+void check_counts(const Lines& left, const std::string& left_file, const Lines& right,
+                  const std::string& right_file) {
+  if (left.size() != right.size()) {
+    throw InputError("{} has {} line{} and {} has {}; expected one reference for each sentence",
+                     left_file, left.size(), left.size() == 1 ? "" : "s", right_file, right.size());
+  }
+  if (left.empty()) {
+    throw InputError("{} and {} are empty; expected at least one sentence", left_file, right_file);
+  }
+}
+
+/// A model that translates whole files.
+class FileTranslator {
+ public:
+  FileTranslator(const ModelOptions& model, DecodeOptions decode, std::size_t batch)
+      : batch_(batch), model_(load_or_make(model)) {
+    decode.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
+    translator_ = make_translator(model_, decode);
+    for (const std::string& text : model_.notes) note(printable(text));
+    if (model_.seed) {
+      note(fmt::format("random weights (seed {}): the scores are those of noise", *model_.seed));
+    }
+  }
+
+  /// One translation a line, as `translate` writes it; says what it cost in `run`.
+  Lines translate(const Lines& sources, TranslationRun& run) {
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<PreparedSentence> sentences;
+    SentenceNotes notes;
+    for (const std::string& line : sources) {
+      sentences.push_back(translator_->prepare(line));
+      notes.add(sentences.back(), 0, model_.transformer->config().max_positions);
+    }
+    Lines translations(sources.size());
+    search(sentences, translations, run);
+    notes.report();
+    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    run.model = model_.name;
+    run.seed = model_.seed;
+    run.decode = translator_->decode_config();
+    return translations;
+  }
+
+ private:
+  /// Sentences of like length go together, so that no batch waits for its longest one; the longest
+  /// first, so that too large a batch fails at once.
+  void search(std::vector<PreparedSentence>& sentences, Lines& translations, TranslationRun& run) {
+    std::vector<std::size_t> order(sentences.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return sentences[a].ids.size() > sentences[b].ids.size();
+    });
+    std::size_t all_tokens = 0;
+    for (const PreparedSentence& sentence : sentences) all_tokens += sentence.ids.size();
+    std::size_t tokens = 0;
+    Progress progress("sentences", Progress::BesideStdout::yes);
+    for (std::size_t first = 0; first < order.size(); first += batch_) {
+      const std::size_t last = std::min(first + batch_, order.size());
+      std::vector<PreparedSentence> batch;
+      for (std::size_t i = first; i < last; ++i) {
+        tokens += sentences[order[i]].ids.size();
+        batch.push_back(std::move(sentences[order[i]]));
+      }
+      const std::vector<std::vector<Translation>> found = translator_->translate(batch);
+      for (std::size_t i = first; i < last; ++i) {
+        const Translation& best = found[i - first].front();
+        translations[order[i]] = clean_text(best.text).text;
+        run.tokens += best.ids.size();
+      }
+      progress.update(last, all_tokens == 0
+                                ? 1.0
+                                : static_cast<double>(tokens) / static_cast<double>(all_tokens));
+    }
+  }
+
+  std::size_t batch_;
+  ReadyModel model_;
+  std::unique_ptr<Translator> translator_;
+};
+
+std::unique_ptr<AtomicFile> open_output(const std::string& path) {
+  return path.empty() || path == "-" ? nullptr : std::make_unique<AtomicFile>(path);
+}
+
+void write_report(const ScoreReport& report, const EvaluateOptions& options, AtomicFile* json) {
+  const std::string object = score_json(report).dump(2) + "\n";
+  if (json != nullptr) json->write(object);
+  output().write(options.json == "-" ? object : score_text(report));
+}
+
+void run_evaluate(const EvaluateOptions& options) {
+  check_options(options);
+  const DecodeOptions decode = options.search.decode();
+  const std::size_t batch = options.search.batch_size();
+  options.search.use_threads();
+  ScoreReport report;
+  report.source = options.source;
+  report.hypotheses = options.hypotheses;
+  report.target = options.target;
+  report.lowercase = options.lowercase;
+  const bool given = !options.hypotheses.empty();
+  const std::string& left_file = given ? options.hypotheses : options.source;
+  Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
+  const Lines references = scored_lines(options.target);
+  check_counts(left, left_file, references, options.target);
+  const std::unique_ptr<AtomicFile> text_file = open_output(options.output);
+  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
+  if (!given) {
+    report.run.emplace();
+    left = FileTranslator(options.model, decode, batch).translate(left, *report.run);
+    if (text_file) {
+      for (const std::string& line : left) text_file->write(line + "\n");
+    }
+    note(fmt::format("translated {} sentence{} in {:.2f} s: {:.0f} tokens a second", left.size(),
+                     left.size() == 1 ? "" : "s", report.run->seconds,
+                     report.run->tokens_per_second()));
+  }
+  score(report, left, references);
+  write_report(report, options, json_file.get());
+  if (text_file) text_file->commit();
+  if (json_file) json_file->commit();
+}
+
+void add_files(CLI::App& command, EvaluateOptions& o) {
+  command.add_option("--source", o.source, "Sentences to translate, one a line")->type_name("FILE");
+  command.add_option("--target", o.target, "Their reference translations, one a line")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--hypotheses", o.hypotheses, "Score these translations, without a model")
+      ->type_name("FILE");
+  command.add_option("--output", o.output, "Write the translations, one a line")->type_name("FILE");
+  command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
+      ->type_name("FILE");
+  command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Run& run) {
+  auto options = std::make_shared<EvaluateOptions>();
+  CLI::App* command =
+      app.add_subcommand("evaluate", "BLEU and chrF of a test set, as sacreBLEU counts them");
+  options->command = command;
+  add_files(*command, *options);
+  options->model.add_model_to(*command);
+  options->model.add_to(*command);
+  options->model.add_heads_to(*command);
+  options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_speed_to(*command);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo evaluate --model DIR --source test.en --target test.de\n"
+      "  attn-demo evaluate --model DIR --source test.en --target test.de --beam 4 --output "
+      "out.de\n"
+      "  attn-demo evaluate --hypotheses out.de --target test.de --lowercase --json -");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,265 @@
+// attn-demo train: trains a model from an experiment file, into a directory that a run owns.
+#include <omp.h>
+
+#include <filesystem>
+#include <memory>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "commands.h"
+#include "experiment_tokenizer.h"
+#include "model_source.h"
+#include "stop_signal.h"
+#include "train/checkpoint.h"
+#include "train/run_identity.h"
+#include "train/trainer.h"
+#include "training_progress.h"
+#include "view/curve_svg.h"
+#include "view/json_record.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainOptions {
+  std::string config;
+  std::string out;
+  bool resume = false;
+  std::string threads;
+  std::vector<std::string> overrides;
+};
+
+/// What the trainer tells, on stderr and as pictures.
+class Listener : public TrainingListener {
+ public:
+  explicit Listener(const std::string& directory) : directory_(directory) {}
+
+  void updated(const UpdateFigures& f) override {
+    ProgressFigures figures;
+    figures.epoch = f.epoch;
+    figures.update = f.update;
+    if (f.updates > 0) figures.updates = f.updates;
+    figures.loss = f.loss;
+    figures.tokens_per_second = f.tokens_per_second;
+    figures.learning_rate = f.learning_rate;
+    figures.seconds_left = f.seconds_left;
+    figures.log = f.log;
+    progress_.update(figures);
+  }
+  void say(const std::string& text) override { progress_.say(printable(text)); }
+  std::string record_line(const AttentionRecord& record) override {
+    std::string line = to_json_line(record);
+    if (line.ends_with('\n')) line.pop_back();
+    return line;
+  }
+  void curve_changed(const TrainingCurve& curve) override {
+    write_file(directory_ + "/curve.svg", training_curve_svg(curve));
+  }
+
+ private:
+  std::string directory_;
+  TrainingProgress progress_;
+};
+
+class TrainCommand {
+ public:
+  explicit TrainCommand(const TrainOptions& options) : options_(options) {
+    set_threads(options.threads.empty()
+                    ? omp_get_max_threads()
+                    : static_cast<int>(parse_whole("--threads", options.threads, 1, 1024)));
+  }
+
+  void run() {
+    experiment_ = read_experiment(options_.config, options_.overrides);
+    check_experiment();
+    ParallelText text = read_parallel(experiment_.data.train);
+    std::optional<ParallelText> dev;
+    if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
+    check_memory();
+    claim_directory();
+    Listener listener(options_.out);
+    const std::string tokenizer_directory = prepare_tokenizer(listener);
+    const Tokenizer tokenizer(tokenizer_directory);
+
+    TrainerSetup setup;
+    setup.directory = options_.out;
+    setup.train = experiment_.train;
+    setup.model = experiment_.model;
+    fit_to_tokenizer(setup.model, tokenizer, options_.config);
+    setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
+                           setup.model.eos_token_id, options_.config);
+    setup.tokenizer_directory = tokenizer_directory;
+    setup.corpus = make_corpus(text, tokenizer, most_tokens());
+    report_corpus(setup.corpus, text, listener);
+    text = {};
+    setup.dev = std::move(dev);
+    setup.probe = experiment_.data.probe;
+    setup.identity = run_identity(experiment_, setup.model, tokenizer_directory);
+    setup.title = fs::path(options_.config).stem().string();
+    train(std::move(setup), tokenizer, listener);
+  }
+
+ private:
+  void check_experiment() const {
+    const auto need = [&](const std::string& path, const char* key) {
+      if (path.empty()) throw InputError("{}: {} is missing; name a file", options_.config, key);
+    };
+    need(experiment_.data.train.source, "data.train.source");
+    need(experiment_.data.train.target, "data.train.target");
+    if (!experiment_.data.dev.source.empty() || !experiment_.data.dev.target.empty()) {
+      need(experiment_.data.dev.source, "data.dev.source");
+      need(experiment_.data.dev.target, "data.dev.target");
+    }
+    const TrainConfig& c = experiment_.train;
+    const bool by_patience = c.patience > 0 && !experiment_.data.dev.source.empty();
+    if (c.updates == 0 && c.epochs == 0 && !by_patience) {
+      throw InputError(
+          "{}: nothing would end the training; set train.updates, train.epochs, or train.patience "
+          "with data.dev",
+          options_.config);
+    }
+    if (experiment_.tokenizer.model.empty() && experiment_.tokenizer.type.empty()) {
+      throw InputError(
+          "{}: section tokenizer names neither a type nor a model; add \"tokenizer\": {{\"type\": "
+          "\"unigram\", \"vocab_size\": 8000}}",
+          options_.config);
+    }
+    check_shape(experiment_.model, options_.config);
+  }
+
+  std::size_t most_tokens() const {
+    const TrainConfig& c = experiment_.train;
+    auto most = static_cast<std::uint64_t>(experiment_.model.max_positions);
+    if (c.max_length > 0) most = std::min(most, c.max_length);
+    return static_cast<std::size_t>(std::min(most, c.batch_tokens));
+  }
+
+  void check_memory() const {
+    ModelConfig model = experiment_.model;
+    if (!experiment_.tokenizer.model.empty()) {
+      fit_to_tokenizer(model, Tokenizer(experiment_.tokenizer.model), options_.config);
+    } else if (model.vocab_size == 0) {
+      model.vocab_size = model.decoder_vocab_size = tokenizer_pieces(experiment_.tokenizer) + 1;
+    }
+    const TrainingMemory memory = training_memory(model, experiment_.train);
+    const std::uint64_t sum = memory.parameters + memory.activations;
+    const std::uint64_t needed = sum < memory.parameters ? ~std::uint64_t{0} : sum;
+    const std::uint64_t available = available_memory();
+    if (needed <= available) return;
+    const auto human = [](std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
+    throw MemoryError(
+        "{}: training takes about {} of memory ({} for weights, gradients, moments and products, "
+        "{} for a batch of {} tokens), and {} are available; lower train.batch_tokens or the "
+        "model's sizes",
+        options_.config, human(needed), human(memory.parameters), human(memory.activations),
+        experiment_.train.batch_tokens, human(available));
+  }
+
+  /// Makes DIR this run's own, and writes the config there as it is used.
+  void claim_directory() {
+    std::error_code error;
+    fs::create_directories(options_.out, error);
+    if (error) {
+      throw SystemError("{}: cannot make the directory: {}; check the path after --out",
+                        options_.out, error.message());
+    }
+    lock_ = std::make_unique<RunLock>(options_.out);
+    if (!options_.resume) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(options_.out)) {
+        if (entry.path().filename() == "lock") continue;
+        throw SystemError(
+            "{}: is not empty (it holds {}); --resume goes on with a run, another --out begins one",
+            options_.out, printable(entry.path().filename().string()));
+      }
+    }
+    write_file(options_.out + "/config.json", experiment_.document.dump(2) + "\n");
+  }
+
+  /// The directory of the tokenizer's files: the config's own, or DIR/tokenizer, trained once.
+  std::string prepare_tokenizer(Listener& listener) const {
+    if (!experiment_.tokenizer.model.empty()) return experiment_.tokenizer.model;
+    const std::string directory = options_.out + "/tokenizer";
+    if (directory_exists(directory)) return directory;  // it was renamed there when it was complete
+    listener.say(fmt::format("training a {} tokenizer of {} pieces", experiment_.tokenizer.type,
+                             tokenizer_pieces(experiment_.tokenizer)));
+    const std::string writing = directory + ".tmp";
+    std::error_code ignored;
+    fs::remove_all(writing, ignored);
+    train_tokenizer_for(experiment_, writing);
+    std::error_code error;
+    fs::rename(writing, directory, error);
+    if (error) throw SystemError("{}: cannot rename into place: {}", directory, error.message());
+    return directory;
+  }
+
+  void report_corpus(const Corpus& corpus, const ParallelText& text, Listener& listener) const {
+    if (text.controls > 0) {
+      listener.say(fmt::format("note: {} control characters in the training text were replaced",
+                               text.controls));
+    }
+    if (corpus.empty > 0 || corpus.too_long > 0) {
+      listener.say(fmt::format(
+          "note: {} of {} pairs were skipped: {} with an empty side, {} longer than {} tokens",
+          corpus.empty + corpus.too_long, text.source.size(), corpus.empty, corpus.too_long,
+          most_tokens()));
+    }
+    if (corpus.size() == 0) {
+      throw InputError(
+          "{} and {}: no pair is left to train on ({} with an empty side, {} longer than {} "
+          "tokens); raise train.max_length, train.batch_tokens or model.max_position_embeddings",
+          experiment_.data.train.source, experiment_.data.train.target, corpus.empty,
+          corpus.too_long, most_tokens());
+    }
+    listener.say(fmt::format("{} sentence pairs to train on", corpus.size()));
+  }
+
+  void train(TrainerSetup setup, const Tokenizer& tokenizer, Listener& listener) const {
+    const std::atomic<int>& stop = stop_gently();
+    Trainer trainer(std::move(setup), tokenizer, listener);
+    if (options_.resume && !trainer.resume()) {
+      listener.say("note: no checkpoint yet in " + options_.out + "; training begins anew");
+    }
+    if (trainer.run(stop) == TrainingEnd::stopped) {
+      listener.say("stopped after a checkpoint; --resume goes on");
+      throw StoppedBySignal{stop};
+    }
+    listener.say("done: " + options_.out + "/model");
+  }
+
+  const TrainOptions& options_;
+  ExperimentConfig experiment_;
+  std::unique_ptr<RunLock> lock_;
+};
+
+}  // namespace
+
+void add_train(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a model from an experiment file");
+  command->add_option("CONFIG", options->config, "Experiment file: model, tokenizer, data, train")
+      ->required();
+  command->add_option("--out", options->out, "Directory of the run: model/, checkpoints/, logs")
+      ->type_name("DIR")
+      ->required();
+  command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in --out");
+  command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");
+  command
+      ->add_option("--set", options->overrides,
+                   "Override a config key, section.key=value: --set train.updates=100")
+      ->type_name("SECTION.KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo train configs/toy.json --out toy\n"
+      "  attn-demo translate --model toy/model \"The group went home\"\n"
+      "  attn-demo train configs/toy.json --out toy --resume --set train.epochs=200\n"
+      "The first Ctrl-C finishes the update and saves, a second one ends at once.");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { TrainCommand(*options).run(); }; });
+}
+
+}  // namespace attn

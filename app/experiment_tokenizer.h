@@ -1,0 +1,29 @@
+// The tokenizer that an experiment file asks for, trained on the experiment's text.
+#pragma once
+
+#include <string>
+
+#include "config/experiment.h"
+#include "text/tokenizer_trainer.h"
+
+namespace attn {
+
+/// --type and tokenizer.type: unigram, bpe or word; UsageError beginning with `where`.
+TokenizerType parse_tokenizer_type(const std::string& where, const std::string& text);
+
+/// tokenizer.vocab_size, or the default where the file leaves it out.
+int tokenizer_pieces(const TokenizerConfig& config);
+
+/// Reads both files into training.source_lines and target_lines. SystemError where one cannot be
+/// read, InputError where one holds no text.
+void read_training_text(TokenizerTraining& training, const DataFiles& files);
+
+/// What to train for section `tokenizer` on data.train. InputError where the experiment names an
+/// existing tokenizer, no type or no files.
+TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment);
+
+/// Trains it and writes its files into `directory`, which is made where it is missing.
+TrainedTokenizer train_tokenizer_for(const ExperimentConfig& experiment,
+                                     const std::string& directory);
+
+}  // namespace attn

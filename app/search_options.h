@@ -1,0 +1,32 @@
+// How translations are searched, as typed on the command lines of translate and evaluate.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "config/decode_config.h"
+#include "model_source.h"
+#include "translate/translator.h"
+
+namespace attn {
+
+struct SearchOptions {
+  std::string beam, n_best, length_penalty, early_stopping, max_length, threads, batch = "32";
+
+  enum class NBest { offered, not_offered };
+  void add_search_to(CLI::App& command, NBest n_best);  ///< --beam … --max-length
+  void add_speed_to(CLI::App& command);                 ///< --threads, --batch
+
+  /// What the command line says of the search; UsageError naming option, value and range.
+  DecodeOptions decode() const;
+  std::size_t batch_size() const;
+  void use_threads() const;  ///< as many as asked for, else the cores, at most 4
+};
+
+/// A translator that searches as `given` says, else as the model's own files do. UsageError where
+/// more translations are asked for than there are beams. `model` outlives it.
+std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
+
+}  // namespace attn

@@ -1,0 +1,34 @@
+// What a person should know of the sentences that were read: cut, cleaned, unknown pieces. Each
+// kind is said once, not once a sentence.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "translate/translator.h"
+
+namespace attn {
+
+class SentenceNotes {
+ public:
+  /// Counts a source sentence; `dropped` bytes of it were never read. `positions` is the model's
+  /// limit.
+  void add(const PreparedSentence& sentence, std::size_t dropped, int positions);
+
+  /// Says what was replaced in a text, the first time that each happens.
+  void cleaning(const std::string& text, std::size_t invalid_bytes, std::size_t controls);
+
+  void add_unknown(std::size_t pieces) { unknown_ += pieces; }
+
+  /// The totals, at the end.
+  void report() const;
+
+ private:
+  std::size_t sentences_ = 0;
+  bool invalid_noted_ = false;
+  bool controls_noted_ = false;
+  std::size_t unknown_ = 0;
+  std::size_t cut_ = 0;  ///< sentences longer than the positions
+};
+
+}  // namespace attn

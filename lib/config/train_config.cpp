@@ -1,0 +1,148 @@
+#include "config/train_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "base/error.h"
+#include "config/key_reader.h"
+
+namespace attn {
+namespace {
+
+constexpr double kMostUpdates = 1e12;
+constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
+
+/// The readers of one section, with ranges.
+class Reader {
+ public:
+  Reader(const Json& json, const std::string& where) : keys_(json, where, "train.") {}
+
+  void whole(const char* key, double low, double high, std::uint64_t& value) {
+    const std::optional<double> found = keys_.size(key);
+    if (!found) return;
+    if (*found < low || *found > high) {
+      keys_.fail(key, fmt::format("{} is out of range; use {} to {}", *found, low, high));
+    }
+    value = static_cast<std::uint64_t>(*found);
+  }
+
+  /// `low` itself is allowed where `closed`; `high` never is.
+  void real(const char* key, double low, double high, bool closed, double& value) {
+    const std::optional<double> found = keys_.number(key);
+    if (!found) return;
+    const bool above = closed ? *found >= low : *found > low;
+    if (!above || !(*found < high)) {
+      keys_.fail(key, fmt::format("{} is out of range; use a number {} {} and below {}", *found,
+                                  closed ? "from" : "above", low, high));
+    }
+    value = *found;
+  }
+
+  template <typename T>
+  void choice(const char* key, const std::vector<std::pair<std::string, T>>& choices, T& value) {
+    const std::optional<std::string> found = keys_.text(key);
+    if (!found) return;
+    std::vector<std::string> names;
+    for (const auto& [name, meaning] : choices) {
+      if (name == *found) {
+        value = meaning;
+        return;
+      }
+      names.push_back(name);
+    }
+    keys_.fail(key, fmt::format("{} is not known; use {}", in_quotes(*found), list_words(names)));
+  }
+
+  KeyReader& keys() { return keys_; }
+
+ private:
+  KeyReader keys_;
+};
+
+void read_length(Reader& reader, TrainConfig& c) {
+  reader.whole("updates", 0, kMostUpdates, c.updates);
+  reader.whole("epochs", 0, kMostUpdates, c.epochs);
+  reader.whole("patience", 0, kMostUpdates, c.patience);
+  reader.whole("batch_tokens", 1, 1e9, c.batch_tokens);
+  reader.whole("accumulate", 1, 1e6, c.accumulate);
+  reader.whole("max_length", 0, 1e6, c.max_length);
+  reader.whole("validate_every", 0, kMostUpdates, c.validate_every);
+  reader.whole("validate_beams", 1, 1000, c.validate_beams);
+  reader.whole("checkpoint_every", 1, kMostUpdates, c.checkpoint_every);
+  reader.whole("log_every", 1, kMostUpdates, c.log_every);
+  reader.whole("seed", 0, kMostSeed, c.seed);
+}
+
+void read_optimizer(Reader& reader, TrainConfig& c) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  reader.real("learning_rate", 0, 1e6, false, c.learning_rate);
+  reader.whole("warmup_updates", 0, kMostUpdates, c.warmup_updates);
+  reader.real("adam_beta1", 0, 1, true, c.adam_beta1);
+  reader.real("adam_beta2", 0, 1, true, c.adam_beta2);
+  reader.real("adam_epsilon", 0, 1, false, c.adam_epsilon);
+  reader.real("label_smoothing", 0, 1, true, c.label_smoothing);
+  reader.real("clip_norm", 0, kInfinity, true, c.clip_norm);
+  reader.choice<LearningRateSchedule>("schedule",
+                                      {{"inverse_sqrt", LearningRateSchedule::inverse_sqrt},
+                                       {"constant", LearningRateSchedule::constant},
+                                       {"linear", LearningRateSchedule::linear},
+                                       {"cosine", LearningRateSchedule::cosine}},
+                                      c.schedule);
+}
+
+void read_choosing(Reader& reader, TrainConfig& c) {
+  reader.choice<Averaging>("average",
+                           {{"none", Averaging::none},
+                            {"exponential", Averaging::exponential},
+                            {"checkpoints", Averaging::checkpoints}},
+                           c.average);
+  reader.real("average_decay", 0, 1, true, c.average_decay);
+  reader.whole("average_last", 1, 100, c.average_last);
+  reader.choice<ValidationMetric>("metric",
+                                  {{"bleu", ValidationMetric::bleu},
+                                   {"chrf", ValidationMetric::chrf},
+                                   {"loss", ValidationMetric::loss}},
+                                  c.metric);
+}
+
+}  // namespace
+
+double TrainConfig::learning_rate_at(std::uint64_t t) const {
+  const auto now = static_cast<double>(t);
+  const auto warmup = static_cast<double>(warmup_updates);
+  if (t < warmup_updates) return learning_rate * now / warmup;
+  const auto last = static_cast<double>(updates);
+  const double gone = std::clamp((now - warmup) / std::max(1.0, last - warmup), 0.0, 1.0);
+  switch (schedule) {
+    case LearningRateSchedule::inverse_sqrt:
+      return learning_rate * std::sqrt(std::max(1.0, warmup) / now);
+    case LearningRateSchedule::constant:
+      return learning_rate;
+    case LearningRateSchedule::linear:
+      return learning_rate * (1.0 - gone);
+    case LearningRateSchedule::cosine:
+      return learning_rate * 0.5 * (1.0 + std::cos(std::numbers::pi * gone));
+  }
+  return learning_rate;
+}
+
+TrainConfig train_config_from_experiment(const Json& json, const std::string& where) {
+  TrainConfig c;
+  Reader reader(json, where);
+  read_length(reader, c);
+  read_optimizer(reader, c);
+  read_choosing(reader, c);
+  reader.keys().refuse_unused();
+  const bool falls =
+      c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine;
+  if (falls && c.updates == 0) {
+    reader.keys().fail("updates",
+                       "is missing; the linear and cosine schedules fall to 0 at the last update");
+  }
+  return c;
+}
+
+}  // namespace attn

@@ -1,0 +1,65 @@
+// How a model is trained: the `train` section of an experiment file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/json.h"
+
+namespace attn {
+
+/// How the learning rate goes on after the warm-up, in which it rises linearly.
+enum class LearningRateSchedule {
+  inverse_sqrt,  ///< · √(warmup / update) (Vaswani et al. 2017, section 5.3)
+  constant,
+  linear,  ///< down to 0 at the last update
+  cosine,  ///< down to 0 at the last update, in half a wave (Loshchilov and Hutter 2017)
+};
+
+/// Which weights are validated and kept besides those that the optimizer moves.
+enum class Averaging {
+  none,
+  exponential,  ///< after each update average ← decay · average + (1 − decay) · weights
+  checkpoints,  ///< the mean of the last checkpoints' weights
+};
+
+/// What decides which model is the best.
+enum class ValidationMetric { bleu, chrf, loss };
+
+/// The field's comment begins with its key where that is not its name.
+struct TrainConfig {
+  std::uint64_t updates = 0;  ///< stop after so many; 0: no limit
+  std::uint64_t epochs = 0;   ///< stop after so many times through the data; 0: no limit
+  /// A batch's sentences times its longest sentence, of either side, is at most this.
+  std::uint64_t batch_tokens = 3000;
+  std::uint64_t accumulate = 1;  ///< batches an update
+  double learning_rate = 1e-3;   ///< the largest, at the end of the warm-up
+  std::uint64_t warmup_updates = 2000;
+  LearningRateSchedule schedule = LearningRateSchedule::inverse_sqrt;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.98;
+  double adam_epsilon = 1e-9;
+  double label_smoothing = 0.1;
+  double clip_norm = 1.0;  ///< largest norm of the gradient; 0: no clipping
+  Averaging average = Averaging::none;
+  double average_decay = 0.999;          ///< of the exponential one
+  std::uint64_t average_last = 5;        ///< checkpoints of the other
+  std::uint64_t validate_every = 0;      ///< updates; 0: at the end of each epoch
+  std::uint64_t validate_beams = 1;      ///< 1 is greedy search
+  std::uint64_t checkpoint_every = 500;  ///< updates
+  std::uint64_t log_every = 50;          ///< updates
+  /// Stop after so many validations without a better one; 0: never.
+  std::uint64_t patience = 0;
+  ValidationMetric metric = ValidationMetric::bleu;
+  std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
+  std::uint64_t seed = 1;        ///< of weights, order and dropout
+
+  /// The learning rate of update t, counted from 1.
+  double learning_rate_at(std::uint64_t t) const;
+};
+
+/// Strict: unknown keys name the nearest known one, values out of range say the range (InputError
+/// beginning with `where`). At least one of updates, epochs and patience ends the run.
+TrainConfig train_config_from_experiment(const Json& json, const std::string& where);
+
+}  // namespace attn

@@ -1,0 +1,41 @@
+// Counting n-grams, of words for BLEU and of characters for chrF.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// A text cut into units, words or characters. An n-gram is the part of the text from the start of
+/// its first unit to the end of its last, so equal n-grams are equal bytes.
+struct Units {
+  struct Range {
+    std::size_t begin, end;  ///< bytes of text
+  };
+  std::string text;
+  std::vector<Range> ranges;
+};
+
+/// The words between spaces (metrics/unicode_text.h).
+Units word_units(std::string_view text);
+
+/// The characters that are no spaces.
+Units character_units(std::string_view text);
+
+struct NgramOverlap {
+  std::uint64_t hypothesis = 0;  ///< n-grams of the hypothesis, repeated ones each time
+  std::uint64_t reference = 0;
+  std::uint64_t matching = 0;  ///< in both, each at most as often as in the reference
+};
+
+NgramOverlap count_overlap(const Units& hypothesis, const Units& reference, std::size_t n);
+
+/// std::invalid_argument with both counts unless there are as many hypotheses as references, and at
+/// least one.
+void check_pairs(std::span<const std::string> hypotheses, std::span<const std::string> references);
+
+}  // namespace attn

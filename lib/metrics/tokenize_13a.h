@@ -1,0 +1,14 @@
+// The tokenizer of mteval-v13a, as sacreBLEU's 13a: what WMT's BLEU scores are counted on.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+/// The line's tokens with one blank between them. ASCII punctuation stands alone, except
+/// apostrophes, hyphens behind anything but a digit, and points and commas between digits; four
+/// HTML entities are read as their characters.
+std::string tokenize_13a(std::string_view line);
+
+}  // namespace attn

@@ -1,0 +1,75 @@
+#include "train/corpus.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::string> read_side(const std::string& path, std::size_t& controls) {
+  const std::string text = read_file(path, std::size_t{1} << 34);
+  std::vector<std::string> lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    CleanedText cleaned = clean_text(line);
+    if (cleaned.invalid_bytes > 0) {
+      throw InputError(
+          "{}:{}: not valid UTF-8; training text must be: convert it, for example with iconv -f "
+          "latin1 -t utf-8",
+          printable(path), lines.size() + 1);
+    }
+    controls += cleaned.controls;
+    lines.push_back(std::move(cleaned.text));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace
+
+ParallelText read_parallel(const DataFiles& files) {
+  ParallelText text;
+  text.source = read_side(files.source, text.controls);
+  text.target = read_side(files.target, text.controls);
+  if (text.source.size() != text.target.size()) {
+    throw InputError(
+        "{} has {} lines and {} has {}; line n of one must be the translation of line n of the "
+        "other",
+        printable(files.source), text.source.size(), printable(files.target), text.target.size());
+  }
+  if (text.source.empty()) {
+    throw InputError("{} and {} are empty; expected a sentence a line", printable(files.source),
+                     printable(files.target));
+  }
+  return text;
+}
+
+void Sentences::add(const std::vector<int>& ids) {
+  ids_.insert(ids_.end(), ids.begin(), ids.end());
+  offsets_.push_back(ids_.size());
+}
+
+Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {
+  Corpus corpus;
+  for (std::size_t i = 0; i < text.source.size(); ++i) {
+    const std::vector<int> source = tokenizer.encode_source(text.source[i]).ids;
+    const std::vector<int> target = tokenizer.encode_target(text.target[i]).ids;
+    if (source.size() < 2 || target.size() < 2) {
+      ++corpus.empty;
+    } else if (source.size() > max_tokens || target.size() > max_tokens) {
+      ++corpus.too_long;
+    } else {
+      corpus.source.add(source);
+      corpus.target.add(target);
+    }
+  }
+  return corpus;
+}
+
+}  // namespace attn

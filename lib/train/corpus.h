@@ -1,0 +1,52 @@
+// Parallel text as training reads it: two files, a sentence a line, as ids.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "config/experiment.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+/// Both sides' lines, as many on each.
+struct ParallelText {
+  std::vector<std::string> source;
+  std::vector<std::string> target;
+  std::size_t controls = 0;  ///< control characters that were replaced by U+FFFD
+};
+
+/// Reads two files line by line. SystemError where one cannot be read; InputError where they differ
+/// in lines (both counts), are empty, or hold invalid UTF-8 (the first line with it).
+ParallelText read_parallel(const DataFiles& files);
+
+/// One language's sentences as ids, one after another.
+class Sentences {
+ public:
+  void add(const std::vector<int>& ids);
+  std::size_t size() const { return offsets_.size() - 1; }
+  std::size_t length(std::size_t i) const { return offsets_[i + 1] - offsets_[i]; }
+  std::span<const int> operator[](std::size_t i) const {
+    return {ids_.data() + offsets_[i], length(i)};
+  }
+
+ private:
+  std::vector<int> ids_;
+  std::vector<std::size_t> offsets_{0};
+};
+
+/// Pairs to train on; every sentence ends in </s> and has at least one piece before it.
+struct Corpus {
+  Sentences source;
+  Sentences target;
+  std::size_t empty = 0;     ///< pairs skipped because a side has no piece
+  std::size_t too_long = 0;  ///< pairs skipped because a side has more than max_tokens
+
+  std::size_t size() const { return source.size(); }
+};
+
+Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens);
+
+}  // namespace attn

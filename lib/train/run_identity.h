@@ -1,0 +1,20 @@
+// What makes two runs the same run: resuming goes on only with the config and the data that it
+// began with.
+#pragma once
+
+#include <string>
+
+#include "config/experiment.h"
+
+namespace attn {
+
+/// The experiment without its paths and without what only ends a run or watches it (updates where
+/// the schedule does not depend on it, epochs, patience, log_every, checkpoint_every), every key
+/// with its default filled in by the reader; and SHA-256 digests of data and tokenizer files.
+Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
+                  const std::string& tokenizer_directory);
+
+/// The first difference as a clause, "train.seed was 1 and is 2"; empty where there is none.
+std::string first_difference(const Json& before, const Json& now);
+
+}  // namespace attn

@@ -1,0 +1,32 @@
+// Where a training run stands, besides its numbers: what a checkpoint holds as JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "base/json.h"
+#include "nn/cross_entropy.h"
+
+namespace attn {
+
+struct RunState {
+  std::uint64_t update = 0;      ///< made so far
+  std::uint64_t epoch = 1;       ///< the one that is going on, from 1
+  std::uint64_t next_batch = 0;  ///< of the epoch's plan
+  std::uint64_t batches = 0;     ///< seen in all: the number that dropout's masks depend on
+  LossSum since_log;
+  LossSum in_epoch;
+  std::optional<double> best_score;       ///< by the metric; larger is better (a loss is negated)
+  std::uint64_t best_update = 0;          ///< of the model in DIR/model
+  std::uint64_t validated_update = 0;     ///< of the last validation
+  std::uint64_t without_improvement = 0;  ///< validations since the best one
+  std::uint64_t snapshots = 0;            ///< of Averaging::checkpoints, in all
+  std::uint64_t log_bytes = 0;            ///< of train.jsonl that belong to this state
+  std::uint64_t probe_bytes = 0;          ///< of probe.jsonl
+
+  Json to_json() const;
+  /// InputError, beginning with `where`, for what to_json() does not write.
+  static RunState from_json(const Json& json, const std::string& where);
+};
+
+}  // namespace attn

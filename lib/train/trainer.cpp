@@ -1,0 +1,435 @@
+#include "train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "model/model_directory.h"
+#include "model/training_pass.h"
+#include "train/adam.h"
+#include "train/batches.h"
+#include "train/checkpoint.h"
+#include "train/run_identity.h"
+#include "train/train_log.h"
+#include "train/weight_average.h"
+#include "translate/translator.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double mean(double sum, Index tokens) {
+  return tokens > 0 ? sum / static_cast<double>(tokens) : 0.0;
+}
+
+AdamConfig adam_config(const TrainConfig& c) {
+  return {static_cast<float>(c.adam_beta1), static_cast<float>(c.adam_beta2),
+          static_cast<float>(c.adam_epsilon), static_cast<float>(c.clip_norm)};
+}
+
+/// Time spent on updates alone: validations and checkpoints stop the watch.
+class Stopwatch {
+ public:
+  void start() { running_since_ = Clock::now(); }
+  void stop() {
+    if (running_since_) seconds_ += seconds_since(*running_since_);
+    running_since_.reset();
+  }
+  double seconds() const {
+    return seconds_ + (running_since_ ? seconds_since(*running_since_) : 0.0);
+  }
+  void reset() {
+    seconds_ = 0;
+    if (running_since_) start();
+  }
+
+ private:
+  std::optional<Clock::time_point> running_since_;
+  double seconds_ = 0;
+};
+
+}  // namespace
+
+class Trainer::Run {
+ public:
+  Run(TrainerSetup setup, const Tokenizer& tokenizer, TrainingListener& listener)
+      : setup_(std::move(setup)),
+        tokenizer_(tokenizer),
+        listener_(listener),
+        model_(setup_.model, setup_.train.seed),
+        pass_(model_, default_backend()),
+        adam_(model_.weights().size(), adam_config(setup_.train)),
+        average_(setup_.train, model_.weights()) {
+    if (setup_.dev) {
+      DecodeConfig search = setup_.decode;
+      search.num_beams = static_cast<int>(setup_.train.validate_beams);
+      search.num_return_sequences = 1;
+      validator_.emplace(std::move(*setup_.dev), tokenizer_, search,
+                         static_cast<std::size_t>(setup_.model.max_positions),
+                         static_cast<float>(setup_.train.label_smoothing));
+    }
+    curve_.title = setup_.title;
+  }
+
+  bool resume() {
+    std::vector<std::string> notes;
+    const auto checkpoint = newest_checkpoint(in_directory("checkpoints"), notes);
+    for (const std::string& note : notes) listener_.say("note: " + note);
+    if (!checkpoint) return false;
+    const std::string& path = checkpoint->path;
+    if (!checkpoint->state.contains("run") || !checkpoint->state.contains("identity")) {
+      throw InputError("{}: holds no state of a run; start anew in another directory", path);
+    }
+    const std::string difference = first_difference(checkpoint->state["identity"], setup_.identity);
+    if (!difference.empty()) {
+      throw InputError(
+          "cannot resume {}: {}; give the config and data that the run began with, or another "
+          "--out",
+          setup_.directory, difference);
+    }
+    state_ = RunState::from_json(checkpoint->state["run"], path);
+    read_arrays(*checkpoint, arrays());
+    adam_.set_step(state_.update);
+    average_.set_snapshots(state_.snapshots);
+    checkpointed_ = state_.update;
+    pass_.prepare();
+    return true;
+  }
+
+  TrainingEnd run(const std::atomic<int>& stop) {
+    log_.emplace(in_directory("train.jsonl"), state_.log_bytes);
+    probe_.emplace(in_directory("probe.jsonl"), state_.probe_bytes);
+    curve_ = read_curve(in_directory("train.jsonl"));
+    curve_.title = setup_.title;
+    plan_ = plan_epoch(setup_.corpus, setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
+    // A run that was stopped in the middle of a validation begins with it.
+    if (state_.update > 0 && validation_due() && !validate(stop)) return TrainingEnd::stopped;
+    watch_.start();
+    while (!finished()) {
+      update();
+      if (state_.next_batch >= plan_.size()) finish_epoch();
+      if (!after_update(stop)) return TrainingEnd::stopped;
+    }
+    watch_.stop();
+    if (state_.validated_update != state_.update && !validate(stop)) return stopped();
+    if (checkpointed_ != state_.update) checkpoint();
+    return TrainingEnd::finished;
+  }
+
+ private:
+  // --- one update ------------------------------------------------------------------------------
+
+  void update() {
+    const std::size_t first = static_cast<std::size_t>(state_.next_batch);
+    const std::size_t last = std::min(first + setup_.train.accumulate, plan_.size());
+    Index tokens = 0;
+    for (std::size_t b = first; b < last; ++b) {
+      for (const std::uint32_t i : plan_[b]) {
+        tokens += static_cast<Index>(setup_.corpus.target.length(i));
+      }
+    }
+    LossSum sum;
+    for (std::size_t b = first; b < last; ++b) {
+      batch_.clear();
+      for (const std::uint32_t i : plan_[b]) {
+        batch_.add(setup_.corpus.source[i], setup_.corpus.target[i],
+                   setup_.model.decoder_start_token_id);
+      }
+      PassOptions options;
+      options.label_smoothing = static_cast<float>(setup_.train.label_smoothing);
+      options.gradient_scale = 1.0F / static_cast<float>(tokens);
+      options.seed = setup_.train.seed;
+      options.batch = state_.batches++;
+      sum += pass_.run(batch_, options);
+    }
+    norm_ = Adam::norm(model_.gradients());
+    if (!std::isfinite(sum.loss) || !std::isfinite(norm_)) refuse_update(sum);
+    rate_ = setup_.train.learning_rate_at(state_.update + 1);
+    adam_.update(model_.weights(), model_.gradients(), norm_, rate_);
+    pass_.prepare();
+    ++state_.update;
+    state_.next_batch = last;
+    average_.after_update(model_.weights(), state_.update);
+    state_.since_log += sum;
+    state_.in_epoch += sum;
+    timed_tokens_ += sum.tokens;
+  }
+
+  [[noreturn]] void refuse_update(const LossSum& sum) const {
+    throw InputError(
+        "update {}: the loss is {} and the gradient's norm {}, no longer finite; training stops, "
+        "and {}; lower train.learning_rate, raise train.warmup_updates or set train.clip_norm",
+        state_.update + 1, mean(sum.loss, sum.tokens), norm_,
+        checkpointed_ > 0 ? fmt::format("the checkpoint of update {} is kept", checkpointed_)
+                          : std::string("there is no checkpoint yet"));
+  }
+
+  void finish_epoch() {
+    log({{"event", "epoch"},
+         {"epoch", state_.epoch},
+         {"update", state_.update},
+         {"loss", mean(state_.in_epoch.loss, state_.in_epoch.tokens)},
+         {"nll", mean(state_.in_epoch.nll, state_.in_epoch.tokens)},
+         {"tokens", state_.in_epoch.tokens}});
+    state_.in_epoch = {};
+    ++state_.epoch;
+    state_.next_batch = 0;
+    plan_ = plan_epoch(setup_.corpus, setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
+  }
+
+  // --- what follows an update ------------------------------------------------------------------
+
+  /// Logs, validates and saves where it is time; false where the run was stopped.
+  bool after_update(const std::atomic<int>& stop) {
+    show_progress();
+    if (stop != 0) {
+      stopped();
+      return false;
+    }
+    const bool validation = validation_due();
+    const bool save = state_.update % setup_.train.checkpoint_every == 0;
+    if (!validation && !save) return true;
+    watch_.stop();
+    if (validation && !validate(stop)) {
+      stopped();
+      return false;
+    }
+    if (save) {
+      average_.after_checkpoint(model_.weights());
+      checkpoint();
+    }
+    watch_.start();
+    return true;
+  }
+
+  TrainingEnd stopped() {
+    checkpoint();
+    return TrainingEnd::stopped;
+  }
+
+  void show_progress() {
+    const bool due = state_.update % setup_.train.log_every == 0;
+    UpdateFigures figures;
+    figures.epoch = state_.next_batch == 0 && state_.epoch > 1 ? state_.epoch - 1 : state_.epoch;
+    figures.update = state_.update;
+    figures.updates = updates_in_all();
+    figures.loss = mean(state_.since_log.loss, state_.since_log.tokens);
+    figures.learning_rate = rate_;
+    figures.tokens_per_second =
+        static_cast<double>(timed_tokens_) / std::max(1e-9, watch_.seconds());
+    ++timed_updates_;
+    if (figures.updates >= state_.update) {
+      figures.seconds_left = watch_.seconds() / static_cast<double>(timed_updates_) *
+                             static_cast<double>(figures.updates - state_.update);
+    }
+    figures.log = due;
+    if (due) {
+      log({{"event", "train"},
+           {"epoch", figures.epoch},
+           {"update", state_.update},
+           {"loss", figures.loss},
+           {"nll", mean(state_.since_log.nll, state_.since_log.tokens)},
+           {"tokens", state_.since_log.tokens},
+           {"tokens_per_second", figures.tokens_per_second},
+           {"learning_rate", rate_},
+           {"gradient_norm", norm_}});
+      curve_.train.push_back({state_.update, figures.loss});
+      state_.since_log = {};
+    }
+    listener_.updated(figures);
+    if (due) {
+      timed_tokens_ = 0;
+      timed_updates_ = 0;
+      watch_.reset();
+    }
+  }
+
+  /// By updates, or as many as the epochs will have if all have as many batches as this one.
+  std::uint64_t updates_in_all() const {
+    const TrainConfig& c = setup_.train;
+    const std::uint64_t an_epoch = (plan_.size() + c.accumulate - 1) / c.accumulate;
+    const std::uint64_t by_epochs = c.epochs * an_epoch;
+    if (c.updates == 0) return by_epochs;
+    return by_epochs == 0 ? c.updates : std::min(c.updates, by_epochs);
+  }
+
+  bool finished() const {
+    const TrainConfig& c = setup_.train;
+    if (setup_.corpus.size() == 0) return true;
+    if (c.updates > 0 && state_.update >= c.updates) return true;
+    if (c.epochs > 0 && state_.epoch > c.epochs) return true;
+    return c.patience > 0 && state_.without_improvement >= c.patience;
+  }
+
+  // --- validation ------------------------------------------------------------------------------
+
+  bool validation_due() const {
+    if (state_.validated_update == state_.update) return false;
+    const std::uint64_t every = setup_.train.validate_every;
+    if (every == 0) return state_.next_batch == 0;
+    return state_.update % every == 0;
+  }
+
+  /// False where it was stopped before its end: nothing has changed then.
+  bool validate(const std::atomic<int>& stop) {
+    const Clock::time_point start = Clock::now();
+    Transformer candidate =
+        model_.transformer(average_.best(model_.shared_weights()), default_backend());
+    bool best = true;  // without a dev part the newest is
+    if (validator_) {
+      const std::optional<ValidationResult> result = validator_->run(candidate, stop);
+      if (!result) return false;
+      best = judge(*result);
+      report(*result, best, seconds_since(start));
+    }
+    state_.validated_update = state_.update;
+    if (best) {
+      state_.best_update = state_.update;
+      curve_.best_update = state_.update;
+      save_best(candidate);
+    }
+    record_probe(candidate);
+    listener_.curve_changed(curve_);
+    return true;
+  }
+
+  bool judge(const ValidationResult& result) {
+    const ValidationMetric metric = setup_.train.metric;
+    const double score = metric == ValidationMetric::bleu   ? result.bleu.score
+                         : metric == ValidationMetric::chrf ? result.chrf.score
+                                                            : -result.loss.loss;
+    const bool best = !state_.best_score || score > *state_.best_score;
+    if (best) state_.best_score = score;
+    state_.without_improvement = best ? 0 : state_.without_improvement + 1;
+    return best;
+  }
+
+  void report(const ValidationResult& result, bool best, double seconds) {
+    const double loss = mean(result.loss.loss, result.loss.tokens);
+    const double nll = mean(result.loss.nll, result.loss.tokens);
+    log({{"event", "validation"},
+         {"epoch", state_.next_batch == 0 && state_.epoch > 1 ? state_.epoch - 1 : state_.epoch},
+         {"update", state_.update},
+         {"loss", loss},
+         {"nll", nll},
+         {"perplexity", std::exp(std::min(nll, 700.0))},
+         {"bleu", result.bleu.score},
+         {"chrf", result.chrf.score},
+         {"best", best},
+         {"seconds", seconds}});
+    curve_.validations.push_back({state_.update, loss, result.bleu.score, result.chrf.score});
+    listener_.say(fmt::format(
+        "validation · update {} · loss {:.3f} · perplexity {:.2f} · BLEU {:.2f} · chrF2 {:.2f}{}",
+        state_.update, loss, std::exp(std::min(nll, 700.0)), result.bleu.score, result.chrf.score,
+        best ? " · best so far" : ""));
+  }
+
+  /// Every file appears whole, the weights last; the others are the same each time.
+  void save_best(Transformer& candidate) const {
+    const std::string directory = in_directory("model");
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) throw SystemError("{}: cannot make the directory: {}", directory, error.message());
+    copy_tokenizer(setup_.tokenizer_directory, directory);
+    save_model(candidate, setup_.decode, directory, DType::f32);
+  }
+
+  void record_probe(const Transformer& candidate) {
+    if (setup_.probe.empty()) return;
+    Translator translator(candidate, tokenizer_, setup_.decode);
+    ModelSummary summary = summarise(setup_.model);
+    summary.name = setup_.title;
+    summary.update = state_.update;
+    translator.describe(std::move(summary));
+    const std::vector<AttentionRecord> records =
+        translator.record({translator.prepare(setup_.probe)});
+    probe_->append(listener_.record_line(records.front()));
+  }
+
+  // --- logs and checkpoints --------------------------------------------------------------------
+
+  void log(const Json& line) { log_->append(line.dump()); }
+
+  void checkpoint() {
+    log_->sync();
+    probe_->sync();
+    state_.log_bytes = log_->bytes();
+    state_.probe_bytes = probe_->bytes();
+    state_.snapshots = average_.snapshots();
+    Json state = Json::object();
+    state["run"] = state_.to_json();
+    state["identity"] = setup_.identity;
+    write_checkpoint(in_directory("checkpoints"), state_.update, state, arrays());
+    checkpointed_ = state_.update;
+  }
+
+  std::vector<CheckpointArray> arrays() {
+    std::vector<CheckpointArray> arrays{{"weights", model_.weights()},
+                                        {"first_moments", adam_.first_moments()},
+                                        {"second_moments", adam_.second_moments()}};
+    for (CheckpointArray& array : average_.arrays()) arrays.push_back(std::move(array));
+    return arrays;
+  }
+
+  std::string in_directory(const char* name) const { return setup_.directory + "/" + name; }
+
+  TrainerSetup setup_;
+  const Tokenizer& tokenizer_;
+  TrainingListener& listener_;
+  TrainableModel model_;
+  TrainingPass pass_;
+  Adam adam_;
+  WeightAverage average_;
+  std::optional<Validator> validator_;
+  std::optional<AppendedFile> log_;
+  std::optional<AppendedFile> probe_;
+  TrainingCurve curve_;
+  RunState state_;
+  std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
+  TrainingBatch batch_;
+  double norm_ = 0;
+  double rate_ = 0;
+  std::uint64_t checkpointed_ = 0;
+  Stopwatch watch_;
+  Index timed_tokens_ = 0;
+  std::uint64_t timed_updates_ = 0;
+};
+
+Trainer::Trainer(TrainerSetup setup, const Tokenizer& tokenizer, TrainingListener& listener)
+    : run_(std::make_unique<Run>(std::move(setup), tokenizer, listener)) {}
+Trainer::~Trainer() = default;
+
+bool Trainer::resume() {
+  return run_->resume();
+}
+
+TrainingEnd Trainer::run(const std::atomic<int>& stop) {
+  return run_->run(stop);
+}
+
+TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train) {
+  TrainingMemory memory;
+  const std::uint64_t trained = count_trained(model);
+  // Weights, gradients, two moments; products prepared for both passes, and a translating model's.
+  std::uint64_t copies = 4 + 2 + 1;
+  if (train.average == Averaging::exponential) copies += 1;
+  if (train.average == Averaging::checkpoints) copies += 1 + train.average_last;
+  const auto saturated = [](std::optional<std::uint64_t> n) {
+    return n.value_or(~std::uint64_t{0});
+  };
+  memory.parameters = saturated(checked_product({trained, copies, sizeof(float)}));
+  memory.activations = activation_bytes(model, train.batch_tokens, train.batch_tokens,
+                                        static_cast<std::uint64_t>(model.max_positions));
+  return memory;
+}
+
+}  // namespace attn

@@ -1,0 +1,84 @@
+#include "train/validation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "model/training_pass.h"
+#include "train/batches.h"
+#include "translate/translator.h"
+
+namespace attn {
+namespace {
+
+constexpr std::uint64_t kLossTokens = 1000;      ///< of a batch: [T, V] logits are alive at once
+constexpr std::size_t kSentencesPerSearch = 64;  ///< translated together
+
+TrainingBatch batch_of(const Corpus& corpus, const BatchPlan& plan, int start) {
+  TrainingBatch batch;
+  for (const std::uint32_t i : plan) batch.add(corpus.source[i], corpus.target[i], start);
+  return batch;
+}
+
+}  // namespace
+
+LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing) {
+  const ModelConfig& config = model.config();
+  LossSum sum;
+  Matrix logits;
+  for (const BatchPlan& plan : plan_in_order(corpus, kLossTokens)) {
+    const TrainingBatch batch = batch_of(corpus, plan, config.decoder_start_token_id);
+    const Matrix hidden = model.decode(batch.decoder_input, model.encode(batch.source));
+    logits.resize(hidden.rows(), config.decoder_vocab_size);
+    model.logits(hidden, logits);
+    sum += cross_entropy(logits.leftCols(logits.cols() - 1), batch.targets, label_smoothing, 0.0F);
+  }
+  return sum;
+}
+
+std::optional<std::vector<std::string>> translate_lines(const Transformer& model,
+                                                        const Tokenizer& tokenizer,
+                                                        const DecodeConfig& decode,
+                                                        const std::vector<std::string>& lines,
+                                                        const std::atomic<int>& stop) {
+  const Translator translator(model, tokenizer, decode);
+  std::vector<PreparedSentence> sentences;
+  for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
+  std::vector<std::size_t> order(lines.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sentences[a].ids.size() < sentences[b].ids.size();
+  });
+  std::vector<std::string> translations(lines.size());
+  for (std::size_t first = 0; first < order.size(); first += kSentencesPerSearch) {
+    if (stop != 0) return std::nullopt;
+    const std::size_t last = std::min(first + kSentencesPerSearch, order.size());
+    std::vector<PreparedSentence> batch;
+    for (std::size_t i = first; i < last; ++i) batch.push_back(std::move(sentences[order[i]]));
+    const auto found = translator.translate(batch);
+    for (std::size_t i = first; i < last; ++i) {
+      translations[order[i]] = found[i - first].front().text;
+    }
+  }
+  return translations;
+}
+
+Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
+                     std::size_t max_tokens, float label_smoothing)
+    : text_(std::move(dev)),
+      corpus_(make_corpus(text_, tokenizer, max_tokens)),
+      tokenizer_(tokenizer),
+      decode_(std::move(decode)),
+      label_smoothing_(label_smoothing) {}
+
+std::optional<ValidationResult> Validator::run(const Transformer& model,
+                                               const std::atomic<int>& stop) const {
+  ValidationResult result;
+  result.loss = corpus_loss(model, corpus_, label_smoothing_);
+  const auto translations = translate_lines(model, tokenizer_, decode_, text_.source, stop);
+  if (!translations) return std::nullopt;
+  result.bleu = corpus_bleu(*translations, text_.target);
+  result.chrf = corpus_chrf(*translations, text_.target);
+  return result;
+}
+
+}  // namespace attn

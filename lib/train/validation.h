@@ -1,0 +1,52 @@
+// What the dev part says of a model: its loss, and BLEU and chrF of searched text.
+#pragma once
+
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
+#include "model/transformer.h"
+#include "nn/cross_entropy.h"
+#include "train/corpus.h"
+
+namespace attn {
+
+struct ValidationResult {
+  LossSum loss;  ///< label-smoothed, teacher-forced, without dropout
+  BleuScore bleu;
+  ChrfScore chrf;
+};
+
+/// A model's loss on a corpus. Padding, the target's last id, is no class.
+LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
+
+/// Translations of all lines, in their order; batches hold lines of like length. Nothing where
+/// `stop` became true in between.
+std::optional<std::vector<std::string>> translate_lines(const Transformer& model,
+                                                        const Tokenizer& tokenizer,
+                                                        const DecodeConfig& decode,
+                                                        const std::vector<std::string>& lines,
+                                                        const std::atomic<int>& stop);
+
+class Validator {
+ public:
+  /// The tokenizer outlives the validator. Pairs longer than max_tokens count for the scores only.
+  Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
+            std::size_t max_tokens, float label_smoothing);
+
+  /// Nothing where `stop` became true in between.
+  std::optional<ValidationResult> run(const Transformer& model, const std::atomic<int>& stop) const;
+
+ private:
+  ParallelText text_;
+  Corpus corpus_;
+  const Tokenizer& tokenizer_;
+  DecodeConfig decode_;
+  float label_smoothing_;
+};
+
+}  // namespace attn

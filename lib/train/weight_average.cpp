@@ -1,0 +1,71 @@
+#include "train/weight_average.h"
+
+#include <algorithm>
+
+#include "base/matmul.h"
+
+namespace attn {
+namespace {
+
+constexpr Index kBlock = 4096;
+
+/// y += share · (x − y), on the threads.
+void blend(std::span<const float> x, float share, float* y) {
+  const auto size = static_cast<Index>(x.size());
+  parallel_for((size + kBlock - 1) / kBlock, size * 2, [&](Index block) {
+    const Index first = block * kBlock;
+    kernels().blend(x.data() + first, share, y + first, std::min(kBlock, size - first));
+  });
+}
+
+}  // namespace
+
+WeightAverage::WeightAverage(const TrainConfig& config, std::span<const float> weights)
+    : kind_(config.average), decay_(config.average_decay) {
+  if (kind_ == Averaging::none) return;
+  mean_ = std::make_shared<AlignedFloats>(weights.size());
+  std::copy(weights.begin(), weights.end(), mean_->data());
+  if (kind_ != Averaging::checkpoints) return;
+  for (std::uint64_t i = 0; i < config.average_last; ++i) {
+    last_.emplace_back(weights.size());
+    std::copy(weights.begin(), weights.end(), last_.back().data());
+  }
+}
+
+void WeightAverage::after_update(std::span<const float> weights, std::uint64_t t) {
+  if (kind_ != Averaging::exponential) return;
+  const auto now = static_cast<double>(t);
+  const double decay = std::min(decay_, (1.0 + now) / (10.0 + now));
+  blend(weights, static_cast<float>(1.0 - decay), mean_->data());
+}
+
+void WeightAverage::after_checkpoint(std::span<const float> weights) {
+  if (kind_ != Averaging::checkpoints) return;
+  std::copy(weights.begin(), weights.end(), last_[snapshots_ % last_.size()].data());
+  ++snapshots_;
+}
+
+std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<AlignedFloats>& weights) {
+  if (kind_ == Averaging::none) return weights;
+  if (kind_ == Averaging::exponential) return mean_;
+  if (snapshots_ == 0) return weights;
+  const std::size_t count = std::min(static_cast<std::size_t>(snapshots_), last_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    // After i + 1 terms each counts 1 / (i + 1).
+    blend({last_[i].data(), last_[i].size()}, 1.0F / static_cast<float>(i + 1), mean_->data());
+  }
+  return mean_;
+}
+
+std::vector<CheckpointArray> WeightAverage::arrays() {
+  std::vector<CheckpointArray> arrays;
+  if (kind_ == Averaging::exponential) {
+    arrays.push_back({"average", {mean_->data(), mean_->size()}});
+  }
+  for (std::size_t i = 0; i < last_.size(); ++i) {
+    arrays.push_back({"snapshot." + std::to_string(i), {last_[i].data(), last_[i].size()}});
+  }
+  return arrays;
+}
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+// What tests of the kernels share: the tables that this CPU runs, lengths that are no multiple of
+// any block, and rows whose surroundings are watched.
+#pragma once
+
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/kernels.h"
+#include "random_matrix.h"
+
+namespace attn::test {
+
+inline std::vector<const Kernels*> kernel_tables() {
+  std::vector<const Kernels*> all{portable_kernels()};
+  if (avx2_kernels() != nullptr) all.push_back(avx2_kernels());
+  if (avx512_kernels() != nullptr) all.push_back(avx512_kernels());
+  return all;
+}
+
+inline const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
+
+/// n numbers that a kernel works on in place, with NaN on both sides of them.
+class Row {
+ public:
+  Row(Index n, std::string_view name, float bound = 1.0F) : Row(random_matrix(1, n, name, bound)) {}
+  explicit Row(const Matrix& values)
+      : n_(values.size()),
+        memory_(static_cast<std::size_t>(n_) + 2 * kAround,
+                std::numeric_limits<float>::quiet_NaN()) {
+    std::copy_n(values.data(), n_, data());
+  }
+  static Row zeros(Index n) { return Row(Matrix::Zero(1, n)); }
+  static Row poisoned(Index n) { return Row(test::poisoned(1, n)); }
+
+  float* data() { return memory_.data() + kAround; }
+  Index size() const { return n_; }
+  float operator[](Index i) const { return memory_[kAround + static_cast<std::size_t>(i)]; }
+  double at(Index i) const { return static_cast<double>((*this)[i]); }
+
+  /// Whether the numbers before and after the row are still NaN.
+  bool untouched_around() const {
+    for (std::size_t i = 0; i < kAround; ++i) {
+      if (memory_[i] == memory_[i] || memory_.rbegin()[i] == memory_.rbegin()[i]) return false;
+    }
+    return true;
+  }
+  /// The same bits.
+  bool operator==(const Row& other) const {
+    return n_ == other.n_ &&
+           std::memcmp(memory_.data(), other.memory_.data(), memory_.size() * sizeof(float)) == 0;
+  }
+
+ private:
+  static constexpr std::size_t kAround = 33;
+  Index n_;
+  std::vector<float> memory_;
+};
+
+}  // namespace attn::test

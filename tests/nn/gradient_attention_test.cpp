@@ -1,0 +1,222 @@
+// Attention's backward pass against numeric gradients of the formula in double.
+#include <doctest/doctest.h>
+
+#include <array>
+
+#include "nn/attention.h"
+#include "numeric_gradient.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// Sentences, heads, masks and dropout of one test, with room between the rows of the sentences:
+/// nothing there may be read or written.
+struct Setting {
+  std::vector<std::pair<Index, Index>> lengths;  ///< queries and keys of each sentence
+  Index heads = 3;
+  Index head_dim = 5;
+  float scale = 0.4F;
+  bool causal = false;
+  bool hide = false;
+  Dropout dropout = {};
+};
+
+/// The groups of a setting, one row left free before each sentence on both sides.
+struct Rows {
+  std::vector<AttentionGroup> groups;
+  std::vector<std::vector<std::uint8_t>> hidden;
+  Index queries = 0;
+  Index keys = 0;
+
+  explicit Rows(const Setting& s) : hidden(s.lengths.size()) {
+    for (std::size_t b = 0; b < s.lengths.size(); ++b) {
+      const auto [n, m] = s.lengths[b];
+      AttentionGroup g{static_cast<Index>(b), queries + 1, n, keys + 1, m, nullptr, {}};
+      if (s.hide) {
+        for (Index j = 0; j < m; ++j) hidden[b].push_back(j % 3 == 1 ? 1 : 0);
+        if (b == 1) hidden[b].assign(hidden[b].size(), 1);  // a sentence that is padding alone
+      }
+      g.mask = {s.causal, hidden[b]};
+      groups.push_back(g);
+      queries += n + 1;
+      keys += m + 1;
+    }
+  }
+};
+
+bool is_hidden(const AttentionGroup& g, Index i, Index j) {
+  const bool future = g.mask.causal && j > g.keys - g.queries + i;
+  return future || (!g.mask.hidden.empty() && g.mask.hidden[static_cast<std::size_t>(j)] != 0);
+}
+
+/// softmax of each row over the keys that its query may see; zeros where there are none.
+DoubleMatrix weights_of(const AttentionGroup& g, const DoubleMatrix& scores) {
+  DoubleMatrix w = DoubleMatrix::Zero(g.queries, g.keys);
+  for (Index i = 0; i < g.queries; ++i) {
+    double sum = 0;
+    for (Index j = 0; j < g.keys; ++j) {
+      if (!is_hidden(g, i, j)) sum += w(i, j) = std::exp(scores(i, j));
+    }
+    if (sum > 0) w.row(i) /= sum;
+  }
+  return w;
+}
+
+/// Attention of all groups and heads in double. Rows between sentences stay 0.
+DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<DoubleMatrix>& masks,
+                       const std::array<DoubleMatrix, 3>& qkv) {
+  DoubleMatrix out = DoubleMatrix::Zero(rows.queries, qkv[0].cols());
+  std::size_t mask = 0;
+  for (const AttentionGroup& g : rows.groups) {
+    for (Index h = 0; h < s.heads; ++h) {
+      const auto part = [&](const DoubleMatrix& x, Index first, Index n) {
+        return x.block(first, h * s.head_dim, n, s.head_dim);
+      };
+      const DoubleMatrix scores = part(qkv[0], g.first_query, g.queries) *
+                                  part(qkv[1], g.first_key, g.keys).transpose() *
+                                  static_cast<double>(s.scale);
+      out.block(g.first_query, h * s.head_dim, g.queries, s.head_dim) =
+          weights_of(g, scores).cwiseProduct(masks[mask++]) * part(qkv[2], g.first_key, g.keys);
+    }
+  }
+  return out;
+}
+
+/// The masks of dropout as attend_training() numbers the weights: groups, heads, queries, keys.
+std::vector<DoubleMatrix> masks_of(const Setting& s, const Rows& rows) {
+  std::vector<DoubleMatrix> masks;
+  Index first = 0;
+  for (const AttentionGroup& g : rows.groups) {
+    for (Index h = 0; h < s.heads; ++h) {
+      Matrix ones = Matrix::Ones(g.queries, g.keys);
+      s.dropout.apply(ones.data(), ones.size(), first);
+      masks.push_back(ones.cast<double>());
+      first += ones.size();
+    }
+  }
+  return masks;
+}
+
+/// NaN in the rows between sentences.
+void poison_gaps(MatrixRef x, const Rows& rows, bool queries) {
+  for (const AttentionGroup& g : rows.groups) {
+    x.row((queries ? g.first_query : g.first_key) - 1).setConstant(NAN);
+  }
+}
+
+/// Whether the rows between sentences are still NaN; makes them 0 for a comparison.
+bool clear_gaps(MatrixRef x, const Rows& rows, bool queries) {
+  bool still = true;
+  for (const AttentionGroup& g : rows.groups) {
+    auto row = x.row((queries ? g.first_query : g.first_key) - 1);
+    still = still && row.array().isNaN().all();
+    row.setZero();
+  }
+  return still;
+}
+
+void check_attention(const Setting& s) {
+  const Rows rows(s);
+  const Index d = s.heads * s.head_dim;
+  Matrix queries = random_matrix(rows.queries, d, "queries", 2.0F);
+  Matrix memory = random_matrix(rows.keys, 2 * d, "memory", 2.0F);  // keys and values side by side
+  Matrix dout = random_matrix(rows.queries, d, "dout");
+  std::array<DoubleMatrix, 3> qkv{queries.cast<double>(), memory.leftCols(d).cast<double>(),
+                                  memory.rightCols(d).cast<double>()};
+  const std::vector<DoubleMatrix> masks = masks_of(s, rows);
+  const auto loss = [&] { return weighted(dout, attention(s, rows, masks, qkv)); };
+  const DoubleMatrix expected = attention(s, rows, masks, qkv);
+  std::array<DoubleMatrix, 3> gradient;
+  for (std::size_t i = 0; i < 3; ++i) gradient[i] = numeric_gradient(qkv[i], loss);
+
+  poison_gaps(queries, rows, true);
+  poison_gaps(dout, rows, true);
+  poison_gaps(memory, rows, false);
+  const AttentionShape shape{AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale};
+  const KeysAndValues from{memory.data(), memory.data() + d, 2 * d};
+  Embedded in(queries);
+  Embedded out(poisoned(rows.queries, d));
+  KeptWeights kept;
+  attend_training(shape, in.view(), from, rows.groups, s.dropout, out.view(), kept);
+  CHECK(out.untouched_outside());
+  CHECK(clear_gaps(out.view(), rows, true));
+  CHECK(largest_error(out.view(), expected) < 2e-6);
+
+  Embedded dqueries(poisoned(rows.queries, d));
+  Embedded dmemory(poisoned(rows.keys, 2 * d));
+  Embedded doutput(dout);
+  float* dkeys = dmemory.view().data();
+  attend_backward(shape, in.view(), from, rows.groups, s.dropout, kept, doutput.view(),
+                  dqueries.view(), {dkeys, dkeys + d, dmemory.view().outerStride()});
+  CHECK(dqueries.untouched_outside());
+  CHECK(dmemory.untouched_outside());
+  CHECK(clear_gaps(dqueries.view(), rows, true));
+  CHECK(clear_gaps(dmemory.view(), rows, false));
+  CHECK(largest_error(dqueries.view(), gradient[0]) < 3e-6);
+  CHECK(largest_error(dmemory.view().leftCols(d), gradient[1]) < 3e-6);
+  CHECK(largest_error(dmemory.view().rightCols(d), gradient[2]) < 3e-6);
+}
+
+const std::vector<std::pair<Index, Index>> kSelf{{7, 7}, {1, 1}, {19, 19}, {4, 4}};
+const std::vector<std::pair<Index, Index>> kCross{{7, 11}, {3, 1}, {1, 6}, {18, 5}};
+
+}  // namespace
+
+TEST_CASE("attention: gradients of encoder, causal and cross attention") {
+  check_attention({.lengths = kSelf});
+  check_attention({.lengths = kSelf, .causal = true});
+  check_attention({.lengths = kCross});
+}
+
+TEST_CASE("attention: gradients with other heads, one head, and unscaled scores") {
+  check_attention({.lengths = kSelf, .heads = 1, .head_dim = 17});
+  check_attention({.lengths = kCross, .heads = 5, .head_dim = 1});
+  check_attention({.lengths = kCross, .heads = 2, .head_dim = 3, .scale = 1.0F});
+}
+
+TEST_CASE("attention: gradients with hidden keys, and a sentence whose keys are all hidden") {
+  check_attention({.lengths = kSelf, .hide = true});
+  check_attention({.lengths = kSelf, .causal = true, .hide = true});
+  check_attention({.lengths = kCross, .hide = true});
+}
+
+TEST_CASE("attention: causal with more or fewer keys than queries") {
+  check_attention({.lengths = {{3, 8}, {6, 2}, {5, 5}}, .causal = true});
+}
+
+TEST_CASE("attention: gradients through dropout of the weights") {
+  for (const float probability : {0.1F, 0.6F}) {
+    check_attention({.lengths = kSelf, .dropout = {probability, 41}});
+    check_attention({.lengths = kSelf, .causal = true, .hide = true, .dropout = {probability, 42}});
+    check_attention({.lengths = kCross, .dropout = {probability, 43}});
+  }
+}
+
+TEST_CASE("attention in training is attend() where dropout is off, to the bit") {
+  const Setting s{.lengths = kSelf, .causal = true};
+  const Rows rows(s);
+  const Matrix qkv = random_matrix(rows.queries, 45, "qkv");
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 3, 5, 0.4F};
+  const KeysAndValues from{qkv.data() + 15, qkv.data() + 30, 45};
+  Matrix a = Matrix::Zero(rows.queries, 15);
+  Matrix b = a;
+  KeptWeights kept;
+  attend(shape, qkv.leftCols(15), from, rows.groups, a, nullptr);
+  attend_training(shape, qkv.leftCols(15), from, rows.groups, {}, b, kept);
+  CHECK(a == b);
+  CHECK(!a.isZero(0));
+}
+
+TEST_CASE("attention in training refuses keys that lie in a cache") {
+  const Setting s{.lengths = {{2, 2}}};
+  Rows rows(s);
+  const std::int32_t order[] = {1, 0};
+  rows.groups[0].key_rows = order;
+  Matrix x = random_matrix(3, 15, "x");
+  KeptWeights kept;
+  CHECK_THROWS_AS(attend_training({AttentionKind::cross, 0, 3, 5, 1.0F}, x,
+                                  {x.data(), x.data(), 15}, rows.groups, {}, x, kept),
+                  std::logic_error);
+}

@@ -1,0 +1,214 @@
+// Backward passes of layer norm, embedding and cross-entropy against numeric gradients of their
+// formulas in double.
+#include <doctest/doctest.h>
+
+#include "nn/cross_entropy.h"
+#include "nn/embedding.h"
+#include "nn/layer_norm.h"
+#include "numeric_gradient.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w, const DoubleMatrix& b) {
+  DoubleMatrix y(x.rows(), x.cols());
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Eigen::RowVectorXd centred = x.row(t).array() - x.row(t).mean();
+    const double variance = centred.squaredNorm() / static_cast<double>(x.cols());
+    const double epsilon = LayerNorm::epsilon;
+    y.row(t) = (centred / std::sqrt(variance + epsilon)).cwiseProduct(w.row(0)) + b.row(0);
+  }
+  return y;
+}
+
+/// Label-smoothed cross-entropy as its definition says it: a log-softmax, and the mean over
+/// classes.
+double smoothed_loss(const DoubleMatrix& logits, const std::vector<int>& targets, double smoothing,
+                     double* nll = nullptr) {
+  double loss = 0;
+  for (Index t = 0; t < logits.rows(); ++t) {
+    const double top = logits.row(t).maxCoeff();
+    const double log_sum = top + std::log((logits.row(t).array() - top).exp().sum());
+    const Eigen::RowVectorXd log_p = logits.row(t).array() - log_sum;
+    const double at_target = log_p(targets[static_cast<std::size_t>(t)]);
+    loss -= (1 - smoothing) * at_target + smoothing * log_p.mean();
+    if (nll != nullptr) *nll -= at_target;
+  }
+  return loss;
+}
+
+}  // namespace
+
+TEST_CASE("layer norm: gradients are those of the formula") {
+  for (const auto& [rows, columns] : {std::pair<Index, Index>{7, 5}, {1, 13}, {37, 33}, {16, 2}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    const Matrix x = random_matrix(rows, columns, "x", 3.0F);
+    Matrix w = random_matrix(1, columns, "w");
+    Matrix b = random_matrix(1, columns, "b");
+    const Matrix dy = random_matrix(rows, columns, "dy");
+    DoubleMatrix xd = x.cast<double>();
+    DoubleMatrix wd = w.cast<double>();
+    DoubleMatrix bd = b.cast<double>();
+    const auto loss = [&] { return weighted(dy, normalised(xd, wd, bd)); };
+    const DoubleMatrix expected_dx = numeric_gradient(xd, loss);
+
+    const LayerNorm norm{view(w), view(b)};
+    AddedTo dw(1, columns, "dw");
+    AddedTo db(1, columns, "db");
+    const LayerNorm gradient{view(dw.now), view(db.now)};
+    Embedded dx(poisoned(rows, columns));
+    Embedded in(x);
+    Embedded dout(dy);
+    norm.backward(in.view(), dout.view(), dx.view(), gradient);
+    CHECK(largest_error(dx.view(), expected_dx) < 3e-6);
+    CHECK(dx.untouched_outside());
+    CHECK(largest_error(dw.added(), numeric_gradient(wd, loss)) < 1e-6);
+    CHECK(largest_error(db.added(), numeric_gradient(bd, loss)) < 1e-6);
+
+    Matrix in_place = dy;
+    norm.backward(x, in_place, in_place, gradient);
+    CHECK(in_place == dx.view());
+  }
+}
+
+TEST_CASE("layer norm: a row without variance gives finite gradients") {
+  const Matrix x = Matrix::Constant(2, 9, 0.25F);
+  Matrix w = Matrix::Ones(1, 9);
+  Matrix b = Matrix::Zero(1, 9);
+  const Matrix dy = random_matrix(2, 9, "dy");
+  Matrix dx = poisoned(2, 9);
+  Matrix dw = Matrix::Zero(1, 9);
+  Matrix db = Matrix::Zero(1, 9);
+  LayerNorm{view(w), view(b)}.backward(x, dy, dx, {view(dw), view(db)});
+  for (Index t = 0; t < 2; ++t) {  // x̂ = 0: what is left is dy − its mean, times 1 / √ε
+    const Eigen::RowVectorXd d = dy.row(t).cast<double>();
+    const DoubleMatrix expected =
+        (d.array() - d.mean()) / std::sqrt(static_cast<double>(LayerNorm::epsilon));
+    CHECK(largest_error(dx.row(t), expected) < 1e-6);
+  }
+  CHECK(dw.isZero(0));
+}
+
+TEST_CASE("embedding: gradients of repeated tokens add up, padding's row stays") {
+  const std::vector<int> ids{3, 0, 3, 6, 3, 1, 6};
+  const std::vector<Index> places{0, 1, 2, 0, 1, 2, 3};
+  const float scale = 2.5F;
+  const Index width = 5;
+  const Matrix table = random_matrix(7, width, "table");
+  const Matrix positions = random_matrix(6, width, "positions");
+  const Matrix dout = random_matrix(7, width, "dout");
+  DoubleMatrix td = table.cast<double>();
+  DoubleMatrix pd = positions.cast<double>();
+  const auto loss = [&] {
+    DoubleMatrix y(7, width);
+    for (Index t = 0; t < 7; ++t) {
+      const auto i = static_cast<std::size_t>(t);
+      y.row(t) = td.row(ids[i]) * static_cast<double>(scale) + pd.row(places[i]);
+    }
+    return weighted(dout, y);
+  };
+  const DoubleMatrix expected_table = numeric_gradient(td, loss);
+  const DoubleMatrix expected_positions = numeric_gradient(pd, loss);
+  for (const int frozen : {-1, 6, 3, 2}) {
+    for (const bool learned : {true, false}) {
+      CAPTURE(frozen);
+      CAPTURE(learned);
+      AddedTo dtable(7, width, "dtable");
+      AddedTo dpositions(6, width, "dpositions");
+      Embedded d(dout);
+      embed_backward(d.view(), scale, ids, frozen, places, view(dtable.now),
+                     learned ? view(dpositions.now) : Parameter{});
+      DoubleMatrix expected = expected_table;
+      if (frozen >= 0) {
+        expected.row(frozen).setZero();
+        CHECK(dtable.now.row(frozen) == dtable.start.row(frozen));
+      }
+      CHECK(largest_error(dtable.added(), expected) < 1e-6);
+      if (learned) {
+        CHECK(largest_error(dpositions.added(), expected_positions) < 1e-6);
+      } else {
+        CHECK(dpositions.now == dpositions.start);
+      }
+    }
+  }
+}
+
+TEST_CASE("embedding: wide rows on several threads have one thread's bits") {
+  const Index width = 200;  // more than one chunk of columns
+  std::vector<int> ids(601);
+  std::vector<Index> places(601);
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    ids[t] = static_cast<int>(t * 7 % 11);
+    places[t] = static_cast<Index>(t % 13);
+  }
+  const Matrix dout = random_matrix(601, width, "dout");
+  const auto run = [&](int threads) {
+    Matrix dtable = random_matrix(11, width, "dtable");
+    Matrix dpositions = random_matrix(13, width, "dpositions");
+    set_threads(threads);
+    embed_backward(dout, 3.0F, ids, 10, places, view(dtable), view(dpositions));
+    set_threads(1);
+    return std::pair{dtable, dpositions};
+  };
+  const auto one = run(1);
+  CHECK(run(2) == one);
+  CHECK(run(3) == one);
+  DoubleMatrix expected = random_matrix(11, width, "dtable").cast<double>();
+  for (Index t = 0; t < 601; ++t) {
+    const int id = ids[static_cast<std::size_t>(t)];
+    if (id != 10) expected.row(id) += 3.0 * dout.row(t).cast<double>();
+  }
+  CHECK(largest_error(one.first, expected) < 2e-6);
+}
+
+TEST_CASE("cross-entropy: loss and gradient are those of the definition") {
+  for (const float smoothing : {0.0F, 0.1F, 0.9F}) {
+    for (const auto& [rows, classes] : {std::pair<Index, Index>{7, 37}, {1, 1}, {3, 16}, {5, 2}}) {
+      for (const float size : {1.0F, 60.0F}) {
+        CAPTURE(smoothing);
+        CAPTURE(classes);
+        CAPTURE(size);
+        const Matrix logits = random_matrix(rows, classes, "logits", size);
+        std::vector<int> targets;
+        for (Index t = 0; t < rows; ++t)
+          targets.push_back(static_cast<int>((t * 11 + 36) % classes));
+        const float scale = 0.125F;
+        const auto epsilon = static_cast<double>(smoothing);
+        DoubleMatrix ld = logits.cast<double>();
+        double nll = 0;
+        const double loss = smoothed_loss(ld, targets, epsilon, &nll);
+        const DoubleMatrix expected = numeric_gradient(
+            ld, [&] { return static_cast<double>(scale) * smoothed_loss(ld, targets, epsilon); });
+        Embedded found(logits);
+        const LossSum sum = cross_entropy(found.view(), targets, smoothing, scale);
+        CHECK(sum.tokens == rows);
+        CHECK(sum.loss == doctest::Approx(loss).epsilon(1e-6).scale(1));
+        CHECK(sum.nll == doctest::Approx(nll).epsilon(1e-6).scale(1));
+        CHECK(largest_error(found.view(), expected) < 1e-6);
+        CHECK(found.untouched_outside());
+      }
+    }
+  }
+}
+
+TEST_CASE("cross-entropy: logits of any size give finite gradients") {
+  Matrix logits(3, 5);
+  logits << 3e38F, -3e38F, 0, 88, 1,  //
+      -3e4F, -3e4F, -3e4F, -3e4F, -3e4F, 1e4F, 1e4F + 1, 0, 0, 0;
+  const LossSum sum = cross_entropy(logits, std::vector<int>{0, 2, 1}, 0.0F, 1.0F);
+  CHECK(logits.allFinite());
+  CHECK(std::isfinite(sum.loss));
+  CHECK(logits.row(0).isZero(0));  // certain, and right
+  CHECK(logits(1, 2) == doctest::Approx(-0.8));
+  CHECK(logits(2, 0) == doctest::Approx(1 / (1 + std::exp(1.0))));
+}
+
+TEST_CASE("cross-entropy: targets that are no class, or too few of them, are refused") {
+  Matrix logits = random_matrix(2, 5, "logits");
+  for (const std::vector<int>& targets : {std::vector<int>{0, 5}, {-1, 0}, {0}, {0, 1, 2}}) {
+    CHECK_THROWS_AS(cross_entropy(logits, targets, 0.0F, 1.0F), std::logic_error);
+  }
+}

@@ -1,0 +1,84 @@
+// Gradients by central differences of a function in double, for the backward passes to be compared
+// with.
+#pragma once
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "base/matmul.h"
+#include "nn/dropout.h"
+#include "random_matrix.h"
+
+namespace attn::test {
+
+using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+inline Parameter view(Matrix& m) {
+  return row_major(m.data(), m.rows(), m.cols());
+}
+
+/// d f / d x by central differences. f reads x; its steps are undone.
+inline DoubleMatrix numeric_gradient(DoubleMatrix& x, const std::function<double()>& f) {
+  constexpr double kStep = 1e-5;
+  DoubleMatrix gradient(x.rows(), x.cols());
+  for (Index i = 0; i < x.size(); ++i) {
+    double& element = x.data()[i];
+    const double before = element;
+    element = before + kStep;
+    const double above = f();
+    element = before - kStep;
+    gradient.data()[i] = (above - f()) / (2 * kStep);
+    element = before;
+  }
+  return gradient;
+}
+
+/// The loss that tests of one layer use: Σ weight ⊙ y, whose gradient at y is the weight.
+inline double weighted(const Matrix& weight, const DoubleMatrix& y) {
+  return weight.cast<double>().cwiseProduct(y).sum();
+}
+
+/// The largest difference as a share of the largest expected number (of 1 where all are smaller);
+/// NaN counts as infinitely wrong.
+inline double largest_error(const ConstMatrixRef& found, const DoubleMatrix& expected) {
+  if (found.rows() != expected.rows() || found.cols() != expected.cols()) return INFINITY;
+  if (expected.size() == 0) return 0;
+  if (!found.allFinite() || !expected.allFinite()) return INFINITY;
+  const double scale = std::max(1.0, expected.cwiseAbs().maxCoeff());
+  return (found.cast<double>() - expected).cwiseAbs().maxCoeff() / scale;
+}
+
+/// What dropout multiplies each number of a [rows, columns] matrix with.
+inline DoubleMatrix mask_of(const Dropout& dropout, Index rows, Index columns) {
+  Matrix ones = Matrix::Ones(rows, columns);
+  dropout.apply(ones);
+  return ones.cast<double>();
+}
+
+/// Gradients that are added to something: starts from random numbers and hands out what was added.
+struct AddedTo {
+  Matrix start;
+  Matrix now;
+
+  AddedTo(Index rows, Index columns, std::string_view name)
+      : start(random_matrix(rows, columns, name)), now(start) {}
+  Matrix added() const { return now - start; }
+};
+
+/// x as the middle columns of a wider matrix of NaN, as layers see parts of each other's outputs.
+struct Embedded {
+  Matrix wide;
+  Index columns;
+
+  explicit Embedded(const Matrix& x) : wide(poisoned(x.rows(), x.cols() + 5)), columns(x.cols()) {
+    wide.middleCols(2, columns) = x;
+  }
+  MatrixRef view() { return wide.middleCols(2, columns); }
+  /// Whether nothing was written outside.
+  bool untouched_outside() const {
+    return wide.leftCols(2).array().isNaN().all() && wide.rightCols(3).array().isNaN().all();
+  }
+};
+
+}  // namespace attn::test
