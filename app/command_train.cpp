@@ -15,6 +15,7 @@
 #include "train/checkpoint.h"
 #include "train/run_identity.h"
 #include "train/trainer.h"
+#include "train/training_memory.h"
 #include "training_progress.h"
 #include "view/curve_svg.h"
 #include "view/json_record.h"

@@ -57,7 +57,6 @@ struct HypothesisRecord {
 struct ModelSummary {
   bool random_weights = false;
   std::optional<std::uint64_t> seed;    ///< of random weights
-  std::optional<std::uint64_t> update;  ///< of the training run that these weights are a moment of
   std::string name;                     ///< directory, config or preset as the user named it
   int d_model = 0;
   int encoder_layers = 0;
@@ -68,6 +67,8 @@ struct ModelSummary {
   int decoder_ffn_dim = 0;
   int vocab_size = 0;          ///< of the source
   int decoder_vocab_size = 0;  ///< of the target
+  /// Of the training run that these weights are a moment of.
+  std::optional<std::uint64_t> update = std::nullopt;
 
   int encoder_head_dim() const { return encoder_heads > 0 ? d_model / encoder_heads : 0; }
   int decoder_head_dim() const { return decoder_heads > 0 ? d_model / decoder_heads : 0; }

@@ -5,16 +5,14 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/checked.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "model/model_directory.h"
 #include "model/training_pass.h"
 #include "train/adam.h"
 #include "train/batches.h"
 #include "train/checkpoint.h"
+#include "train/journal.h"
 #include "train/run_identity.h"
-#include "train/train_log.h"
 #include "train/weight_average.h"
 #include "translate/translator.h"
 
@@ -25,10 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double mean(double sum, Index tokens) {
-  return tokens > 0 ? sum / static_cast<double>(tokens) : 0.0;
 }
 
 AdamConfig adam_config(const TrainConfig& c) {
@@ -68,7 +62,8 @@ class Trainer::Run {
         model_(setup_.model, setup_.train.seed),
         pass_(model_, default_backend()),
         adam_(model_.weights().size(), adam_config(setup_.train)),
-        average_(setup_.train, model_.weights()) {
+        average_(setup_.train, model_.weights()),
+        journal_(setup_.directory, setup_.title, listener) {
     if (setup_.dev) {
       DecodeConfig search = setup_.decode;
       search.num_beams = static_cast<int>(setup_.train.validate_beams);
@@ -77,7 +72,6 @@ class Trainer::Run {
                          static_cast<std::size_t>(setup_.model.max_positions),
                          static_cast<float>(setup_.train.label_smoothing));
     }
-    curve_.title = setup_.title;
   }
 
   bool resume() {
@@ -106,10 +100,7 @@ class Trainer::Run {
   }
 
   TrainingEnd run(const std::atomic<int>& stop) {
-    log_.emplace(in_directory("train.jsonl"), state_.log_bytes);
-    probe_.emplace(in_directory("probe.jsonl"), state_.probe_bytes);
-    curve_ = read_curve(in_directory("train.jsonl"));
-    curve_.title = setup_.title;
+    journal_.open(state_);
     plan_ = plan_epoch(setup_.corpus, setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
     // A run that was stopped in the middle of a validation begins with it.
     if (state_.update > 0 && validation_due() && !validate(stop)) return TrainingEnd::stopped;
@@ -168,18 +159,13 @@ class Trainer::Run {
     throw InputError(
         "update {}: the loss is {} and the gradient's norm {}, no longer finite; training stops, "
         "and {}; lower train.learning_rate, raise train.warmup_updates or set train.clip_norm",
-        state_.update + 1, mean(sum.loss, sum.tokens), norm_,
+        state_.update + 1, mean_of(sum.loss, sum.tokens), norm_,
         checkpointed_ > 0 ? fmt::format("the checkpoint of update {} is kept", checkpointed_)
                           : std::string("there is no checkpoint yet"));
   }
 
   void finish_epoch() {
-    log({{"event", "epoch"},
-         {"epoch", state_.epoch},
-         {"update", state_.update},
-         {"loss", mean(state_.in_epoch.loss, state_.in_epoch.tokens)},
-         {"nll", mean(state_.in_epoch.nll, state_.in_epoch.tokens)},
-         {"tokens", state_.in_epoch.tokens}});
+    journal_.epoch(state_);
     state_.in_epoch = {};
     ++state_.epoch;
     state_.next_batch = 0;
@@ -217,40 +203,27 @@ class Trainer::Run {
   }
 
   void show_progress() {
-    const bool due = state_.update % setup_.train.log_every == 0;
+    ++timed_updates_;
     UpdateFigures figures;
-    figures.epoch = state_.next_batch == 0 && state_.epoch > 1 ? state_.epoch - 1 : state_.epoch;
+    figures.epoch = epoch_of(state_);
     figures.update = state_.update;
     figures.updates = updates_in_all();
-    figures.loss = mean(state_.since_log.loss, state_.since_log.tokens);
+    figures.loss = mean_of(state_.since_log.loss, state_.since_log.tokens);
     figures.learning_rate = rate_;
     figures.tokens_per_second =
         static_cast<double>(timed_tokens_) / std::max(1e-9, watch_.seconds());
-    ++timed_updates_;
     if (figures.updates >= state_.update) {
       figures.seconds_left = watch_.seconds() / static_cast<double>(timed_updates_) *
                              static_cast<double>(figures.updates - state_.update);
     }
-    figures.log = due;
-    if (due) {
-      log({{"event", "train"},
-           {"epoch", figures.epoch},
-           {"update", state_.update},
-           {"loss", figures.loss},
-           {"nll", mean(state_.since_log.nll, state_.since_log.tokens)},
-           {"tokens", state_.since_log.tokens},
-           {"tokens_per_second", figures.tokens_per_second},
-           {"learning_rate", rate_},
-           {"gradient_norm", norm_}});
-      curve_.train.push_back({state_.update, figures.loss});
-      state_.since_log = {};
-    }
+    figures.log = state_.update % setup_.train.log_every == 0;
+    if (figures.log) journal_.train(state_, figures, norm_);
     listener_.updated(figures);
-    if (due) {
-      timed_tokens_ = 0;
-      timed_updates_ = 0;
-      watch_.reset();
-    }
+    if (!figures.log) return;
+    state_.since_log = {};
+    timed_tokens_ = 0;
+    timed_updates_ = 0;
+    watch_.reset();
   }
 
   /// By updates, or as many as the epochs will have if all have as many batches as this one.
@@ -289,16 +262,15 @@ class Trainer::Run {
       const std::optional<ValidationResult> result = validator_->run(candidate, stop);
       if (!result) return false;
       best = judge(*result);
-      report(*result, best, seconds_since(start));
+      journal_.validation(state_, *result, best, seconds_since(start));
     }
     state_.validated_update = state_.update;
     if (best) {
       state_.best_update = state_.update;
-      curve_.best_update = state_.update;
       save_best(candidate);
     }
     record_probe(candidate);
-    listener_.curve_changed(curve_);
+    journal_.show_curve(state_.best_update);
     return true;
   }
 
@@ -311,26 +283,6 @@ class Trainer::Run {
     if (best) state_.best_score = score;
     state_.without_improvement = best ? 0 : state_.without_improvement + 1;
     return best;
-  }
-
-  void report(const ValidationResult& result, bool best, double seconds) {
-    const double loss = mean(result.loss.loss, result.loss.tokens);
-    const double nll = mean(result.loss.nll, result.loss.tokens);
-    log({{"event", "validation"},
-         {"epoch", state_.next_batch == 0 && state_.epoch > 1 ? state_.epoch - 1 : state_.epoch},
-         {"update", state_.update},
-         {"loss", loss},
-         {"nll", nll},
-         {"perplexity", std::exp(std::min(nll, 700.0))},
-         {"bleu", result.bleu.score},
-         {"chrf", result.chrf.score},
-         {"best", best},
-         {"seconds", seconds}});
-    curve_.validations.push_back({state_.update, loss, result.bleu.score, result.chrf.score});
-    listener_.say(fmt::format(
-        "validation · update {} · loss {:.3f} · perplexity {:.2f} · BLEU {:.2f} · chrF2 {:.2f}{}",
-        state_.update, loss, std::exp(std::min(nll, 700.0)), result.bleu.score, result.chrf.score,
-        best ? " · best so far" : ""));
   }
 
   /// Every file appears whole, the weights last; the others are the same each time.
@@ -350,20 +302,13 @@ class Trainer::Run {
     summary.name = setup_.title;
     summary.update = state_.update;
     translator.describe(std::move(summary));
-    const std::vector<AttentionRecord> records =
-        translator.record({translator.prepare(setup_.probe)});
-    probe_->append(listener_.record_line(records.front()));
+    journal_.probe(translator.record({translator.prepare(setup_.probe)}).front());
   }
 
-  // --- logs and checkpoints --------------------------------------------------------------------
-
-  void log(const Json& line) { log_->append(line.dump()); }
+  // --- checkpoints -----------------------------------------------------------------------------
 
   void checkpoint() {
-    log_->sync();
-    probe_->sync();
-    state_.log_bytes = log_->bytes();
-    state_.probe_bytes = probe_->bytes();
+    journal_.sync(state_);
     state_.snapshots = average_.snapshots();
     Json state = Json::object();
     state["run"] = state_.to_json();
@@ -390,9 +335,7 @@ class Trainer::Run {
   Adam adam_;
   WeightAverage average_;
   std::optional<Validator> validator_;
-  std::optional<AppendedFile> log_;
-  std::optional<AppendedFile> probe_;
-  TrainingCurve curve_;
+  Journal journal_;
   RunState state_;
   std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
   TrainingBatch batch_;
@@ -414,22 +357,6 @@ bool Trainer::resume() {
 
 TrainingEnd Trainer::run(const std::atomic<int>& stop) {
   return run_->run(stop);
-}
-
-TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train) {
-  TrainingMemory memory;
-  const std::uint64_t trained = count_trained(model);
-  // Weights, gradients, two moments; products prepared for both passes, and a translating model's.
-  std::uint64_t copies = 4 + 2 + 1;
-  if (train.average == Averaging::exponential) copies += 1;
-  if (train.average == Averaging::checkpoints) copies += 1 + train.average_last;
-  const auto saturated = [](std::optional<std::uint64_t> n) {
-    return n.value_or(~std::uint64_t{0});
-  };
-  memory.parameters = saturated(checked_product({trained, copies, sizeof(float)}));
-  memory.activations = activation_bytes(model, train.batch_tokens, train.batch_tokens,
-                                        static_cast<std::uint64_t>(model.max_positions));
-  return memory;
 }
 
 }  // namespace attn

@@ -78,12 +78,4 @@ class Trainer {
   std::unique_ptr<Run> run_;
 };
 
-/// Bytes that training takes at its peak: weights, gradients, moments, prepared products, averages,
-/// and the activations of a batch of `batch_tokens` on both sides. Saturates at 2⁶⁴ − 1.
-struct TrainingMemory {
-  std::uint64_t parameters = 0;  ///< with everything that lives as long as they do
-  std::uint64_t activations = 0;
-};
-TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train);
-
 }  // namespace attn
