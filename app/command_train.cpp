@@ -1,6 +1,5 @@
 // attn-demo train: trains a model from an experiment file, into a directory that a run owns.
-#include <omp.h>
-
+#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -11,8 +10,8 @@
 #include "commands.h"
 #include "experiment_tokenizer.h"
 #include "model_source.h"
+#include "run_directory.h"
 #include "stop_signal.h"
-#include "train/checkpoint.h"
 #include "train/run_identity.h"
 #include "train/trainer.h"
 #include "train/training_memory.h"
@@ -69,7 +68,7 @@ class TrainCommand {
  public:
   explicit TrainCommand(const TrainOptions& options) : options_(options) {
     set_threads(options.threads.empty()
-                    ? omp_get_max_threads()
+                    ? available_cores()
                     : static_cast<int>(parse_whole("--threads", options.threads, 1, 1024)));
   }
 
@@ -80,7 +79,9 @@ class TrainCommand {
     std::optional<ParallelText> dev;
     if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
     check_memory();
-    claim_directory();
+    const std::string config = config_as_used();
+    std::signal(SIGHUP, SIG_IGN);  // a terminal that closes, from the tokenizer's training on
+    directory_ = std::make_unique<RunDirectory>(options_.out, options_.resume);
     Listener listener(options_.out);
     const std::string tokenizer_directory = prepare_tokenizer(listener);
     const Tokenizer tokenizer(tokenizer_directory);
@@ -100,7 +101,12 @@ class TrainCommand {
     setup.probe = experiment_.data.probe;
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory);
     setup.title = fs::path(options_.config).stem().string();
-    train(std::move(setup), tokenizer, listener);
+    Trainer trainer(std::move(setup), tokenizer, listener);
+    if (options_.resume && !trainer.resume()) {
+      listener.say("note: no checkpoint yet in " + options_.out + "; training begins anew");
+    }
+    directory_->begin(config);
+    train(trainer, listener);
   }
 
  private:
@@ -159,37 +165,31 @@ class TrainCommand {
         experiment_.train.batch_tokens, human(available));
   }
 
-  /// Makes DIR this run's own, and writes the config there as it is used.
-  void claim_directory() {
-    std::error_code error;
-    fs::create_directories(options_.out, error);
-    if (error) {
-      throw SystemError("{}: cannot make the directory: {}; check the path after --out",
-                        options_.out, error.message());
-    }
-    lock_ = std::make_unique<RunLock>(options_.out);
-    if (!options_.resume) {
-      for (const fs::directory_entry& entry : fs::directory_iterator(options_.out)) {
-        if (entry.path().filename() == "lock") continue;
-        throw SystemError(
-            "{}: is not empty (it holds {}); --resume goes on with a run, another --out begins one",
-            options_.out, printable(entry.path().filename().string()));
-      }
-    }
-    write_file(options_.out + "/config.json", experiment_.document.dump(2) + "\n");
+  /// DIR/config.json, made before DIR is: a path in it may be no text.
+  std::string config_as_used() const try {
+    return experiment_.document.dump(2) + "\n";
+  } catch (const Json::exception&) {
+    throw InputError(
+        "{}: a path in it is not valid UTF-8, and DIR/config.json could not hold it; rename the "
+        "folder",
+        options_.config);
   }
 
   /// The directory of the tokenizer's files: the config's own, or DIR/tokenizer, trained once.
   std::string prepare_tokenizer(Listener& listener) const {
     if (!experiment_.tokenizer.model.empty()) return experiment_.tokenizer.model;
     const std::string directory = options_.out + "/tokenizer";
-    if (directory_exists(directory)) return directory;  // it was renamed there when it was complete
+    std::error_code ignored;
+    // It was renamed there when it was complete; without a checkpoint it may be another config's.
+    if (directory_exists(directory) && directory_->has_checkpoint()) return directory;
+    fs::remove_all(directory, ignored);
     listener.say(fmt::format("training a {} tokenizer of {} pieces", experiment_.tokenizer.type,
                              tokenizer_pieces(experiment_.tokenizer)));
     const std::string writing = directory + ".tmp";
-    std::error_code ignored;
     fs::remove_all(writing, ignored);
+    remove_on_stop(writing);
     train_tokenizer_for(experiment_, writing);
+    forget_on_stop(writing);
     std::error_code error;
     fs::rename(writing, directory, error);
     if (error) throw SystemError("{}: cannot rename into place: {}", directory, error.message());
@@ -217,12 +217,8 @@ class TrainCommand {
     listener.say(fmt::format("{} sentence pairs to train on", corpus.size()));
   }
 
-  void train(TrainerSetup setup, const Tokenizer& tokenizer, Listener& listener) const {
+  void train(Trainer& trainer, Listener& listener) const {
     const std::atomic<int>& stop = stop_gently();
-    Trainer trainer(std::move(setup), tokenizer, listener);
-    if (options_.resume && !trainer.resume()) {
-      listener.say("note: no checkpoint yet in " + options_.out + "; training begins anew");
-    }
     if (trainer.run(stop) == TrainingEnd::stopped) {
       listener.say("stopped after a checkpoint; --resume goes on");
       throw StoppedBySignal{stop};
@@ -232,7 +228,7 @@ class TrainCommand {
 
   const TrainOptions& options_;
   ExperimentConfig experiment_;
-  std::unique_ptr<RunLock> lock_;
+  std::unique_ptr<RunDirectory> directory_;
 };
 
 }  // namespace

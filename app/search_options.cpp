@@ -1,7 +1,5 @@
 #include "search_options.h"
 
-#include <omp.h>
-
 #include <algorithm>
 
 #include "arguments.h"
@@ -66,7 +64,7 @@ std::size_t SearchOptions::batch_size() const {
 }
 
 void SearchOptions::use_threads() const {
-  const int cores = std::min(omp_get_max_threads(), 4);
+  const int cores = std::min(available_cores(), 4);
   set_threads(threads.empty() ? cores
                               : static_cast<int>(parse_whole("--threads", threads, 1, 1024)));
 }

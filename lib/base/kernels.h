@@ -25,6 +25,7 @@ struct PanelProduct {
   float* y;           ///< [rows, out]
   Index y_stride;
   Index panel_rows;     ///< rows of a panel in memory; `in` of them, from `panels` on, are used
+  Index chain = 64;     ///< terms that are added up before they join the sum in y
   bool add = false;     ///< y += the product instead of y = it
   bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
 };

@@ -34,14 +34,6 @@ inline void store_n(const Lanes& value, float* x, Index n) {
 // costs one load of the panel's row and one broadcast a row of x. The loops over registers must be
 // unrolled at every optimisation level: a register has no index.
 
-/// Terms that one chain of fused multiply-adds adds up before it joins the sum: rounding errors
-/// grow with the length of a chain, so long rows are cut like PyTorch's products cut them.
-constexpr Index kChain = 64;
-
-/// The same for products of two activations, whose `in` is a batch's tokens: there the terms'
-/// signs are mixed, and a longer chain saves reading and writing y.
-constexpr Index kStripChain = 128;
-
 /// Adds a finished chain to y: the first one founds the sum, the last one brings the bias.
 template <int Rows>
 inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLanes], Index row,
@@ -71,9 +63,8 @@ void block_product(const PanelProduct& p, const float* panel, Index row, Index c
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
   const float* x = p.x + row * (strips ? p.in : p.x_stride);
-  constexpr Index chain = strips ? kStripChain : kChain;
-  for (Index start = 0; start < p.in; start += chain) {
-    const Index end = start + chain < p.in ? start + chain : p.in;
+  for (Index start = 0; start < p.in; start += p.chain) {
+    const Index end = start + p.chain < p.in ? start + p.chain : p.in;
     Lanes sum[Rows][kPanelLanes];
 #pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) {

@@ -1,7 +1,6 @@
 #include "base/matmul.h"
 
 #include <dnnl.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,9 +11,17 @@
 namespace attn {
 namespace {
 
-int thread_count = 1;
-
 using PlainMap = Eigen::Map<const Matrix>;
+
+/// A panel's whole width is copied in a few instructions, without a call.
+void copy_row(const float* from, float* to, Index width) {
+  constexpr Index kWhole = 64;
+  if (width == kWhole) {
+    std::memcpy(to, from, kWhole * sizeof(float));
+  } else {
+    std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(float));
+  }
+}
 
 /// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
 /// both the source's and the target's cache lines in use when the weight lies transposed.
@@ -23,10 +30,8 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
   for (Index i0 = 0; i0 < w.rows; i0 += block) {
     const Index i1 = std::min(i0 + block, w.rows);
     if (w.column_stride == 1) {
-      for (Index i = i0; i < i1; ++i) {
-        std::memcpy(out + i * stride, w.data + i * w.row_stride + first,
-                    static_cast<std::size_t>(width) * sizeof(float));
-      }
+      const float* from = w.data + first;
+      for (Index i = i0; i < i1; ++i) copy_row(from + i * w.row_stride, out + i * stride, width);
       continue;
     }
     for (Index j = 0; j < width; ++j) {
@@ -60,19 +65,6 @@ Backend default_backend() {
   return chosen;
 }
 
-void set_threads(int threads) {
-  thread_count = std::max(1, threads);
-  omp_set_num_threads(thread_count);
-}
-
-int threads() {
-  return thread_count;
-}
-
-bool may_use_threads() {
-  return thread_count > 1 && omp_in_parallel() == 0;
-}
-
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   data_.reset(static_cast<float*>(
       ::operator new (std::max<std::size_t>(count, 1) * sizeof(float), std::align_val_t{64})));
@@ -83,8 +75,8 @@ void AlignedFloats::Free::operator()(float* p) const {
 }
 
 WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
-                             const std::vector<Parameter>& biases, Backend backend)
-    : backend_(backend) {
+                             const std::vector<Parameter>& biases, Backend backend, Chains chains)
+    : backend_(backend), chains_(chains) {
   update(weights, biases);
 }
 
@@ -207,6 +199,7 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
                            y.data(),
                            y.outerStride(),
                            in_,
+                           chains_ == Chains::exact ? 64 : 256,
                            add};
   const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
   // Threads share out the panels; where there are few, also blocks of rows.
@@ -260,6 +253,7 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
           strips.data(),       0,     rows,    count,
           panel_memory.data(), width, nullptr, c.data() + first * c.outerStride() + column,
           c.outerStride(),     count};
+      p.chain = count;
       p.add = true;
       p.strips = true;
       k.panel_product(p, 0, 1);

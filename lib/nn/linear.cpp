@@ -46,8 +46,12 @@ TrainableLinear::TrainableLinear(const Linear& parameters, const Linear& gradien
   if (parameters.weight.row_stride != 1 || gradient.weight.row_stride != 1) {
     throw std::logic_error("a trained weight lies [out, in] in memory");
   }
-  forward_ = parameters_.prepare(backend);
-  backward_ = WeightProduct({parameters_.weight.transposed()}, {}, backend);
+  const bool has_bias = parameters.bias.data != nullptr;
+  forward_ =
+      WeightProduct({parameters_.weight},
+                    has_bias ? std::vector<Parameter>{parameters_.bias} : std::vector<Parameter>{},
+                    backend, Chains::fast);
+  backward_ = WeightProduct({parameters_.weight.transposed()}, {}, backend, Chains::fast);
 }
 
 void TrainableLinear::prepare() {

@@ -52,7 +52,8 @@ std::optional<CheckpointInfo> newest_checkpoint(const std::string& folder,
 void read_arrays(const CheckpointInfo& checkpoint, const std::vector<CheckpointArray>& arrays);
 
 /// Holds DIR/lock (flock) while a run writes into DIR, which exists. SystemError where another run
-/// has it. The file stays: removing it would let two runs lock two files of that name.
+/// has it. The file stays; only who holds the lock may remove it, and who opened it before then
+/// locks the new one.
 class RunLock {
  public:
   explicit RunLock(const std::string& directory);
@@ -61,6 +62,8 @@ class RunLock {
   RunLock& operator=(const RunLock&) = delete;
 
  private:
+  void lock(const std::string& directory, const std::string& path);
+
   int descriptor_ = -1;
 };
 

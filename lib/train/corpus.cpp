@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/threads.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -56,17 +57,31 @@ void Sentences::add(const std::vector<int>& ids) {
 }
 
 Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {
+  constexpr std::size_t kLines = 4096;  // cut by the threads at a time, then added in order
+  struct Pair {
+    std::vector<int> source;
+    std::vector<int> target;
+  };
   Corpus corpus;
-  for (std::size_t i = 0; i < text.source.size(); ++i) {
-    const std::vector<int> source = tokenizer.encode_source(text.source[i]).ids;
-    const std::vector<int> target = tokenizer.encode_target(text.target[i]).ids;
-    if (source.size() < 2 || target.size() < 2) {
-      ++corpus.empty;
-    } else if (source.size() > max_tokens || target.size() > max_tokens) {
-      ++corpus.too_long;
-    } else {
-      corpus.source.add(source);
-      corpus.target.add(target);
+  std::vector<Pair> pairs;
+  for (std::size_t first = 0; first < text.source.size(); first += kLines) {
+    pairs.assign(std::min(kLines, text.source.size() - first), {});
+    constexpr Index kCostOfLine = 1 << 16;
+    const auto count = static_cast<Index>(pairs.size());
+    parallel_for(count, count * kCostOfLine, [&](Index i) {
+      const auto line = static_cast<std::size_t>(i);
+      pairs[line] = {tokenizer.encode_source(text.source[first + line]).ids,
+                     tokenizer.encode_target(text.target[first + line]).ids};
+    });
+    for (const auto& [source, target] : pairs) {
+      if (source.size() < 2 || target.size() < 2) {
+        ++corpus.empty;
+      } else if (source.size() > max_tokens || target.size() > max_tokens) {
+        ++corpus.too_long;
+      } else {
+        corpus.source.add(source);
+        corpus.target.add(target);
+      }
     }
   }
   return corpus;

@@ -8,11 +8,39 @@
 namespace attn {
 namespace {
 
-/// What may differ: it ends the run, or watches it.
-constexpr const char* kFree[] = {"updates", "epochs", "patience", "log_every", "checkpoint_every"};
+/// Every key with its default, but for what only ends a run or watches it.
+Json train_identity(const TrainConfig& c) {
+  constexpr const char* kSchedules[] = {"inverse_sqrt", "constant", "linear", "cosine"};
+  constexpr const char* kAverages[] = {"none", "exponential", "checkpoints"};
+  constexpr const char* kMetrics[] = {"bleu", "chrf", "loss"};
+  Json train{{"batch_tokens", c.batch_tokens},
+             {"accumulate", c.accumulate},
+             {"learning_rate", c.learning_rate},
+             {"warmup_updates", c.warmup_updates},
+             {"schedule", kSchedules[static_cast<int>(c.schedule)]},
+             {"adam_beta1", c.adam_beta1},
+             {"adam_beta2", c.adam_beta2},
+             {"adam_epsilon", c.adam_epsilon},
+             {"label_smoothing", c.label_smoothing},
+             {"clip_norm", c.clip_norm},
+             {"average", kAverages[static_cast<int>(c.average)]},
+             {"average_decay", c.average_decay},
+             {"average_last", c.average_last},
+             {"validate_every", c.validate_every},
+             {"validate_beams", c.validate_beams},
+             {"metric", kMetrics[static_cast<int>(c.metric)]},
+             {"max_length", c.max_length},
+             {"seed", c.seed}};
+  if (c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine) {
+    train["updates"] = c.updates;
+  }
+  // Averaging over checkpoints depends on when they are made.
+  if (c.average == Averaging::checkpoints) train["checkpoint_every"] = c.checkpoint_every;
+  return train;
+}
 
 std::string digest(const std::string& path) {
-  return sha256_hex(read_file(path, std::size_t{1} << 34));
+  return "sha256:" + sha256_hex(read_file(path, std::size_t{1} << 34));
 }
 
 void add_digests(Json& data, const char* part, const DataFiles& files) {
@@ -29,16 +57,7 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   for (const char* key : {"dropout", "attention_dropout", "activation_dropout"}) {
     if (!identity["model"].contains(key)) identity["model"][key] = 0.0;
   }
-  Json train = experiment.document.value("train", Json::object());
-  const bool falls = experiment.train.schedule == LearningRateSchedule::linear ||
-                     experiment.train.schedule == LearningRateSchedule::cosine;
-  for (const std::string key : kFree) {
-    if (key == "updates" && falls) continue;
-    // Averaging over checkpoints depends on when they are made.
-    if (key == "checkpoint_every" && experiment.train.average == Averaging::checkpoints) continue;
-    train.erase(key);
-  }
-  identity["train"] = train;
+  identity["train"] = train_identity(experiment.train);
   identity["decode"] = experiment.document.value("decode", Json::object());
   identity["probe"] = experiment.data.probe;
   Json data = Json::object();
@@ -46,6 +65,11 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   add_digests(data, "dev", experiment.data.dev);
   identity["data"] = data;
   Json tokenizer = Json::object();
+  if (experiment.tokenizer.model.empty()) {
+    tokenizer["type"] = experiment.tokenizer.type;
+    tokenizer["vocab_size"] = experiment.tokenizer.vocab_size;
+    tokenizer["joint"] = experiment.tokenizer.joint;
+  }
   for (const std::string& name : tokenizer_files()) {
     const std::string path = tokenizer_directory + "/" + name;
     if (file_exists(path)) tokenizer[name] = digest(path);

@@ -177,22 +177,20 @@ class Trainer::Run {
   /// Logs, validates and saves where it is time; false where the run was stopped.
   bool after_update(const std::atomic<int>& stop) {
     show_progress();
+    const bool save = state_.update % setup_.train.checkpoint_every == 0;
+    if (save) average_.after_checkpoint(model_.weights());  // also where a signal came
     if (stop != 0) {
       stopped();
       return false;
     }
     const bool validation = validation_due();
-    const bool save = state_.update % setup_.train.checkpoint_every == 0;
     if (!validation && !save) return true;
     watch_.stop();
     if (validation && !validate(stop)) {
       stopped();
       return false;
     }
-    if (save) {
-      average_.after_checkpoint(model_.weights());
-      checkpoint();
-    }
+    if (save) checkpoint();
     watch_.start();
     return true;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/error.h"
 #include "model/training_pass.h"
 #include "train/batches.h"
 #include "translate/translator.h"
@@ -68,7 +69,13 @@ Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig 
       corpus_(make_corpus(text_, tokenizer, max_tokens)),
       tokenizer_(tokenizer),
       decode_(std::move(decode)),
-      label_smoothing_(label_smoothing) {}
+      label_smoothing_(label_smoothing) {
+  if (corpus_.size() > 0) return;
+  throw InputError(
+      "data.dev: no pair is left to validate on ({} with an empty side, {} longer than {} tokens); "
+      "give other files, or raise model.max_position_embeddings",
+      corpus_.empty, corpus_.too_long, max_tokens);
+}
 
 std::optional<ValidationResult> Validator::run(const Transformer& model,
                                                const std::atomic<int>& stop) const {

@@ -34,7 +34,8 @@ std::optional<std::vector<std::string>> translate_lines(const Transformer& model
 
 class Validator {
  public:
-  /// The tokenizer outlives the validator. Pairs longer than max_tokens count for the scores only.
+  /// The tokenizer outlives the validator. Pairs longer than max_tokens count for the scores
+  /// only. InputError where no pair is left for the loss.
   Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
             std::size_t max_tokens, float label_smoothing);
 

@@ -50,7 +50,9 @@ std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<Aligned
   if (kind_ == Averaging::exponential) return mean_;
   if (snapshots_ == 0) return weights;
   const std::size_t count = std::min(static_cast<std::size_t>(snapshots_), last_.size());
-  for (std::size_t i = 0; i < count; ++i) {
+  // The first is copied: blending with share 1 would round what an earlier call left there in.
+  std::copy_n(last_[0].data(), last_[0].size(), mean_->data());
+  for (std::size_t i = 1; i < count; ++i) {
     // After i + 1 terms each counts 1 / (i + 1).
     blend({last_[i].data(), last_[i].size()}, 1.0F / static_cast<float>(i + 1), mean_->data());
   }

@@ -48,8 +48,9 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
   const auto parts = std::min(static_cast<std::size_t>(threads()), order.size());
   SearchResults results(order.size());
   std::vector<std::exception_ptr> errors(parts);
-#pragma omp parallel for schedule(static, 1)
-  for (std::size_t part = 0; part < parts; ++part) {
+  constexpr Index kMuch = Index{1} << 40;  // always worth a thread
+  parallel_for(static_cast<Index>(parts), kMuch, [&](Index index) {
+    const auto part = static_cast<std::size_t>(index);
     try {
       PackedTokens own;
       for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
@@ -60,7 +61,7 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
     } catch (...) {
       errors[part] = std::current_exception();
     }
-  }
+  });
   for (const std::exception_ptr& error : errors) {
     if (error) std::rethrow_exception(error);
   }

@@ -1,0 +1,44 @@
+// The directory of a training run: one run at a time, and never somebody else's files.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "train/checkpoint.h"
+
+namespace attn {
+
+/// Until begin() nothing in it counts: where the start fails, what was made goes again.
+class RunDirectory {
+ public:
+  /// Makes and locks it. SystemError where another run writes there, where it is not empty and the
+  /// run is a new one, and where it holds files and none of them is a run's (to resume there would
+  /// overwrite them).
+  RunDirectory(const std::string& path, bool resume);
+  ~RunDirectory();
+  RunDirectory(const RunDirectory&) = delete;
+  RunDirectory& operator=(const RunDirectory&) = delete;
+
+  const std::string& path() const { return path_; }
+
+  /// Whether a checkpoint is there, whole or not.
+  bool has_checkpoint() const;
+
+  /// Training begins: writes config.json, and takes away half-written files that a killed run left.
+  void begin(const std::string& config);
+
+ private:
+  void make();
+  void refuse_files(bool resume) const;
+
+  std::string path_;
+  std::vector<std::filesystem::path> made_;  ///< what did not exist before, innermost first
+  bool was_empty_ = false;                   ///< but for a lock
+  bool had_lock_ = false;
+  bool begun_ = false;
+  std::unique_ptr<RunLock> lock_;
+};
+
+}  // namespace attn

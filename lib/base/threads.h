@@ -1,0 +1,40 @@
+// The program's threads: loops whose turns are independent, shared out among a few workers.
+//
+// Why not OpenMP's? Its workers wait for one another by spinning. Where another program wants the
+// same cores, the spinning takes the very time that the others' work would need, and a run on two
+// threads becomes many times slower than on one. Here a worker that finds nothing to do spins for a
+// few microseconds only, the turns are handed out one after another, and whoever has a core does
+// them.
+#pragma once
+
+#include "base/index.h"
+
+namespace attn {
+
+/// Threads that products and attention may use from now on (at least 1).
+void set_threads(int threads);
+int threads();
+
+/// Cores that this process may run on.
+int available_cores();
+
+/// Whether more threads could help here: there are several, and this is not one of their tasks.
+bool may_use_threads();
+
+/// Calls run(context, i) for every i in [0, count), each once, on the threads; returns when all are
+/// done. `run` must not throw. Inside of it no further threads are used.
+void run_on_threads(Index count, void (*run)(void* context, Index i), void* context);
+
+/// Calls f(i) for i in [0, count) on the threads when the whole costs at least ~2¹⁷ multiply-adds,
+/// here otherwise. f must not throw.
+template <typename F>
+void parallel_for(Index count, Index multiply_adds, F&& f) {
+  if (count > 1 && multiply_adds >= (Index{1} << 17) && may_use_threads()) {
+    run_on_threads(
+        count, [](void* context, Index i) { (*static_cast<F*>(context))(i); }, &f);
+  } else {
+    for (Index i = 0; i < count; ++i) f(i);
+  }
+}
+
+}  // namespace attn
