@@ -3,7 +3,6 @@
 #include <chrono>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 
 #include "arguments.h"
 #include "base/error.h"
@@ -15,6 +14,7 @@
 #include "score_report.h"
 #include "search_options.h"
 #include "sentence_notes.h"
+#include "translate/translate_all.h"
 
 namespace attn {
 namespace {
@@ -131,8 +131,7 @@ class FileTranslator {
       sentences.push_back(translator_->prepare(line));
       notes.add(sentences.back(), 0, model_.transformer->config().max_positions);
     }
-    Lines translations(sources.size());
-    search(sentences, translations, run);
+    const Lines translations = search(std::move(sentences), run);
     notes.report();
     run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     run.model = model_.name;
@@ -142,35 +141,19 @@ class FileTranslator {
   }
 
  private:
-  /// Sentences of like length go together, so that no batch waits for its longest one; the longest
-  /// first, so that too large a batch fails at once.
-  void search(std::vector<PreparedSentence>& sentences, Lines& translations, TranslationRun& run) {
-    std::vector<std::size_t> order(sentences.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return sentences[a].ids.size() > sentences[b].ids.size();
-    });
-    std::size_t all_tokens = 0;
-    for (const PreparedSentence& sentence : sentences) all_tokens += sentence.ids.size();
-    std::size_t tokens = 0;
+  Lines search(std::vector<PreparedSentence> sentences, TranslationRun& run) {
+    Lines translations;
     Progress progress("sentences", Progress::BesideStdout::yes);
-    for (std::size_t first = 0; first < order.size(); first += batch_) {
-      const std::size_t last = std::min(first + batch_, order.size());
-      std::vector<PreparedSentence> batch;
-      for (std::size_t i = first; i < last; ++i) {
-        tokens += sentences[order[i]].ids.size();
-        batch.push_back(std::move(sentences[order[i]]));
-      }
-      const std::vector<std::vector<Translation>> found = translator_->translate(batch);
-      for (std::size_t i = first; i < last; ++i) {
-        const Translation& best = found[i - first].front();
-        translations[order[i]] = clean_text(best.text).text;
-        run.tokens += best.ids.size();
-      }
-      progress.update(last, all_tokens == 0
-                                ? 1.0
-                                : static_cast<double>(tokens) / static_cast<double>(all_tokens));
+    const auto found =
+        translate_all(*translator_, std::move(sentences), batch_, [&](const TranslatedSoFar& done) {
+          progress.update(done.sentences, done.fraction);
+          return true;
+        });
+    for (const Translation& translation : *found) {
+      translations.push_back(clean_text(translation.text).text);
+      run.tokens += translation.ids.size();
     }
+    return translations;
   }
 
   std::size_t batch_;

@@ -268,8 +268,15 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
   if (a.rows() != b.rows() || c.rows() != a.cols() || c.cols() != b.cols()) {
     throw std::logic_error("product of mismatched shapes");
   }
-  if (backend != Backend::panels) {
+  if (backend == Backend::plain) {
     c.noalias() += a.transpose() * b;
+    return;
+  }
+  if (backend == Backend::onednn) {
+    if (dnnl_sgemm('T', 'N', a.cols(), b.cols(), a.rows(), 1.0F, a.data(), a.outerStride(),
+                   b.data(), b.outerStride(), 1.0F, c.data(), c.outerStride()) != dnnl_success) {
+      throw std::runtime_error("oneDNN refused a product");
+    }
     return;
   }
   // Threads share out the rows of c; each packs its own columns of a. Short runs keep those in the

@@ -1,17 +1,14 @@
 #include "train/validation.h"
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/error.h"
 #include "model/training_pass.h"
 #include "train/batches.h"
-#include "translate/translator.h"
+#include "translate/translate_all.h"
 
 namespace attn {
 namespace {
 
-constexpr std::uint64_t kLossTokens = 1000;      ///< of a batch: [T, V] logits are alive at once
+constexpr std::uint64_t kLossTokens = 256;       ///< of a batch: [T, V] logits are alive at once
 constexpr std::size_t kSentencesPerSearch = 64;  ///< translated together
 
 TrainingBatch batch_of(const Corpus& corpus, const BatchPlan& plan, int start) {
@@ -44,23 +41,12 @@ std::optional<std::vector<std::string>> translate_lines(const Transformer& model
   const Translator translator(model, tokenizer, decode);
   std::vector<PreparedSentence> sentences;
   for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
-  std::vector<std::size_t> order(lines.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return sentences[a].ids.size() < sentences[b].ids.size();
-  });
-  std::vector<std::string> translations(lines.size());
-  for (std::size_t first = 0; first < order.size(); first += kSentencesPerSearch) {
-    if (stop != 0) return std::nullopt;
-    const std::size_t last = std::min(first + kSentencesPerSearch, order.size());
-    std::vector<PreparedSentence> batch;
-    for (std::size_t i = first; i < last; ++i) batch.push_back(std::move(sentences[order[i]]));
-    const auto found = translator.translate(batch);
-    for (std::size_t i = first; i < last; ++i) {
-      translations[order[i]] = found[i - first].front().text;
-    }
-  }
-  return translations;
+  const auto found = translate_all(translator, std::move(sentences), kSentencesPerSearch,
+                                   [&](const TranslatedSoFar&) { return stop == 0; });
+  if (!found) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const Translation& translation : *found) texts.push_back(translation.text);
+  return texts;
 }
 
 Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,

@@ -24,8 +24,7 @@ struct ValidationResult {
 /// A model's loss on a corpus. Padding, the target's last id, is no class.
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
 
-/// Translations of all lines, in their order; batches hold lines of like length. Nothing where
-/// `stop` became true in between.
+/// Translations of all lines, in their order; nothing where `stop` became other than 0 in between.
 std::optional<std::vector<std::string>> translate_lines(const Transformer& model,
                                                         const Tokenizer& tokenizer,
                                                         const DecodeConfig& decode,
@@ -39,7 +38,7 @@ class Validator {
   Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
             std::size_t max_tokens, float label_smoothing);
 
-  /// Nothing where `stop` became true in between.
+  /// Nothing where `stop` became other than 0 in between.
   std::optional<ValidationResult> run(const Transformer& model, const std::atomic<int>& stop) const;
 
  private:
