@@ -97,6 +97,7 @@ class TrainCommand {
     setup.corpus = make_corpus(text, tokenizer, most_tokens());
     report_corpus(setup.corpus, text, listener);
     text = {};
+    require_memory_for(setup.model, largest_batch(setup.corpus, experiment_.train));
     setup.dev = std::move(dev);
     setup.probe = experiment_.data.probe;
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory);
@@ -135,6 +136,7 @@ class TrainCommand {
           options_.config);
     }
     check_shape(experiment_.model, options_.config);
+    resolve(experiment_.decode, 0, options_.config);  // refuses what is out of range there
   }
 
   std::size_t most_tokens() const {
@@ -144,6 +146,7 @@ class TrainCommand {
     return static_cast<std::size_t>(std::min(most, c.batch_tokens));
   }
 
+  /// By what the config says; the text will say more exactly.
   void check_memory() const {
     ModelConfig model = experiment_.model;
     if (!experiment_.tokenizer.model.empty()) {
@@ -151,18 +154,12 @@ class TrainCommand {
     } else if (model.vocab_size == 0) {
       model.vocab_size = model.decoder_vocab_size = tokenizer_pieces(experiment_.tokenizer) + 1;
     }
-    const TrainingMemory memory = training_memory(model, experiment_.train);
-    const std::uint64_t sum = memory.parameters + memory.activations;
-    const std::uint64_t needed = sum < memory.parameters ? ~std::uint64_t{0} : sum;
-    const std::uint64_t available = available_memory();
-    if (needed <= available) return;
-    const auto human = [](std::uint64_t bytes) { return human_bytes(static_cast<double>(bytes)); };
-    throw MemoryError(
-        "{}: training takes about {} of memory ({} for weights, gradients, moments and products, "
-        "{} for a batch of {} tokens), and {} are available; lower train.batch_tokens or the "
-        "model's sizes",
-        options_.config, human(needed), human(memory.parameters), human(memory.activations),
-        experiment_.train.batch_tokens, human(available));
+    require_memory_for(model, expected_batch(experiment_.train));
+  }
+
+  void require_memory_for(const ModelConfig& model, const BatchShape& largest) const {
+    require_training_memory(training_memory(model, experiment_.train, largest), largest,
+                            options_.config);
   }
 
   /// DIR/config.json, made before DIR is: a path in it may be no text.

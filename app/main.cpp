@@ -1,9 +1,13 @@
 // attn-demo: parses the command line, runs one command, and is the one place that turns errors into
 // a line on stderr and an exit code.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <new>
 #include <sstream>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -15,6 +19,15 @@
 namespace {
 
 using attn::ExitCode;
+
+/// Where 0, 1 or 2 is closed, the next file that is opened would get the number, and what is meant
+/// for stderr would land in it. Reading and writing there goes on failing.
+void occupy_standard_descriptors() {
+  for (const int number : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(number, F_GETFD) >= 0) continue;
+    std::ignore = open("/dev/null", number == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+}
 
 int fail(ExitCode code, const std::string& message) {
   std::string line;
@@ -64,6 +77,7 @@ int run_command(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  occupy_standard_descriptors();
   attn::handle_stop_signals();
   try {
     return run_command(argc, argv);

@@ -2,12 +2,14 @@
 // with.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
-#include <vector>
+#include <string_view>
 
 #include "base/matmul.h"
 #include "nn/dropout.h"
+#include "nn/layer_norm.h"
 #include "random_matrix.h"
 
 namespace attn::test {
@@ -47,6 +49,19 @@ inline double largest_error(const ConstMatrixRef& found, const DoubleMatrix& exp
   if (!found.allFinite() || !expected.allFinite()) return INFINITY;
   const double scale = std::max(1.0, expected.cwiseAbs().maxCoeff());
   return (found.cast<double>() - expected).cwiseAbs().maxCoeff() / scale;
+}
+
+/// Layer norm as its formula says it, weights and bias [1, columns].
+inline DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w,
+                               const DoubleMatrix& b) {
+  DoubleMatrix y(x.rows(), x.cols());
+  for (Index t = 0; t < x.rows(); ++t) {
+    const Eigen::RowVectorXd centred = x.row(t).array() - x.row(t).mean();
+    const double variance = centred.squaredNorm() / static_cast<double>(x.cols());
+    const double epsilon = LayerNorm::epsilon;
+    y.row(t) = (centred / std::sqrt(variance + epsilon)).cwiseProduct(w.row(0)) + b.row(0);
+  }
+  return y;
 }
 
 /// What dropout multiplies each number of a [rows, columns] matrix with.

@@ -12,7 +12,10 @@ class Buffer {
   /// [rows, columns], uninitialised where it grew.
   MatrixRef resize(Index rows, Index columns) {
     const auto count = static_cast<std::size_t>(rows * columns);
-    if (memory_.data() == nullptr || memory_.size() < count) memory_ = AlignedFloats(count);
+    if (memory_.data() == nullptr || memory_.size() < count) {
+      memory_ = AlignedFloats();  // first, so that old and new are never there together
+      memory_ = AlignedFloats(count);
+    }
     rows_ = rows;
     columns_ = columns;
     return *this;

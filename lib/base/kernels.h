@@ -124,6 +124,9 @@ struct Kernels {
   /// Updates p and both moments from the gradient g, and leaves g zero for the next update.
   void (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);
 
+  /// sums[j] += Σ_t x[t · stride + j] over `rows` rows, added from the first to the last.
+  void (*add_column_sums)(const float* x, Index stride, Index rows, Index n, float* sums);
+
   void (*blend)(const float* x, float share, float* y, Index n);  ///< y += share · (x − y)
   float (*sum_of_squares)(const float* x, Index n);
 };

@@ -410,6 +410,7 @@ Kernels make_table(const char* name) {
                  swish_backward,
                  cross_entropy,
                  adam,
+                 add_column_sums,
                  blend,
                  sum_of_squares};
 }

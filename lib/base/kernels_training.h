@@ -165,6 +165,30 @@ void adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n)
   });
 }
 
+/// `Groups` groups of lanes of the sums stay in registers while the rows run.
+template <int Groups>
+inline void column_sums_of(const float* x, Index stride, Index rows, float* sums) {
+  Lanes sum[Groups];
+#pragma GCC unroll 8
+  for (int g = 0; g < Groups; ++g) sum[g] = Lanes::load(sums + g * kLanes);
+  for (Index t = 0; t < rows; ++t) {
+#pragma GCC unroll 8
+    for (int g = 0; g < Groups; ++g) sum[g] = sum[g] + Lanes::load(x + t * stride + g * kLanes);
+  }
+#pragma GCC unroll 8
+  for (int g = 0; g < Groups; ++g) sum[g].store(sums + g * kLanes);
+}
+
+void add_column_sums(const float* x, Index stride, Index rows, Index n, float* sums) {
+  Index j = 0;
+  for (; j + 4 * kLanes <= n; j += 4 * kLanes) column_sums_of<4>(x + j, stride, rows, sums + j);
+  for (; j + kLanes <= n; j += kLanes) column_sums_of<1>(x + j, stride, rows, sums + j);
+  if (j == n) return;
+  Lanes sum = Lanes::load_partial(sums + j, n - j);
+  for (Index t = 0; t < rows; ++t) sum = sum + Lanes::load_partial(x + t * stride + j, n - j);
+  sum.store_partial(sums + j, n - j);
+}
+
 void blend(const float* x, float share, float* y, Index n) {
   const Lanes factor = Lanes::broadcast(share);
   for_each_lanes(n, [&](Index i, Index count) {

@@ -1,8 +1,10 @@
 #include "base/matmul.h"
 
 #include <dnnl.h>
+#include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -41,6 +43,16 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
   }
 }
 
+/// A product walks through megabytes in strides; with pages of 4 kB it would look up an address
+/// more often than it multiplies. The system may say no.
+void ask_for_huge_pages(float* data, std::size_t bytes) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
 /// Memory of exactly `count` floats, kept where it has that size already.
 void reserve(AlignedFloats& memory, Index count) {
   const auto size = static_cast<std::size_t>(count);
@@ -66,8 +78,9 @@ Backend default_backend() {
 }
 
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
-  data_.reset(static_cast<float*>(
-      ::operator new (std::max<std::size_t>(count, 1) * sizeof(float), std::align_val_t{64})));
+  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
+  data_.reset(static_cast<float*>(::operator new (bytes, std::align_val_t{64})));
+  ask_for_huge_pages(data_.get(), bytes);
 }
 
 void AlignedFloats::Free::operator()(float* p) const {
@@ -222,41 +235,46 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
 
 namespace {
 
-/// Rows of both factors that are packed and multiplied at a time: their panel stays in the
-/// innermost cache.
-constexpr Index kTransposedPart = 128;
+/// Rows of both factors that are multiplied at a time, and columns of `a`: so much of both, packed,
+/// stays in a core's second cache.
+constexpr Index kTransposedPart = 256;
+constexpr Index kTransposedColumns = 384;
 
-/// Rows [first, first + rows) of c += aᵀ · b, on this thread.
+/// `count` rows of b as panels, each [count, panel_width].
+void pack_panels(const float* b, Index stride, Index count, Index columns, float* panels) {
+  const Index width = kernels().panel_width;
+  for (Index column = 0; column < columns; column += width) {
+    const Index used = std::min(width, columns - column);
+    if (used < width) std::fill_n(panels, width * count, 0.0F);
+    for (Index i = 0; i < count; ++i) copy_row(b + i * stride + column, panels + i * width, used);
+    panels += width * count;
+  }
+}
+
+/// Rows [first, last) of c += aᵀ · b, on this thread.
 void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
-                         Index first, Index rows) {
+                         Index first, Index last) {
   const Kernels& k = kernels();
   const Index panels = (b.cols() + k.panel_width - 1) / k.panel_width;
   thread_local AlignedFloats strips;
-  thread_local AlignedFloats panel_memory;
-  const Index strip_rows = (rows + k.row_block - 1) / k.row_block * k.row_block;
-  reserve_at_least(strips, strip_rows * kTransposedPart);
-  reserve_at_least(panel_memory, k.panel_width * kTransposedPart);
+  thread_local AlignedFloats packed;
+  reserve_at_least(strips, (kTransposedColumns + k.row_block) * kTransposedPart);
+  reserve_at_least(packed, panels * k.panel_width * kTransposedPart);
   for (Index start = 0; start < a.rows(); start += kTransposedPart) {
     const Index count = std::min(kTransposedPart, a.rows() - start);
-    k.pack_strips(a.data() + start * a.outerStride() + first, a.outerStride(), count, rows,
-                  strips.data());
-    for (Index panel = 0; panel < panels; ++panel) {
-      const Index column = panel * k.panel_width;
-      const Index width = std::min(k.panel_width, b.cols() - column);
-      const Parameter rows_of_b{const_cast<float*>(b.data()) + start * b.outerStride(), count,
-                                b.cols(), b.outerStride(), 1};
-      if (width < k.panel_width) {
-        std::fill_n(panel_memory.data(), k.panel_width * count, 0.0F);
-      }
-      copy_columns(rows_of_b, column, width, panel_memory.data(), k.panel_width);
-      PanelProduct p{
-          strips.data(),       0,     rows,    count,
-          panel_memory.data(), width, nullptr, c.data() + first * c.outerStride() + column,
-          c.outerStride(),     count};
+    pack_panels(b.data() + start * b.outerStride(), b.outerStride(), count, b.cols(),
+                packed.data());
+    for (Index row = first; row < last; row += kTransposedColumns) {
+      const Index rows = std::min(kTransposedColumns, last - row);
+      k.pack_strips(a.data() + start * a.outerStride() + row, a.outerStride(), count, rows,
+                    strips.data());
+      PanelProduct p{strips.data(),   0,        rows,    count,
+                     packed.data(),   b.cols(), nullptr, c.data() + row * c.outerStride(),
+                     c.outerStride(), count};
       p.chain = count;
       p.add = true;
       p.strips = true;
-      k.panel_product(p, 0, 1);
+      k.panel_product(p, 0, panels);
     }
   }
 }
@@ -279,17 +297,12 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
     }
     return;
   }
-  // Threads share out the rows of c; each packs its own columns of a. Short runs keep those in the
-  // second cache.
-  constexpr Index kMostRows = 384;
+  // Threads share out the rows of c, in few parts, because each packs all of b for itself.
   const Index block = kernels().row_block;
-  const Index parts =
-      threads() * ((c.rows() + threads() * kMostRows - 1) / (threads() * kMostRows));
+  const Index parts = threads() * (c.rows() >= 8 * kTransposedColumns ? 2 : 1);
   const Index each = ((c.rows() + parts - 1) / parts + block - 1) / block * block;
-  const Index chunks = (c.rows() + each - 1) / each;
-  parallel_for(chunks, a.rows() * a.cols() * b.cols(), [&](Index chunk) {
-    const Index first = chunk * each;
-    add_transposed_rows(a, b, c, first, std::min(each, c.rows() - first));
+  parallel_for((c.rows() + each - 1) / each, a.rows() * a.cols() * b.cols(), [&](Index part) {
+    add_transposed_rows(a, b, c, part * each, std::min((part + 1) * each, c.rows()));
   });
 }
 

@@ -96,9 +96,9 @@ class Walk {
   }
 
   void attention(const std::string& prefix, MultiHeadAttention& attention) {
-    linear(prefix + "q_proj.", attention.query, d(), d());
-    linear(prefix + "k_proj.", attention.key, d(), d());
-    linear(prefix + "v_proj.", attention.value, d(), d());
+    linear(prefix + "q_proj.", attention.query, d(), d(), 3);
+    linear(prefix + "k_proj.", attention.key, d(), d(), 3);
+    linear(prefix + "v_proj.", attention.value, d(), d(), 3);
     linear(prefix + "out_proj.", attention.output, d(), d());
   }
 
@@ -108,9 +108,11 @@ class Walk {
     linear(prefix + "fc2.", layer.second, u(width), d());
   }
 
-  void linear(const std::string& prefix, Linear& linear, std::uint64_t in, std::uint64_t out) {
+  void linear(const std::string& prefix, Linear& linear, std::uint64_t in, std::uint64_t out,
+              int side_by_side = 1) {
     ParameterInfo weight{prefix + "weight", {out, in}, &linear.weight, ParameterRole::weight, ""};
     weight.transposed = true;
+    weight.side_by_side = side_by_side;
     yield(weight);
     yield({prefix + "bias", {out}, &linear.bias, ParameterRole::bias, ""});
   }

@@ -69,6 +69,7 @@ struct ParameterInfo {
   std::string tied_to;      ///< name of the parameter whose memory it shares; empty: its own
   bool optional = false;    ///< may be absent from a file (sinusoids, final_logits_bias)
   bool transposed = false;  ///< file order is [columns, rows] of `parameter`
+  int side_by_side = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
 };
 
 /// Calls `visit` for every parameter of a model of this shape, in the order of the forward pass; a

@@ -50,6 +50,17 @@ void initialise(const ParameterInfo& info, const ModelConfig& config, std::uint6
   if (info.role == ParameterRole::logits_bias) data[config.pad_token_id] = -1e4F;
 }
 
+void initialise_for_training(const ParameterInfo& info, const ModelConfig& config,
+                             std::uint64_t seed) {
+  initialise(info, config, seed);
+  if (info.side_by_side == 1) return;
+  const Parameter& p = *info.parameter;
+  const auto in = static_cast<double>(p.rows);
+  const auto out = static_cast<double>(p.columns);
+  const float share = exact_sqrt((in + out) / (in + info.side_by_side * out));
+  for (Index i = 0; i < p.size(); ++i) p.data[i] *= share;
+}
+
 Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend backend) {
   require_memory(model_bytes(config), "a random model of this shape");
   ModelParameters parameters;

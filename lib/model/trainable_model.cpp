@@ -71,7 +71,7 @@ TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed) : 
   parameters_ = bind(weights_->data());
   gradient_parameters_ = bind(gradients_.data());
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info) {
-    if (info.tied_to.empty()) initialise(info, config_, seed);
+    if (info.tied_to.empty()) initialise_for_training(info, config_, seed);
   });
 }
 

@@ -12,7 +12,7 @@ namespace attn {
 namespace {
 
 /// Rows of logits at a time: all of a batch's would be the largest matrix of the whole pass.
-constexpr Index kLogitRows = 512;
+constexpr Index kLogitRows = 256;
 
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
 class StackEndsTraining {
@@ -223,13 +223,12 @@ LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
   return layers_->run(batch, options, false);
 }
 
-std::uint64_t activation_bytes(const ModelConfig& config, std::uint64_t source_tokens,
-                               std::uint64_t target_tokens, std::uint64_t longest) {
+std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batch) {
   const auto u = [](Index n) { return static_cast<double>(n); };
   const double d = u(config.d_model);
-  const auto source = static_cast<double>(source_tokens);
-  const auto target = static_cast<double>(target_tokens);
-  const double row = static_cast<double>(longest);
+  const auto source = static_cast<double>(batch.source_tokens);
+  const auto target = static_cast<double>(batch.target_tokens);
+  const double row = static_cast<double>(batch.longest);
   const double hidden = config.activation == Activation::relu ? 1 : 2;  // the raw one, too
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
   // A layer keeps: projections 3D, heads' outputs D, two buffers D a residual, the hidden layer.

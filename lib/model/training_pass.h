@@ -57,9 +57,14 @@ class TrainingPass {
   std::unique_ptr<Layers> layers_;
 };
 
-/// Bytes of activations and scratch of a pass over a batch with this many tokens on each side, no
-/// sentence longer than `longest`. Saturates at 2⁶⁴ − 1.
-std::uint64_t activation_bytes(const ModelConfig& config, std::uint64_t source_tokens,
-                               std::uint64_t target_tokens, std::uint64_t longest);
+/// How large a batch is.
+struct BatchShape {
+  std::uint64_t source_tokens = 0;
+  std::uint64_t target_tokens = 0;
+  std::uint64_t longest = 0;  ///< tokens of its longest sentence, of either side
+};
+
+/// Bytes of activations and scratch of a pass over such a batch, at most. Saturates at 2⁶⁴ − 1.
+std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batch);
 
 }  // namespace attn

@@ -13,9 +13,8 @@ void add_column_sums(const ConstMatrixRef& x, const Parameter& sums) {
   parallel_for(chunks, x.size(), [&](Index chunk) {
     const Index first = chunk * kColumns;
     const Index count = std::min(kColumns, x.cols() - first);
-    for (Index t = 0; t < x.rows(); ++t) {
-      kernels().add(x.data() + t * x.outerStride() + first, sums.data + first, count);
-    }
+    kernels().add_column_sums(x.data() + first, x.outerStride(), x.rows(), count,
+                              sums.data + first);
   });
 }
 

@@ -5,6 +5,8 @@
 
 #include "config/model_config.h"
 #include "config/train_config.h"
+#include "model/training_pass.h"
+#include "train/corpus.h"
 
 namespace attn {
 
@@ -12,9 +14,22 @@ namespace attn {
 struct TrainingMemory {
   /// Weights, gradients, moments, averages, and the products prepared from the weights.
   std::uint64_t parameters = 0;
-  /// Activations and scratch of a batch of train.batch_tokens on both sides.
+  /// Activations and scratch of the largest batch.
   std::uint64_t activations = 0;
 };
-TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train);
+TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& train,
+                               const BatchShape& largest);
+
+/// A batch of short sentences that fills train.batch_tokens on both sides: what is known before the
+/// text is.
+BatchShape expected_batch(const TrainConfig& train);
+
+/// At least every batch of an epoch over this corpus.
+BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train);
+
+/// MemoryError, beginning with `where` and with the figures, where that is more than this process
+/// may still allocate.
+void require_training_memory(const TrainingMemory& memory, const BatchShape& largest,
+                             const std::string& where);
 
 }  // namespace attn

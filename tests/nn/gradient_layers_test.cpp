@@ -12,17 +12,6 @@ using namespace attn::test;
 
 namespace {
 
-DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w, const DoubleMatrix& b) {
-  DoubleMatrix y(x.rows(), x.cols());
-  for (Index t = 0; t < x.rows(); ++t) {
-    const Eigen::RowVectorXd centred = x.row(t).array() - x.row(t).mean();
-    const double variance = centred.squaredNorm() / static_cast<double>(x.cols());
-    const double epsilon = LayerNorm::epsilon;
-    y.row(t) = (centred / std::sqrt(variance + epsilon)).cwiseProduct(w.row(0)) + b.row(0);
-  }
-  return y;
-}
-
 /// Label-smoothed cross-entropy as its definition says it: a log-softmax, and the mean over
 /// classes.
 double smoothed_loss(const DoubleMatrix& logits, const std::vector<int>& targets, double smoothing,

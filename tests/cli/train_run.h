@@ -1,0 +1,64 @@
+// Small training runs through the real program, and what they leave in their directories.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bad_input.h"
+#include "base/json.h"
+
+namespace attn::test {
+
+/// A directory with a small corpus (from data/toy) and a config that trains on it in milliseconds
+/// an update: 12 of them, each logged, a checkpoint at each third, a validation at each fourth.
+struct TrainScene {
+  TrainScene();
+
+  TemporaryDirectory directory;
+  Json config;  ///< written as experiment.json before each run
+
+  std::string file(const std::string& name) const { return directory.file(name); }
+
+  /// The arguments of `attn-demo train` into the folder `out`.
+  std::vector<std::string> args(const std::string& out,
+                                const std::vector<std::string>& more = {}) const;
+  Request request(const std::string& out, const std::vector<std::string>& more = {}) const;
+  Result train(const std::string& out, const std::vector<std::string>& more = {}) const;
+
+  /// As train, which must end well.
+  void must_train(const std::string& out, const std::vector<std::string>& more = {}) const;
+};
+
+/// Starts a run that would never end, sends it a signal once stderr holds `part`, and gives its
+/// exit code and stderr.
+Result interrupt(const TrainScene& scene, const std::string& out, const std::string& part,
+                 int signal, const std::vector<std::string>& more = {});
+
+/// "train.updates=N", for --set.
+std::string updates(std::uint64_t n);
+
+/// A checkpoint taken apart without the code under test.
+struct CheckpointParts {
+  std::uint64_t update = 0;
+  Json state;          ///< without the logs' lengths: their lines hold times
+  std::string arrays;  ///< the bytes of all
+};
+CheckpointParts read_checkpoint(const std::string& path);
+
+/// The updates of a run's checkpoints, rising.
+std::vector<std::uint64_t> checkpoints_of(const std::string& run);
+std::string newest_checkpoint_of(const std::string& run);
+
+std::string bytes_of(const std::string& path);
+
+/// The lines of a run's train.jsonl or probe.jsonl, each a JSON object, without the times in them.
+std::vector<Json> log_of(const std::string& run, const std::string& name = "train.jsonl");
+
+/// Every file of a directory with its bytes: what must not change.
+std::vector<std::pair<std::string, std::string>> snapshot_of(const std::string& directory);
+
+/// Both runs ended at the same update with the same numbers, logs and kept model.
+void check_same_run(const std::string& one, const std::string& other);
+
+}  // namespace attn::test

@@ -1,0 +1,112 @@
+#include "config/train_config.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "check_error.h"
+
+namespace attn::test {
+namespace {
+
+TrainConfig read(const std::string& text) {
+  return train_config_from_experiment(Json::parse(text), "x.json");
+}
+
+void refuse(const std::string& text, const std::string& part) {
+  check_error([&] { read(text); }, ExitCode::input, part);
+}
+
+double rate(const std::string& schedule, std::uint64_t warmup, std::uint64_t t) {
+  TrainConfig config;
+  config.learning_rate = 2.0;
+  config.warmup_updates = warmup;
+  config.updates = 100;
+  config.schedule = read("{\"updates\": 9, \"schedule\": \"" + schedule + "\"}").schedule;
+  return config.learning_rate_at(t);
+}
+
+}  // namespace
+
+TEST_CASE("every schedule rises linearly to the largest rate") {
+  for (const std::string schedule : {"inverse_sqrt", "constant", "linear", "cosine"}) {
+    CHECK(rate(schedule, 20, 1) == doctest::Approx(0.1));
+    CHECK(rate(schedule, 20, 10) == doctest::Approx(1.0));
+    CHECK(rate(schedule, 20, 19) == doctest::Approx(1.9));
+    CHECK(rate(schedule, 20, 20) == doctest::Approx(2.0));
+    CHECK(rate(schedule, 20, 21) <= 2.0);
+  }
+}
+
+TEST_CASE("what follows the warm-up") {
+  CHECK(rate("inverse_sqrt", 20, 80) == doctest::Approx(1.0));
+  CHECK(rate("inverse_sqrt", 20, 180) == doctest::Approx(2.0 / 3.0));  // beyond updates too
+  CHECK(rate("constant", 20, 5000) == doctest::Approx(2.0));
+  CHECK(rate("linear", 20, 60) == doctest::Approx(1.0));
+  CHECK(rate("linear", 20, 90) == doctest::Approx(0.25));
+  CHECK(rate("linear", 20, 100) == doctest::Approx(0.0));
+  CHECK(rate("cosine", 20, 60) == doctest::Approx(1.0));
+  CHECK(rate("cosine", 20, 40) == doctest::Approx(1.0 + std::sqrt(0.5)));
+  CHECK(rate("cosine", 20, 100) == doctest::Approx(0.0));
+  CHECK(rate("linear", 20, 101) == doctest::Approx(0.0));
+  CHECK(rate("cosine", 20, 200) == doctest::Approx(0.0));
+}
+
+TEST_CASE("without a warm-up the first update has the largest rate") {
+  for (const std::string schedule : {"inverse_sqrt", "constant"}) {
+    CHECK(rate(schedule, 0, 1) == doctest::Approx(2.0));
+  }
+  CHECK(rate("inverse_sqrt", 0, 4) == doctest::Approx(1.0));
+  CHECK(rate("linear", 0, 50) == doctest::Approx(1.0));
+  CHECK(rate("linear", 100, 100) == doctest::Approx(2.0));  // all of it is warm-up
+}
+
+TEST_CASE("defaults are those of the header, and every key is read") {
+  const TrainConfig plain = read("{}");
+  CHECK(plain.batch_tokens == 3000);
+  CHECK(plain.adam_beta2 == 0.98);
+  CHECK(plain.average == Averaging::none);
+  const TrainConfig c = read(R"({"updates": 7, "epochs": 8, "batch_tokens": 9, "accumulate": 2,
+    "learning_rate": 0.5, "warmup_updates": 3, "schedule": "cosine", "adam_beta1": 0.1,
+    "adam_beta2": 0.2, "adam_epsilon": 1e-5, "label_smoothing": 0.3, "clip_norm": 4,
+    "average": "checkpoints", "average_decay": 0.6, "average_last": 11, "validate_every": 12,
+    "validate_beams": 13, "checkpoint_every": 14, "log_every": 15, "patience": 16,
+    "metric": "chrf", "max_length": 17, "seed": 9007199254740992})");
+  CHECK(c.updates == 7);
+  CHECK(c.epochs == 8);
+  CHECK(c.batch_tokens == 9);
+  CHECK(c.accumulate == 2);
+  CHECK(c.learning_rate == 0.5);
+  CHECK(c.warmup_updates == 3);
+  CHECK(c.schedule == LearningRateSchedule::cosine);
+  CHECK(c.adam_beta1 == 0.1);
+  CHECK(c.adam_beta2 == 0.2);
+  CHECK(c.adam_epsilon == 1e-5);
+  CHECK(c.label_smoothing == 0.3);
+  CHECK(c.clip_norm == 4);
+  CHECK(c.average == Averaging::checkpoints);
+  CHECK(c.average_decay == 0.6);
+  CHECK(c.average_last == 11);
+  CHECK(c.validate_every == 12);
+  CHECK(c.validate_beams == 13);
+  CHECK(c.checkpoint_every == 14);
+  CHECK(c.log_every == 15);
+  CHECK(c.patience == 16);
+  CHECK(c.metric == ValidationMetric::chrf);
+  CHECK(c.max_length == 17);
+  CHECK(c.seed == 9007199254740992U);
+}
+
+TEST_CASE("what the train section must not say") {
+  refuse(R"({"updatse": 3})", "the nearest known one is \"updates\"");
+  refuse(R"({"updates": -3})", "x.json: train.updates -3 is out of range; use 0 to");
+  refuse(R"({"updates": "3"})", "train.updates");
+  refuse(R"({"learning_rate": 0})", "train.learning_rate 0 is out of range; use a number above 0");
+  refuse(R"({"adam_beta1": 1})", "use a number from 0 and below 1");
+  refuse(R"({"schedule": "cosin"})",
+         "train.schedule \"cosin\" is not known; use inverse_sqrt, constant, linear or cosine");
+  refuse(R"({"schedule": "cosine"})", "train.updates is missing");
+  refuse(R"({"seed": 1e300})", "train.seed");
+}
+
+}  // namespace attn::test

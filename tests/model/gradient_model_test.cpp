@@ -1,0 +1,144 @@
+// The whole model's gradients against differences of its own loss, with all three kinds of dropout
+// on: for one seed and batch number the masks are fixed, so the loss is a function of the weights.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "small_training.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+/// Sentences fill the positions but one, so that a random one is almost surely in use.
+ModelConfig with_ten_positions(ModelConfig config) {
+  config.max_positions = 10;
+  return config;
+}
+
+/// A model with all kinds of dropout on, a batch, and its gradient.
+struct Subject {
+  TrainableModel model;
+  TrainingBatch batch;
+  TrainingPass pass;
+  PassOptions options;
+  std::vector<float> gradient;
+
+  explicit Subject(const ModelConfig& config)
+      : model(with_ten_positions(config), 3),
+        batch(random_batch(config, 4, 2, 9, "batch")),
+        pass(model, Backend::panels) {
+    randomise(model);
+    if (config.activation == Activation::relu) leave_kinks();
+    pass.prepare();
+    options.label_smoothing = 0.1F;
+    options.seed = 17;
+    options.batch = 29;
+    gradient = gradients_of(model, pass, batch, options);
+  }
+
+  std::span<float> weights() { return model.weights(); }
+
+  /// Differences over relu's kink say nothing: half of its units are always on, half always off.
+  void leave_kinks() {
+    model.visit([](const TrainableModel::Trained& trained) {
+      if (trained.info.name.find("fc1.bias") == std::string::npos) return;
+      for (Index j = 0; j < trained.weight.columns; ++j) {
+        trained.weight.at(0, j) = j % 2 == 0 ? 6.0F : -6.0F;
+      }
+    });
+  }
+
+  double loss() {
+    pass.prepare();
+    return pass.run(batch, options).loss;
+  }
+
+  /// The slope of step → loss(weights + step · direction) at 0, from four points around it.
+  template <typename Move>
+  double slope(double h, const Move& move) {
+    const std::vector<float> before = copy_of(model.weights());
+    const auto at = [&](double step) {
+      move(step);
+      const double value = loss();
+      std::copy(before.begin(), before.end(), model.weights().begin());
+      return value;
+    };
+    return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h);
+  }
+
+  /// What a weight's slope and its gradient may differ by: the loss is a sum of floats.
+  void check_parameter(float& weight, float expected) {
+    const float before = weight;
+    const double found =
+        slope(0.02, [&](double step) { weight = static_cast<float>(before + step); });
+    CHECK(found == doctest::Approx(expected).epsilon(1e-3).scale(1));
+  }
+};
+
+/// A random number of each tensor, more than 60 of the whole model.
+void check_parameters(const ModelConfig& config) {
+  Subject s(config);
+  int checked = 0;
+  s.model.visit([&](const TrainableModel::Trained& trained) {
+    CAPTURE(trained.info.name);
+    float u = 0;
+    fill_uniform(1, trained.info.name, 1.0F, &u, 1);
+    const Index size = trained.weight.size();
+    const auto i = std::min(size - 1, static_cast<Index>((u + 1) / 2 * static_cast<float>(size)));
+    CAPTURE(i);
+    float& weight = trained.weight.data[i];
+    s.check_parameter(weight, s.gradient[static_cast<std::size_t>(&weight - s.weights().data())]);
+    ++checked;
+  });
+  CHECK(checked > 60);
+}
+
+/// Along its gradient the loss rises by the gradient's norm: all parameters in one number.
+void check_direction(const ModelConfig& config) {
+  Subject s(config);
+  double squares = 0;
+  for (const float g : s.gradient) squares += static_cast<double>(g) * static_cast<double>(g);
+  const double norm = std::sqrt(squares);
+  REQUIRE(norm > 1);
+  const std::span<float> weights = s.weights();
+  const double found = s.slope(0.005, [&](double step) {
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      weights[i] += static_cast<float>(step * static_cast<double>(s.gradient[i]) / norm);
+    }
+  });
+  CHECK(found == doctest::Approx(norm).epsilon(1e-3));
+}
+
+}  // namespace
+
+TEST_CASE("gradients of single parameters, post-norm with relu") {
+  check_parameters(small_config());
+}
+
+TEST_CASE("gradients of single parameters, pre-norm with gelu") {
+  check_parameters(small_pre_norm_config());
+}
+
+TEST_CASE("gradients of single parameters, untied with swish and learned positions") {
+  check_parameters(small_untied_config());
+}
+
+TEST_CASE("along its gradient the loss rises by the gradient's norm") {
+  check_direction(small_config());
+  check_direction(small_pre_norm_config());
+  check_direction(small_untied_config());
+}
+
+TEST_CASE("padding's row and what no token touched get no gradient") {
+  Subject s(small_untied_config());
+  const ModelConfig& c = s.model.config();
+  const ModelParameters& g = s.model.gradient_parameters();
+  for (Index j = 0; j < c.d_model; ++j) {
+    CHECK(g.decoder.embedding.at(c.pad_token_id, j) == 0.0F);
+    CHECK(g.encoder.embedding.at(c.pad_token_id, j) == 0.0F);
+    CHECK(g.output.at(c.pad_token_id, j) == 0.0F);
+    CHECK(g.encoder.positions.at(9, j) == 0.0F);  // sentences have at most 9 tokens
+  }
+}

@@ -1,0 +1,104 @@
+// Small models and batches for tests of whole training passes.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "model/training_pass.h"
+
+namespace attn::test {
+
+/// Post-norm as Marian, sizes that are no multiple of any block.
+inline ModelConfig small_config() {
+  ModelConfig c;
+  c.d_model = 15;
+  c.encoder_layers = 2;
+  c.decoder_layers = 2;
+  c.encoder_heads = 3;
+  c.decoder_heads = 5;
+  c.encoder_ffn_dim = 21;
+  c.decoder_ffn_dim = 19;
+  c.vocab_size = c.decoder_vocab_size = 37;
+  c.max_positions = 64;
+  c.pad_token_id = c.decoder_start_token_id = 36;
+  c.dropout = 0.1F;
+  c.attention_dropout = 0.15F;
+  c.activation_dropout = 0.2F;
+  return c;
+}
+
+/// Pre-norm with final norms and an activation without kinks.
+inline ModelConfig small_pre_norm_config() {
+  ModelConfig c = small_config();
+  c.normalize_before = true;
+  c.add_final_layer_norm = true;
+  c.activation = Activation::gelu;
+  return c;
+}
+
+/// Everything else: two vocabularies, learned positions, untied output, unscaled scores.
+inline ModelConfig small_untied_config() {
+  ModelConfig c = small_config();
+  c.activation = Activation::swish;
+  c.decoder_vocab_size = 41;
+  c.pad_token_id = c.decoder_start_token_id = 40;
+  c.vocab_size = 43;
+  c.share_embeddings = false;
+  c.tie_word_embeddings = false;
+  c.static_positions = false;
+  c.scale_attention = false;
+  c.normalize_embedding = true;
+  return c;
+}
+
+/// `sentences` pairs of random tokens, `shortest` to `longest` on each side.
+inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int shortest, int longest,
+                                  const std::string& name) {
+  const auto numbers = [&](const std::string& stream, std::size_t count, int below) {
+    std::vector<float> uniform(count);
+    fill_uniform(5, name + stream, 1.0F, uniform.data(), count);
+    std::vector<int> result;
+    for (const float u : uniform) {
+      result.push_back(
+          std::min(below - 1, static_cast<int>((u + 1) / 2 * static_cast<float>(below))));
+    }
+    return result;
+  };
+  const auto count = static_cast<std::size_t>(2 * sentences);
+  const std::vector<int> lengths = numbers("lengths", count, longest - shortest + 1);
+  TrainingBatch batch;
+  for (std::size_t b = 0; b < count; b += 2) {
+    const auto ids = [&](std::size_t side, int classes) {
+      const auto length = static_cast<std::size_t>(shortest + lengths[b + side]);
+      std::vector<int> sentence =
+          numbers(std::to_string(b + side), length, std::min(classes, c.pad_token_id));
+      sentence.back() = c.eos_token_id;
+      return sentence;
+    };
+    batch.add(ids(0, c.vocab_size), ids(1, c.decoder_vocab_size), c.decoder_start_token_id);
+  }
+  return batch;
+}
+
+/// Weights of a size at which every part of the model matters; initialisation leaves biases 0.
+inline void randomise(TrainableModel& model) {
+  std::vector<float> noise(model.weights().size());
+  fill_uniform(11, "noise", 0.1F, noise.data(), noise.size());
+  for (std::size_t i = 0; i < noise.size(); ++i) model.weights()[i] += noise[i];
+}
+
+inline std::vector<float> copy_of(std::span<const float> numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+/// The gradients of one run from zero.
+inline std::vector<float> gradients_of(TrainableModel& model, TrainingPass& pass,
+                                       const TrainingBatch& batch, const PassOptions& options) {
+  std::fill(model.gradients().begin(), model.gradients().end(), 0.0F);
+  pass.run(batch, options);
+  return copy_of(model.gradients());
+}
+
+}  // namespace attn::test
