@@ -56,8 +56,8 @@ struct HypothesisRecord {
 /// The facts of a model that a reader of a record wants to know.
 struct ModelSummary {
   bool random_weights = false;
-  std::optional<std::uint64_t> seed;    ///< of random weights
-  std::string name;                     ///< directory, config or preset as the user named it
+  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::string name;                   ///< directory, config or preset as the user named it
   int d_model = 0;
   int encoder_layers = 0;
   int decoder_layers = 0;

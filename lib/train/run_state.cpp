@@ -7,7 +7,8 @@ namespace attn {
 namespace {
 
 Json loss_json(const LossSum& sum) {
-  return Json{{"loss", sum.loss}, {"nll", sum.nll}, {"tokens", static_cast<std::uint64_t>(sum.tokens)}};
+  return Json{
+      {"loss", sum.loss}, {"nll", sum.nll}, {"tokens", static_cast<std::uint64_t>(sum.tokens)}};
 }
 
 class Reader {
