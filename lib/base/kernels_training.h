@@ -131,10 +131,11 @@ float cross_entropy(float* row, Index n, Index target, float smoothing, float sc
     store_n(e, row + i, count);
   });
   const float total = sum_of_lanes(sum);
-  const float log_total = maximum + __builtin_logf(total);
+  // The maximum first meets what it is close to: beside large logits ln(total) would be lost.
+  const float log_total = __builtin_logf(total);
   const auto classes = static_cast<float>(n);
-  *nll = log_total - at_target;
-  const float uniform = log_total - sum_of_lanes(logits) / classes;
+  *nll = log_total + (maximum - at_target);
+  const float uniform = log_total + (maximum - sum_of_lanes(logits) / classes);
   const Lanes factor = Lanes::broadcast(scale / total);
   const Lanes offset = Lanes::broadcast(-smoothing / classes * scale);
   for_each_lanes(n, [&](Index i, Index count) {
