@@ -55,6 +55,13 @@ TEST_CASE("configs that cannot be trained") {
        {"share_encoder_decoder_embeddings is true"},
        {},
        set("tokenizer.joint=false")},
+      {"a path that is no text",
+       kInput,
+       {"not valid UTF-8, and DIR/config.json could not hold it"},
+       [](TrainScene& scene) {
+         scene.directory.write("tr\xFF.en", bytes_of(scene.file("train.en")));
+       },
+       set("data.train.source=tr\xFF.en")},
       {"decode settings", kInput, {"num_beams 0 is out of range"}, {}, set("decode.num_beams=0")},
   });
 }
