@@ -1,5 +1,4 @@
 // attn-demo train: trains a model from an experiment file, into a directory that a run owns.
-#include <csignal>
 #include <filesystem>
 #include <memory>
 
@@ -80,7 +79,7 @@ class TrainCommand {
     if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
     check_memory();
     const std::string config = config_as_used();
-    std::signal(SIGHUP, SIG_IGN);  // a terminal that closes, from the tokenizer's training on
+    ignore_hangup();  // from the tokenizer's training on
     directory_ = std::make_unique<RunDirectory>(options_.out, options_.resume);
     Listener listener(options_.out);
     const std::string tokenizer_directory = prepare_tokenizer(listener);

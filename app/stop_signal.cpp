@@ -51,8 +51,11 @@ void handle_stop_signals() {
   std::signal(SIGXFSZ, SIG_IGN);
 }
 
-const std::atomic<int>& stop_gently() {
+void ignore_hangup() {
   std::signal(SIGHUP, SIG_IGN);
+}
+
+const std::atomic<int>& stop_gently() {
   gently = true;
   return asked_by;
 }

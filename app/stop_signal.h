@@ -11,8 +11,11 @@ namespace attn {
 /// an error that is reported instead of a death.
 void handle_stop_signals();
 
+/// From now on SIGHUP, of a terminal that closes, ends nothing.
+void ignore_hangup();
+
 /// From now on the first signal only sets the returned number to its own, and the second one ends
-/// the program; SIGHUP, of a terminal that closes, is ignored.
+/// the program.
 const std::atomic<int>& stop_gently();
 
 /// What a command throws when it ended because of a signal: main exits with 128 + signal.

@@ -126,6 +126,20 @@ TEST_CASE("kill -9 loses nothing but the updates since the last checkpoint") {
   }
 }
 
+TEST_CASE("half-written files of a killed run go when it goes on") {
+  const TrainScene scene;
+  scene.must_train("run");
+  const std::vector<std::string> before = listing(scene.file("run"));
+  for (const std::string name : {"curve.svg.tmp-12-1", "model/model.safetensors.tmp-345-6",
+                                 "checkpoints/checkpoint-000000015.tmp-7-8"}) {
+    scene.directory.write("run/" + name, "half");
+  }
+  scene.must_train("run", {"--resume", "--set", updates(15)});
+  const std::vector<std::string> after = listing(scene.file("run"));
+  CHECK(after.size() == before.size());  // of the checkpoints two again
+  for (const std::string& name : after) CHECK_MESSAGE(name.find("tmp") == std::string::npos, name);
+}
+
 TEST_CASE("a run is stopped and goes on many times") {
   const TrainScene scene;
   for (int i = 0; i < 4; ++i) {
