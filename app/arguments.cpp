@@ -35,6 +35,13 @@ float parse_decimal(const std::string& option, const std::string& text, double l
   return static_cast<float>(value);
 }
 
+DType parse_dtype(const std::string& option, const std::string& text) {
+  if (text == "float32") return DType::f32;
+  if (text == "float16") return DType::f16;
+  if (text == "bfloat16") return DType::bf16;
+  throw UsageError("{} {}: expected float32, float16 or bfloat16", option, text);
+}
+
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_positional() || option->get_items_expected_max() == 0 ||

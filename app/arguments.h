@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/safetensors.h"
+
 namespace attn {
 
 /// A plain decimal from `low` to `high`: no sign, no leading zero, no point. UsageError naming the
@@ -15,6 +17,9 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
 
 /// A decimal number such as 0.6, 1 or -2 within [low, high]; nothing else after it.
 float parse_decimal(const std::string& option, const std::string& text, double low, double high);
+
+/// float32, float16 or bfloat16; UsageError otherwise.
+DType parse_dtype(const std::string& option, const std::string& text);
 
 /// Makes an empty value of any option but `allowed` a usage error that says what was expected:
 /// `--beam ""` is a slip, not a way to ask for the default.

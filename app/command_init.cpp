@@ -18,15 +18,8 @@ struct InitOptions {
   std::string dtype = "float32";
 };
 
-DType parse_dtype(const std::string& text) {
-  if (text == "float32") return DType::f32;
-  if (text == "float16") return DType::f16;
-  if (text == "bfloat16") return DType::bf16;
-  throw UsageError("--dtype {}: expected float32, float16 or bfloat16", text);
-}
-
 void run_init(const InitOptions& options) {
-  const DType dtype = parse_dtype(options.dtype);
+  const DType dtype = parse_dtype("--dtype", options.dtype);
   if (options.source.config.empty() && options.source.preset.empty()) {
     throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
   }

@@ -12,6 +12,7 @@ using Run = std::function<void()>;
 void add_translate(CLI::App& app, Run& run);
 void add_train(CLI::App& app, Run& run);
 void add_init(CLI::App& app, Run& run);
+void add_convert(CLI::App& app, Run& run);
 void add_inspect(CLI::App& app, Run& run);
 void add_evaluate(CLI::App& app, Run& run);
 void add_tokenizer(CLI::App& app, Run& run);

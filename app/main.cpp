@@ -47,6 +47,7 @@ int run_command(int argc, char** argv) {
   attn::add_translate(app, run);
   attn::add_train(app, run);
   attn::add_init(app, run);
+  attn::add_convert(app, run);
   attn::add_inspect(app, run);
   attn::add_evaluate(app, run);
   attn::add_tokenizer(app, run);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
+#include "text/checksums.h"
 #include "text/piece_model.h"
 #include "text/tokenizer_settings.h"
 #include "text/vocabulary.h"

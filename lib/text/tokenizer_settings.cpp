@@ -1,17 +1,12 @@
 #include "text/tokenizer_settings.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/sha256.h"
 #include "base/utf8.h"
 
 namespace attn {
 namespace {
-
-constexpr std::size_t kDigestDigits = 64;
 
 /// "</s>" or {"content": "</s>", …}.
 std::string token_text(const Json& value, const std::string& key, const std::string& where) {
@@ -64,50 +59,6 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
   }
 }
 
-/// The name in a line "<64 digits>  <name>" of sha256sum; nothing where it is no such line.
-std::string_view listed_name(std::string_view line) {
-  if (line.size() < kDigestDigits + 3 || line[kDigestDigits] != ' ') return {};
-  const std::string_view digest = line.substr(0, kDigestDigits);
-  if (digest.find_first_not_of("0123456789abcdefABCDEF") != digest.npos) return {};
-  const char mode = line[kDigestDigits + 1];  // '*' says that the file was read as binary
-  if (mode != ' ' && mode != '*') return {};
-  std::string_view name = line.substr(kDigestDigits + 2);
-  if (name.starts_with("./")) name.remove_prefix(2);
-  return name;
-}
-
-/// The digests listed for the two models, in lower case; empty where none is.
-struct Checksums {
-  std::string source;
-  std::string target;
-};
-
-Checksums read_checksums(const std::string& directory) {
-  Checksums checksums;
-  const std::string where = directory + "/SHA256SUMS";
-  if (!file_exists(where)) return checksums;
-  const std::string list = read_file(where, std::size_t{1} << 20);
-  std::size_t number = 0;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find('\n', begin), list.size());
-    std::string_view line = std::string_view(list).substr(begin, end - begin);
-    begin = end + 1;
-    ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.empty()) continue;
-    const std::string_view name = listed_name(line);
-    if (name.empty()) {
-      throw InputError("{}: line {}: expected 64 hexadecimal digits, two blanks and a name", where,
-                       number);
-    }
-    std::string digest(line.substr(0, kDigestDigits));
-    for (char& c : digest) c = static_cast<char>(c >= 'A' && c <= 'F' ? c | 0x20 : c);
-    if (name == "source.spm") checksums.source = digest;
-    if (name == "target.spm") checksums.target = digest;
-  }
-  return checksums;
-}
-
 }  // namespace
 
 TokenizerSettings read_tokenizer_settings(const std::string& directory) {
@@ -122,21 +73,6 @@ TokenizerSettings read_tokenizer_settings(const std::string& directory) {
     read_keys(read_json_file(older), older, settings);
   }
   return settings;
-}
-
-void verify_checksums(const std::string& directory, std::string_view source_spm,
-                      std::string_view target_spm) {
-  const Checksums checksums = read_checksums(directory);
-  if (checksums.source.empty() && checksums.target.empty()) return;
-  const auto verify = [&](const char* name, const std::string& found, const std::string& expected) {
-    if (expected.empty() || found == expected) return;
-    throw InputError("{}/{}: its SHA-256 is {}…, but SHA256SUMS says {}…; copy the model again",
-                     directory, name, found.substr(0, 12), expected.substr(0, 12));
-  };
-  const std::string source = sha256_hex(source_spm);
-  verify("source.spm", source, checksums.source);
-  verify("target.spm", target_spm == source_spm ? source : sha256_hex(target_spm),
-         checksums.target);
 }
 
 }  // namespace attn

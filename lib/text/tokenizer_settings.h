@@ -1,9 +1,8 @@
-// The small files beside a tokenizer: tokenizer_config.json (with its older companion
-// special_tokens_map.json) and SHA256SUMS.
+// What MarianTokenizer reads beside the SentencePiece models: tokenizer_config.json and its older
+// companion special_tokens_map.json.
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace attn {
@@ -21,10 +20,5 @@ struct TokenizerSettings {
 /// Reads both files where they are present; InputError where one is no JSON object or a key that is
 /// used has another type.
 TokenizerSettings read_tokenizer_settings(const std::string& directory);
-
-/// Where `directory` holds SHA256SUMS: InputError unless the contents of source.spm and target.spm
-/// have the digests listed for them; a name that is not listed is not checked.
-void verify_checksums(const std::string& directory, std::string_view source_spm,
-                      std::string_view target_spm);
 
 }  // namespace attn

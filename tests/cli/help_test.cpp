@@ -9,6 +9,8 @@ TEST_CASE("--help of the program and of each command shows an example") {
   for (const std::vector<std::string>& command : {std::vector<std::string>{},
                                                   {"translate"},
                                                   {"init"},
+                                                  {"train"},
+                                                  {"convert"},
                                                   {"inspect"},
                                                   {"evaluate"},
                                                   {"tokenizer"}}) {

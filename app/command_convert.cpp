@@ -1,0 +1,60 @@
+// attn-demo convert: a model directory again, in another number format, with checksums: what is
+// needed to hand a trained model on.
+#include <filesystem>
+#include <memory>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "commands.h"
+#include "console.h"
+#include "model_source.h"
+#include "new_directory.h"
+#include "text/checksums.h"
+
+namespace attn {
+namespace {
+
+struct ConvertOptions {
+  std::string model;
+  std::string out;
+  std::string dtype = "float16";
+};
+
+void run_convert(const ConvertOptions& options) {
+  const DType dtype = parse_dtype("--dtype", options.dtype);
+  NewDirectory directory(options.out);
+  ModelOptions source;
+  source.model = options.model;
+  const ReadyModel model = load_or_make(source);
+  for (const std::string& text : model.notes) note(text);
+  const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);
+  copy_tokenizer(model.tokenizer_directory, directory.writing());
+  save_model(*model.transformer, decode, directory.writing(), dtype);
+  write_checksums(directory.writing());
+  directory.commit();
+  const auto size = std::filesystem::file_size(options.out + "/model.safetensors");
+  output().write(fmt::format("{}: {}, model.safetensors {}\n", options.out, options.dtype,
+                             human_bytes(static_cast<double>(size))));
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command =
+      app.add_subcommand("convert", "Write a model again in 16 or 32 bits, with checksums");
+  command->add_option("--model", options->model, "Model directory to read")
+      ->type_name("DIR")
+      ->required();
+  command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
+  command->add_option("--dtype", options->dtype, "float16, bfloat16 or float32 [float16]")
+      ->type_name("TYPE");
+  command->footer(
+      "Example:\n  attn-demo convert --model toy/model --dtype float16 --out toy-16\n"
+      "  cd toy-16 && sha256sum --check SHA256SUMS");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_convert(*options); }; });
+}
+
+}  // namespace attn
