@@ -36,6 +36,53 @@ struct AttentionMaps {
   }
 };
 
+/// One projection of every head for one sentence: [layer][head][row][column], `columns` being
+/// head_dim.
+struct HeadVectors {
+  int layers = 0;
+  int heads = 0;
+  int rows = 0;
+  int columns = 0;
+  std::vector<float> values;  ///< layers · heads · rows · columns, row-major
+
+  std::span<const float> row(int layer, int head, int row) const {
+    const auto width = static_cast<std::size_t>(columns);
+    const auto index = static_cast<std::size_t>((layer * heads + head) * rows + row);
+    return {values.data() + index * width, width};
+  }
+};
+
+/// What one kind of attention computed its weights from: softmax(query · keyᵀ · scale + mask).
+struct AttentionVectors {
+  float scale = 1;    ///< 1/√head_dim, or 1 where the model does not scale
+  HeadVectors query;  ///< a row a query token
+  HeadVectors key;    ///< a row a key token
+  HeadVectors value;  ///< a row a key token
+};
+
+/// One extension of a hypothesis that a beam search looked at.
+struct SearchNode {
+  int parent = -1;  ///< index of the node it extends; −1: the start symbol
+  int step = 0;     ///< tokens before it
+  int id = 0;
+  std::string token;
+  float log_prob = 0;  ///< of this token after its prefix
+  float sum = 0;       ///< over the tokens so far
+  float score = 0;     ///< sum / length^length_penalty, what finished ones are ranked by
+  bool kept = false;   ///< goes on into the next step
+  bool ended = false;  ///< a finished hypothesis
+  /// The attention of the step that produced it: [layer][head][step + 1] and [layer][head][source].
+  std::vector<float> decoder_self;
+  std::vector<float> cross;
+};
+
+/// What a search kept, step by step; parents come before their children.
+struct SearchTree {
+  int beams = 1;
+  float length_penalty = 1;
+  std::vector<SearchNode> nodes;
+};
+
 /// Pieces and their ids, in order; tokens[i] is the piece of ids[i] ("▁The", "</s>").
 struct TokenSequence {
   std::vector<std::string> tokens;
@@ -51,6 +98,8 @@ struct HypothesisRecord {
   TokenSequence decoder_input;   ///< the start symbol and produced tokens but the last, L of them
   AttentionMaps decoder_self;    ///< [layers, heads, L, L]
   AttentionMaps cross;           ///< [layers, heads, L, S]
+  std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
+  std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
 };
 
 /// The facts of a model that a reader of a record wants to know.
@@ -77,9 +126,11 @@ struct ModelSummary {
 struct AttentionRecord {
   ModelSummary model;
   std::string source_text;
-  TokenSequence source;                      ///< S tokens, ending in "</s>"
-  AttentionMaps encoder_self;                ///< [layers, heads, S, S]
-  std::vector<HypothesisRecord> hypotheses;  ///< best first
+  TokenSequence source;                                            ///< S tokens, ending in "</s>"
+  AttentionMaps encoder_self;                                      ///< [layers, heads, S, S]
+  std::vector<HypothesisRecord> hypotheses;                        ///< best first
+  std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
+  std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };
 
 }  // namespace attn

@@ -65,7 +65,7 @@ void drain(int& descriptor, std::string& into) {
 Program::Program(const Request& request) : limit_(request.limit_milliseconds) {
   std::signal(SIGPIPE, SIG_IGN);  // a program that ends early must not end the test
   std::vector<std::string> args = request.args;
-  args.insert(args.begin(), ATTN_DEMO_BINARY);
+  args.insert(args.begin(), request.program.empty() ? ATTN_DEMO_BINARY : request.program);
   std::vector<std::string> environment = environment_of(request);
   const std::vector<char*> argv = pointers(args);
   const std::vector<char*> envp = pointers(environment);

@@ -19,6 +19,7 @@ struct Request {
   std::string stdout_path = {};      ///< a file or device in place of the pipe
   std::string folder = {};           ///< the program's working directory
   bool stdout_reader_gone = false;   ///< nobody reads the pipe behind stdout
+  std::string program = {};          ///< another than the one that was just built
   std::function<void()> in_child{};  ///< last thing before exec: rights and the like
   int limit_milliseconds = 60'000;   ///< without output or end; only a hanging program comes near
 };
