@@ -45,6 +45,7 @@ int run_command(int argc, char** argv) {
       "attn-demo COMMAND --help shows a command's options and examples.");
   attn::Run run;
   attn::add_translate(app, run);
+  attn::add_explain(app, run);
   attn::add_train(app, run);
   attn::add_init(app, run);
   attn::add_convert(app, run);

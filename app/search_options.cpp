@@ -76,8 +76,14 @@ std::unique_ptr<Translator> make_translator(const ReadyModel& model, const Decod
     throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
                      *given.num_return_sequences, beams, beams == 1 ? "" : "s");
   }
-  return std::make_unique<Translator>(*model.transformer, *model.tokenizer,
-                                      resolve(merged, model.default_forced_eos, model.name));
+  auto translator = std::make_unique<Translator>(
+      *model.transformer, *model.tokenizer, resolve(merged, model.default_forced_eos, model.name));
+  ModelSummary summary = summarise(model.transformer->config());
+  summary.name = model.name;
+  summary.random_weights = model.seed.has_value();
+  summary.seed = model.seed;
+  translator->describe(std::move(summary));
+  return translator;
 }
 
 }  // namespace attn

@@ -25,7 +25,8 @@ struct SearchOptions {
   void use_threads() const;  ///< as many as asked for, else the cores, at most 4
 };
 
-/// A translator that searches as `given` says, else as the model's own files do. UsageError where
+/// A translator that searches as `given` says, else as the model's own files do, and whose records
+/// name the model. UsageError where
 /// more translations are asked for than there are beams. `model` outlives it.
 std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
 

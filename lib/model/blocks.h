@@ -9,29 +9,50 @@ namespace attn {
 /// y += x, row by row.
 void add_rows(const ConstMatrixRef& x, MatrixRef y);
 
+/// Tells an observer what stands at a stage of one block; costs nothing without one.
+struct Watch {
+  AttentionObserver* observer = nullptr;
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+
+  void operator()(Stage stage, const ConstMatrixRef& rows) const {
+    if (observer != nullptr) observer->stage_ready({kind, layer, stage, rows});
+  }
+};
+
+/// A block's norm, and on which side of the sub-layer it stands.
+struct BlockNorm {
+  const LayerNorm& norm;
+  bool before = false;
+};
+
 /// x ← norm(x + sublayer(x))      after each block (Vaswani et al. 2017, Marian), or
 /// x ← x + sublayer(norm(x))      before it (Xiong et al. 2020, Pegasus).
 /// `sublayer(in, out)` reads [T, D] and writes [T, D].
 template <typename SubLayer>
-void residual_block(const LayerNorm& norm, bool normalize_before, MatrixRef x, Workspace& work,
+void residual_block(const BlockNorm& norm, MatrixRef x, Workspace& work, const Watch& watch,
                     SubLayer&& sublayer) {
   MatrixRef out = work.block.topRows(x.rows());
-  if (normalize_before) {
+  watch(Stage::block_input, x);
+  if (norm.before) {
     MatrixRef normal = work.normal.topRows(x.rows());
-    norm.forward(x, normal);
+    norm.norm.forward(x, normal);
+    watch(Stage::normed_input, normal);
     sublayer(ConstMatrixRef(normal), out);
-    add_rows(out, x);
   } else {
     sublayer(ConstMatrixRef(x), out);
-    add_rows(out, x);
-    norm.forward(x, x);
   }
+  watch(Stage::mixed, out);
+  add_rows(out, x);
+  watch(Stage::block_sum, x);
+  if (!norm.before) norm.norm.forward(x, x);
+  watch(Stage::block_output, x);
 }
 
 /// The feed-forward block of either stack.
-inline void feed_forward_block(const FeedForward& layer, const LayerNorm& norm,
-                               bool normalize_before, MatrixRef x, Workspace& work) {
-  residual_block(norm, normalize_before, x, work, [&](const ConstMatrixRef& in, MatrixRef out) {
+inline void feed_forward_block(const FeedForward& layer, const BlockNorm& norm, MatrixRef x,
+                               Workspace& work) {
+  residual_block(norm, x, work, Watch{}, [&](const ConstMatrixRef& in, MatrixRef out) {
     layer.forward(in, work.hidden, out);
   });
 }

@@ -25,8 +25,8 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
 }
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSource& source,
-                                       Index rows, Index steps)
-    : model_(model), source_(source), rows_(rows), steps_(steps) {
+                                       Index rows, Index steps, AttentionObserver* observer)
+    : model_(model), source_(source), observer_(observer), rows_(rows), steps_(steps) {
   const ModelConfig& config = model.config();
   const Index d = config.d_model;
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
@@ -91,31 +91,33 @@ void IncrementalDecoder::run_layer(std::size_t i, MatrixRef x) {
   const Index n = x.rows();
   const Index d = config.d_model;
   const bool before = config.normalize_before;
-  residual_block(
-      layer.self_attention_norm, before, x, work_, [&](const ConstMatrixRef& in, MatrixRef out) {
-        MatrixRef projected = work_.projected.topRows(n);
-        layer.self_attention.query_key_value(in, projected);
-        float* cache = cache_[i].data();
-        for (Index r = 0; r < n; ++r) {
-          std::memcpy(cache + (step_ * rows_ + r) * 2 * d,
-                      projected.data() + r * projected.outerStride() + d,
-                      static_cast<std::size_t>(2 * d) * sizeof(float));
-        }
-        MatrixRef context = work_.context.topRows(n);
-        attend(decoder_shape(config, AttentionKind::decoder_self, i), projected.leftCols(d),
-               keys_and_values(cache, 2 * d, 0, d), self_groups_, context, nullptr);
-        layer.self_attention.output_product(context, out);
-      });
-  residual_block(
-      layer.cross_attention_norm, before, x, work_, [&](const ConstMatrixRef& in, MatrixRef out) {
-        MatrixRef query = work_.projected.topRows(n).leftCols(d);
-        layer.cross_attention.query_alone(in, query);
-        MatrixRef context = work_.context.topRows(n);
-        attend(decoder_shape(config, AttentionKind::cross, i), query,
-               keys_and_values(cross_[i].data(), 2 * d, 0, d), cross_groups_, context, nullptr);
-        layer.cross_attention.output_product(context, out);
-      });
-  feed_forward_block(layer.feed_forward, layer.final_norm, before, x, work_);
+  residual_block({layer.self_attention_norm, before}, x, work_, Watch{},
+                 [&](const ConstMatrixRef& in, MatrixRef out) {
+                   MatrixRef projected = work_.projected.topRows(n);
+                   layer.self_attention.query_key_value(in, projected);
+                   float* cache = cache_[i].data();
+                   for (Index r = 0; r < n; ++r) {
+                     std::memcpy(cache + (step_ * rows_ + r) * 2 * d,
+                                 projected.data() + r * projected.outerStride() + d,
+                                 static_cast<std::size_t>(2 * d) * sizeof(float));
+                   }
+                   MatrixRef context = work_.context.topRows(n);
+                   attend(decoder_shape(config, AttentionKind::decoder_self, i),
+                          projected.leftCols(d), keys_and_values(cache, 2 * d, 0, d), self_groups_,
+                          context, observer_);
+                   layer.self_attention.output_product(context, out);
+                 });
+  residual_block({layer.cross_attention_norm, before}, x, work_, Watch{},
+                 [&](const ConstMatrixRef& in, MatrixRef out) {
+                   MatrixRef query = work_.projected.topRows(n).leftCols(d);
+                   layer.cross_attention.query_alone(in, query);
+                   MatrixRef context = work_.context.topRows(n);
+                   attend(decoder_shape(config, AttentionKind::cross, i), query,
+                          keys_and_values(cross_[i].data(), 2 * d, 0, d), cross_groups_, context,
+                          observer_);
+                   layer.cross_attention.output_product(context, out);
+                 });
+  feed_forward_block(layer.feed_forward, {layer.final_norm, before}, x, work_);
 }
 
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
@@ -124,6 +126,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   if (n > rows_ || step_ >= steps_) throw std::logic_error("more rows or steps than reserved");
   follow_parents(parents, n);
   make_groups(sentences);
+  if (observer_ != nullptr) observer_->step_begins(step_);
 
   const StackEnds& ends = model_.parameters_.decoder;
   const ModelConfig& config = model_.config();

@@ -20,9 +20,9 @@ class IncrementalDecoder {
  public:
   /// Projects the encoder's output to every layer's cross-attention keys and values, once, and
   /// allocates everything that steps need. `rows`: most hypotheses at a time; `steps`: most tokens
-  /// a hypothesis. MemoryError where the cache would not fit.
-  IncrementalDecoder(const Transformer& model, const EncodedSource& source, Index rows,
-                     Index steps);
+  /// a hypothesis. MemoryError where the cache would not fit. A null observer is off.
+  IncrementalDecoder(const Transformer& model, const EncodedSource& source, Index rows, Index steps,
+                     AttentionObserver* observer = nullptr);
 
   /// One token for each hypothesis. Row r continues row parents[r] of the step before (ignored at
   /// the first step) and belongs to sentence sentences[r]. tokens, parents, sentences: n ≤ rows of
@@ -44,6 +44,7 @@ class IncrementalDecoder {
 
   const Transformer& model_;
   const EncodedSource& source_;
+  AttentionObserver* observer_;
   Index rows_;
   Index steps_;
   Index step_ = 0;

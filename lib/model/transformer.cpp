@@ -12,15 +12,17 @@ namespace {
 
 /// Self-attention of whole sentences: project, attend, project.
 void self_attention(const MultiHeadAttention& layer, const AttentionShape& shape,
-                    std::span<const AttentionGroup> groups, const ConstMatrixRef& in, MatrixRef out,
-                    Workspace& work, AttentionObserver* observer) {
+                    std::span<const AttentionGroup> groups, const Watch& watch,
+                    const ConstMatrixRef& in, MatrixRef out, Workspace& work) {
   const Index d = in.cols();
   MatrixRef projected = work.projected.topRows(in.rows());
   layer.query_key_value(in, projected);
+  watch(Stage::projected, projected);
   MatrixRef context = work.context.topRows(in.rows());
   attend(shape, projected.leftCols(d),
          keys_and_values(projected.data(), projected.outerStride(), d, d), groups, context,
-         observer);
+         watch.observer);
+  watch(Stage::heads, context);
   layer.output_product(context, out);
 }
 
@@ -82,19 +84,26 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   embed(ends.embedding, ends.positions, embedding_scale(), source.ids, positions_of(source), x);
   if (config_.normalize_embedding) ends.embedding_norm.forward(x, x);
 
+  Watch watch{observer, AttentionKind::encoder_self, 0};
+  watch(Stage::embedded, x);
+
   Workspace work;
   work.reserve(x.rows(), config_.d_model, config_.encoder_ffn_dim);
   const std::vector<AttentionGroup> groups = self_groups(source, /*causal=*/false);
+  const bool before = config_.normalize_before;
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     const EncoderLayer& layer = parameters_.encoder_layers[i];
-    residual_block(layer.self_attention_norm, config_.normalize_before, x, work,
+    watch.layer = static_cast<Index>(i);
+    residual_block({layer.self_attention_norm, before}, x, work, watch,
                    [&](const ConstMatrixRef& in, MatrixRef out) {
-                     self_attention(layer.self_attention, encoder_shape(config_, i), groups, in,
-                                    out, work, observer);
+                     self_attention(layer.self_attention, encoder_shape(config_, i), groups, watch,
+                                    in, out, work);
                    });
-    feed_forward_block(layer.feed_forward, layer.final_norm, config_.normalize_before, x, work);
+    feed_forward_block(layer.feed_forward, {layer.final_norm, before}, x, work);
+    watch(Stage::layer_output, x);
   }
   if (config_.add_final_layer_norm) ends.final_norm.forward(x, x);
+  watch(Stage::stack_output, x);
   return {std::move(x), source.offsets, source.hidden};
 }
 
@@ -112,33 +121,44 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
         positions_of(decoder_input), x);
   if (config_.normalize_embedding) ends.embedding_norm.forward(x, x);
 
+  Watch self_watch{observer, AttentionKind::decoder_self, 0};
+  Watch cross_watch{observer, AttentionKind::cross, 0};
+  self_watch(Stage::embedded, x);
+
   Workspace work;
   work.reserve(x.rows(), d, config_.decoder_ffn_dim);
   Matrix memory(source.rows.rows(), 2 * d);
   const std::vector<AttentionGroup> self = self_groups(decoder_input, /*causal=*/true);
   const std::vector<AttentionGroup> cross =
       cross_groups(decoder_input, source.offsets, source.hidden);
+  const bool before = config_.normalize_before;
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
-    residual_block(layer.self_attention_norm, config_.normalize_before, x, work,
+    self_watch.layer = cross_watch.layer = static_cast<Index>(i);
+    residual_block({layer.self_attention_norm, before}, x, work, self_watch,
                    [&](const ConstMatrixRef& in, MatrixRef out) {
                      self_attention(layer.self_attention,
                                     decoder_shape(config_, AttentionKind::decoder_self, i), self,
-                                    in, out, work, observer);
+                                    self_watch, in, out, work);
                    });
-    residual_block(layer.cross_attention_norm, config_.normalize_before, x, work,
+    residual_block({layer.cross_attention_norm, before}, x, work, cross_watch,
                    [&](const ConstMatrixRef& in, MatrixRef out) {
                      MatrixRef query = work.projected.topRows(in.rows()).leftCols(d);
                      layer.cross_attention.query_alone(in, query);
+                     cross_watch(Stage::projected, query);
                      layer.cross_attention.key_value(source.rows, memory);
+                     cross_watch(Stage::memory, memory);
                      MatrixRef context = work.context.topRows(in.rows());
                      attend(decoder_shape(config_, AttentionKind::cross, i), query,
                             keys_and_values(memory.data(), 2 * d, 0, d), cross, context, observer);
+                     cross_watch(Stage::heads, context);
                      layer.cross_attention.output_product(context, out);
                    });
-    feed_forward_block(layer.feed_forward, layer.final_norm, config_.normalize_before, x, work);
+    feed_forward_block(layer.feed_forward, {layer.final_norm, before}, x, work);
+    self_watch(Stage::layer_output, x);
   }
   if (config_.add_final_layer_norm) ends.final_norm.forward(x, x);
+  self_watch(Stage::stack_output, x);
   return x;
 }
 

@@ -24,8 +24,32 @@ struct AttentionHead {
   MatrixRef output;      ///< [L, K] weights · value; filled in when output_ready is called
 };
 
-/// Attention calls both methods for every head, in the order sentence, head. A null observer is off
-/// and costs nothing; with one, the numbers are the same, to the bit.
+/// Where a matrix stands on the way through a stack.
+enum class Stage {
+  embedded,      ///< [T, D] tokens · scale + positions (normed where the model norms them)
+  block_input,   ///< [T, D] what the residual connection carries past a block
+  normed_input,  ///< [T, D] norm(block_input), in pre-norm models only
+  projected,     ///< [T, 3D] queries, keys and values side by side; cross: queries alone, [T, D]
+  memory,        ///< [S, 2D] cross-attention only: keys and values of the encoder's rows
+  heads,         ///< [T, D] the outputs of all heads side by side
+  mixed,         ///< [T, D] after the output projection
+  block_sum,     ///< [T, D] block_input + mixed
+  block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
+  layer_output,  ///< [T, D] after the feed-forward block: what the next layer reads
+  stack_output,  ///< [T, D] after the last layer (and the final norm where there is one)
+};
+
+/// A matrix of a whole batch, alive during the call only. `kind` and `layer` say whose block it is;
+/// for what belongs to no block, kind is the stack's self-attention.
+struct StageView {
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+  Stage stage = Stage::embedded;
+  ConstMatrixRef rows;
+};
+
+/// Attention calls the first two methods for every head, in the order sentence, head. A null
+/// observer is off and costs nothing; with one, the numbers are the same, to the bit.
 class AttentionObserver {
  public:
   virtual ~AttentionObserver() = default;
@@ -35,6 +59,13 @@ class AttentionObserver {
 
   /// The head's output is known, made from the weights as weights_ready left them.
   virtual void output_ready(const AttentionHead& head) { static_cast<void>(head); }
+
+  /// A cached decoder calls this before each of its steps: all queries that follow stand at this
+  /// position of their sentences. Whole sentences have query i at position i, without this call.
+  virtual void step_begins(Index position) { static_cast<void>(position); }
+
+  /// Transformer::encode and decode call this between the heads; a cached decoder does not.
+  virtual void stage_ready(const StageView& view) { static_cast<void>(view); }
 };
 
 }  // namespace attn

@@ -21,6 +21,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"model", {"base", "config", "nn"}},
     {"record", {"base"}},
     {"metrics", {}},
+    {"explain", {"base", "config", "nn", "model", "record"}},
     {"translate", {"base", "config", "text", "nn", "model", "record"}},
     {"train", {"base", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"view", {"base", "record"}},

@@ -1,0 +1,87 @@
+#include "explain/explain_head.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "explain/head_scene.h"
+#include "model/packed_tokens.h"
+
+namespace attn {
+namespace {
+
+const char* title_of(AttentionKind kind) {
+  switch (kind) {
+    case AttentionKind::encoder_self:
+      return "encoder self-attention";
+    case AttentionKind::decoder_self:
+      return "masked decoder self-attention";
+    case AttentionKind::cross:
+      return "cross-attention";
+  }
+  return "";
+}
+
+void check(const AttentionRecord& record, const HeadChoice& choice) {
+  const ModelSummary& model = record.model;
+  const bool encoder = choice.kind == AttentionKind::encoder_self;
+  const int layers = encoder ? model.encoder_layers : model.decoder_layers;
+  const int heads = encoder ? model.encoder_heads : model.decoder_heads;
+  const char* stack = encoder ? "encoder" : "decoder";
+  if (choice.layer >= layers) {
+    throw UsageError("--layer {}: the model's {} has layers 0 to {}", choice.layer, stack,
+                     layers - 1);
+  }
+  if (choice.head >= heads) {
+    throw UsageError("--head {}: the model's {} has heads 0 to {}", choice.head, stack, heads - 1);
+  }
+  const bool empty = record.source.ids.size() <= 1 || record.hypotheses.empty() ||
+                     record.hypotheses[choice.hypothesis].produced.ids.empty();
+  if (empty) throw InputError("the sentence has no tokens; there is nothing to explain");
+  const std::size_t queries = encoder
+                                  ? record.source.ids.size()
+                                  : record.hypotheses[choice.hypothesis].decoder_input.ids.size();
+  if (static_cast<std::size_t>(choice.query) >= queries) {
+    throw UsageError("--query {}: there are queries 0 to {} here (one a {} token)", choice.query,
+                     queries - 1, encoder ? "source" : "decoder input");
+  }
+}
+
+}  // namespace
+
+Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice) {
+  check(record, choice);
+  Scene s{model, record, choice, {}};
+  PackedTokens source, decoder_input;
+  source.add(record.source.ids);
+  const EncodedSource encoded = model.encode(source, &s.stages);
+  if (!s.in_encoder()) {
+    decoder_input.add(s.hypothesis().decoder_input.ids);
+    model.decode(decoder_input, encoded, &s.stages);
+  }
+  return s;
+}
+
+Explanation explain_head(const Transformer& model, const AttentionRecord& record,
+                         const HeadChoice& choice) {
+  const Scene s = run_scene(model, record, choice);
+  Explanation explanation;
+  explanation.model = record.model;
+  explanation.title =
+      fmt::format("{}, layer {}, head {}", title_of(choice.kind), choice.layer, choice.head);
+  explanation.facts.push_back("source: " + record.source_text);
+  if (!s.in_encoder()) explanation.facts.push_back("target: " + s.hypothesis().text);
+  explanation.facts.push_back(
+      fmt::format("query {}: {}", choice.query,
+                  quoted(s.queries().tokens[static_cast<std::size_t>(choice.query)])));
+  std::vector<ExplanationStep>& steps = explanation.steps;
+  steps.push_back(tokens_step(s));
+  if (s.in_encoder() || s.cross()) steps.push_back(embedding_step(s, true));
+  if (!s.in_encoder()) steps.push_back(embedding_step(s, false));
+  for (auto* tell : {input_step, projection_step, head_step, scores_step, scaling_step, mask_step,
+                     softmax_step, values_step, heads_step, mixing_step, residual_step}) {
+    steps.push_back(tell(s));
+  }
+  return explanation;
+}
+
+}  // namespace attn

@@ -1,0 +1,28 @@
+// One head from words to words: every matrix that attention's formula mentions, as the model
+// computed it.
+#pragma once
+
+#include "model/transformer.h"
+#include "record/explanation.h"
+
+namespace attn {
+
+/// Which head of which hypothesis, and which of its queries the arithmetic follows.
+struct HeadChoice {
+  AttentionKind kind = AttentionKind::cross;
+  int layer = 0;
+  int head = 0;
+  int query = 0;
+  std::size_t hypothesis = 0;
+};
+
+/// Runs the model once more over the record's ids, under an observer, and tells the chosen head's
+/// way step by step: tokens, embedding, fused projection, Q, K and V, scores, scaling, mask,
+/// softmax, weighted sum, heads side by side, output projection, residual and norm. Every number is
+/// the forward pass's own, to the bit; what only the explanation names (the raw q · k before
+/// scaling) is computed by the kernel that the model used. InputError where the choice names what
+/// is not there, or where the sentence is empty.
+Explanation explain_head(const Transformer& model, const AttentionRecord& record,
+                         const HeadChoice& choice);
+
+}  // namespace attn

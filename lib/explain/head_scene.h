@@ -1,0 +1,97 @@
+// What the steps of explain_head() are told from, and the steps themselves: one function each.
+#pragma once
+
+#include <string>
+
+#include "explain/explain_head.h"
+#include "explain/stage_collector.h"
+
+namespace attn {
+
+/// Everything that the steps are told from.
+struct Scene {
+  const Transformer& model;
+  const AttentionRecord& record;
+  HeadChoice choice;
+  StageCollector stages;
+
+  const ModelConfig& config() const { return model.config(); }
+  bool cross() const { return choice.kind == AttentionKind::cross; }
+  bool in_encoder() const { return choice.kind == AttentionKind::encoder_self; }
+  Index d() const { return config().d_model; }
+  Index head_dim() const {
+    return in_encoder() ? config().encoder_head_dim() : config().decoder_head_dim();
+  }
+  Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
+  Index end() const { return begin() + head_dim(); }
+
+  const HypothesisRecord& hypothesis() const { return record.hypotheses[choice.hypothesis]; }
+  const TokenSequence& queries() const {
+    return in_encoder() ? record.source : hypothesis().decoder_input;
+  }
+  const TokenSequence& keys() const { return cross() ? record.source : queries(); }
+  const Matrix& at(Stage stage) const { return stages.at(choice.kind, choice.layer, stage); }
+  const HeadNumbers& head() const { return stages.head(choice.kind, choice.layer, choice.head); }
+  const MultiHeadAttention& attention() const {
+    const auto layer = static_cast<std::size_t>(choice.layer);
+    if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention;
+    const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
+    return cross() ? decoder.cross_attention : decoder.self_attention;
+  }
+  const LayerNorm& norm() const {
+    const auto layer = static_cast<std::size_t>(choice.layer);
+    if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention_norm;
+    const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
+    return cross() ? decoder.cross_attention_norm : decoder.self_attention_norm;
+  }
+  /// What the projections read: the normed rows in a pre-norm model.
+  const Matrix& sublayer_input() const {
+    return at(config().normalize_before ? Stage::normed_input : Stage::block_input);
+  }
+
+  NamedMatrix by_query(NamedMatrix matrix) const {
+    matrix.row_tokens = queries().tokens;
+    matrix.marked_row = choice.query;
+    return matrix;
+  }
+  NamedMatrix by_key(NamedMatrix matrix) const {
+    matrix.row_tokens = keys().tokens;
+    return matrix;
+  }
+  NamedMatrix query_by_key(NamedMatrix matrix) const {
+    matrix.column_tokens = keys().tokens;
+    return by_query(std::move(matrix));
+  }
+};
+
+/// Runs the model over the record's ids under observation. InputError and UsageError as
+/// explain_head() says.
+Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice);
+
+/// The same matrix with the head's columns marked, in each of its `parts` blocks of d_model
+/// columns.
+NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts);
+
+/// “token”
+std::string quoted(const std::string& token);
+
+// From words to this head's Q, K and V (head_steps_input.cpp).
+ExplanationStep tokens_step(const Scene& s);
+ExplanationStep embedding_step(const Scene& s, bool encoder);
+ExplanationStep input_step(const Scene& s);
+ExplanationStep projection_step(const Scene& s);
+
+// The formula of attention (head_steps_formula.cpp).
+ExplanationStep head_step(const Scene& s);
+ExplanationStep scores_step(const Scene& s);
+ExplanationStep scaling_step(const Scene& s);
+ExplanationStep mask_step(const Scene& s);
+ExplanationStep softmax_step(const Scene& s);
+ExplanationStep values_step(const Scene& s);
+
+// Back into the token's row (head_steps_output.cpp).
+ExplanationStep heads_step(const Scene& s);
+ExplanationStep mixing_step(const Scene& s);
+ExplanationStep residual_step(const Scene& s);
+
+}  // namespace attn

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/kernels.h"
+#include "explain/head_scene.h"
+#include "explain/matrices.h"
+
+namespace attn {
+namespace {
+
+constexpr Index kShownProducts = 3;  // at each end of a sum that is written out
+
+/// Q · Kᵀ by the kernel that the model used, before it scaled.
+Matrix raw_scores(const HeadNumbers& head) {
+  Matrix raw(head.query.rows(), head.key.rows());
+  const GatheredRows keys{head.key.data(), head.key.cols(), nullptr};
+  for (Index i = 0; i < raw.rows(); ++i) {
+    kernels().dot_products(head.query.data() + i * head.query.cols(), keys, head.key.rows(),
+                           head.query.cols(), raw.data() + i * raw.cols());
+  }
+  return raw;
+}
+
+/// The key that the marked query looks at most: its arithmetic is written out.
+Index best_key(const Scene& s) {
+  Index best = 0;
+  s.head().weights.row(s.choice.query).maxCoeff(&best);
+  return best;
+}
+
+}  // namespace
+
+ExplanationStep head_step(const Scene& s) {
+  ExplanationStep step;
+  step.id = "head";
+  step.title = fmt::format("Q, K and V of head {}", s.choice.head);
+  const HeadNumbers& head = s.head();
+  step.shape = fmt::format(
+      "Q {}, K {}, V {}; head_dim = d_model / heads = {} / {} = {}",
+      shape_of(head.query.rows(), s.head_dim()), shape_of(head.key.rows(), s.head_dim()),
+      shape_of(head.value.rows(), s.head_dim()), s.d(), s.d() / s.head_dim(), s.head_dim());
+  step.why = s.cross() ? "The target asks (Q); the source answers (K and V)."
+                       : "All three are made from the same sentence: it talks to itself.";
+  step.matrices.push_back(s.by_query(named("Q", head.query)));
+  step.matrices.push_back(s.by_key(named("K", head.key)));
+  step.matrices.push_back(s.by_key(named("V", head.value)));
+  return step;
+}
+
+ExplanationStep scores_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Matrix raw = raw_scores(head);
+  const Index q = s.choice.query, k = best_key(s);
+  ExplanationStep step;
+  step.id = "scores";
+  step.title = "Every query meets every key";
+  step.formula = "raw = Q · Kᵀ";
+  step.shape =
+      fmt::format("{} · {} = {}", shape_of(head.query.rows(), head.query.cols()),
+                  shape_of(head.key.cols(), head.key.rows()), shape_of(raw.rows(), raw.cols()));
+  step.why =
+      "The dot product is large where the two vectors point the same way: where a key offers "
+      "what the query looks for.";
+  step.matrices.push_back(s.query_by_key(named("raw", raw)));
+  step.lines.push_back(
+      fmt::format("{} · {}: {}", quoted(s.queries().tokens[static_cast<std::size_t>(q)]),
+                  quoted(s.keys().tokens[static_cast<std::size_t>(k)]),
+                  sum_of_products(head.query.row(q), head.key.row(k), kShownProducts,
+                                  static_cast<double>(raw(q, k)))));
+  return step;
+}
+
+ExplanationStep scaling_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  ExplanationStep step;
+  step.id = "scaled";
+  step.title = "The scores are scaled";
+  const bool scaled = s.config().scale_attention;
+  step.formula = scaled ? fmt::format("scaled = raw / √head_dim = raw / √{} = raw · {}",
+                                      s.head_dim(), number(static_cast<double>(head.scale)))
+                        : "scaled = raw (this model does not scale)";
+  step.shape = shape_of(head.scores.rows(), head.scores.cols());
+  step.why =
+      "A sum of head_dim products grows with √head_dim; without the division softmax would "
+      "see large differences and look at one word only.";
+  step.matrices.push_back(s.query_by_key(named("scaled", head.scores)));
+  return step;
+}
+
+ExplanationStep mask_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  ExplanationStep step;
+  step.id = "masked";
+  step.title = "What may not be seen is masked";
+  step.formula = "masked = scaled + mask";
+  step.shape = shape_of(head.mask.rows(), head.mask.cols());
+  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+  step.why = causal
+                 ? "−∞ right of the diagonal: a word may not look at words that come after it, "
+                   "which do not exist yet when it is produced. e^−∞ is exactly 0."
+                 : "A single sentence has no padding and the source is known whole, so nothing is "
+                   "hidden: the mask is 0 everywhere.";
+  step.matrices.push_back(s.query_by_key(named("mask", head.mask)));
+  step.matrices.push_back(s.query_by_key(named("masked", head.scores + head.mask)));
+  return step;
+}
+
+ExplanationStep softmax_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index q = s.choice.query;
+  ExplanationStep step;
+  step.id = "weights";
+  step.title = "Softmax makes weights";
+  step.formula = "weights[i, j] = exp(masked[i, j] − max_i) / Σ_k exp(masked[i, k] − max_i)";
+  step.shape = shape_of(head.weights.rows(), head.weights.cols());
+  step.why =
+      "Each row becomes shares of attention: positive, and 1 in sum. This is the map that the "
+      "pictures show.";
+  step.matrices.push_back(s.query_by_key(named("weights", head.weights)));
+  const RowVector masked = head.scores.row(q) + head.mask.row(q);
+  const float top = masked.maxCoeff();
+  double total = 0, sum = 0;
+  for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
+  for (Index j = 0; j < masked.size(); ++j) {
+    sum += static_cast<double>(head.weights(q, j));
+    step.lines.push_back(fmt::format(
+        "{}: exp({} − {}) = {}, / {} = {}", quoted(s.keys().tokens[static_cast<std::size_t>(j)]),
+        number(static_cast<double>(masked[j])), number(static_cast<double>(top)),
+        number(std::exp(static_cast<double>(masked[j] - top))), number(total),
+        number(static_cast<double>(head.weights(q, j)))));
+  }
+  step.lines.push_back("sum of the row: " + number(sum));
+  return step;
+}
+
+ExplanationStep values_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index q = s.choice.query;
+  ExplanationStep step;
+  step.id = "output";
+  step.title = "The weighted mean of the values";
+  step.formula = "head = weights · V";
+  step.shape = fmt::format("{} · {} = {}", shape_of(head.weights.rows(), head.weights.cols()),
+                           shape_of(head.value.rows(), head.value.cols()),
+                           shape_of(head.output.rows(), head.output.cols()));
+  step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
+  step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
+  step.lines.push_back(fmt::format(
+      "column {} of {}: {}", s.begin(), quoted(s.queries().tokens[static_cast<std::size_t>(q)]),
+      sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
+                      static_cast<double>(head.output(q, 0)))));
+  return step;
+}
+
+}  // namespace attn

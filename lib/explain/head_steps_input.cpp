@@ -1,0 +1,160 @@
+#include <fmt/format.h>
+
+#include "explain/head_scene.h"
+#include "explain/matrices.h"
+
+namespace attn {
+
+NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts) {
+  for (int part = 0; part < parts; ++part) {
+    const auto first = static_cast<int>(part * s.d() + s.begin());
+    matrix.marked_columns.push_back({first, first + static_cast<int>(s.head_dim())});
+  }
+  return matrix;
+}
+
+std::string quoted(const std::string& token) {
+  return "“" + token + "”";
+}
+
+ExplanationStep tokens_step(const Scene& s) {
+  ExplanationStep step{"tokens", "Words become tokens, tokens become numbers", "", "", "", {}, {}};
+  step.why =
+      "A model knows a fixed list of pieces; a sentence is their row numbers in one table. The end "
+      "symbol </s> closes the source, and the decoder starts from a symbol of its own.";
+  const auto list = [&](const char* name, const TokenSequence& sequence) {
+    std::string line = std::string(name) + ":";
+    for (std::size_t i = 0; i < sequence.ids.size(); ++i) {
+      line += fmt::format(" {}={}", quoted(sequence.tokens[i]), sequence.ids[i]);
+    }
+    step.lines.push_back(line);
+  };
+  list("source", s.record.source);
+  if (!s.in_encoder()) list("decoder input", s.hypothesis().decoder_input);
+  return step;
+}
+
+/// Embedding of one stack: table row, scaled, plus position.
+ExplanationStep embedding_step(const Scene& s, bool encoder) {
+  const StackEnds& ends = encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
+  const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
+  const auto n = static_cast<Index>(sequence.ids.size());
+  const float scale = s.model.embedding_scale();
+  Matrix table(n, s.d()), positions(n, s.d());
+  for (Index t = 0; t < n; ++t) {
+    for (Index j = 0; j < s.d(); ++j) {
+      table(t, j) = ends.embedding.at(sequence.ids[static_cast<std::size_t>(t)], j);
+      positions(t, j) = ends.positions.at(t, j);
+    }
+  }
+  const AttentionKind stack = encoder ? AttentionKind::encoder_self : AttentionKind::decoder_self;
+  const std::string side = encoder ? "source" : "decoder input";
+  ExplanationStep step;
+  step.id = encoder ? "embedding" : "decoder_embedding";
+  step.title = "Each token of the " + side + " becomes a vector";
+  step.formula = s.config().scale_embedding
+                     ? fmt::format("x = E[id] · √d_model + position,  √{} = {}", s.d(),
+                                   number(static_cast<double>(scale)))
+                     : "x = E[id] + position";
+  if (s.config().normalize_embedding) step.formula += ",  then norm(x)";
+  step.shape = fmt::format("E {}, x {}", shape_of(ends.embedding.rows, s.d()), shape_of(n, s.d()));
+  step.why =
+      "Attention by itself does not know any order: the position, sines and cosines of growing "
+      "wavelength, tells the same word in two places apart. The factor keeps the word from "
+      "drowning in it.";
+  const auto add = [&](const char* name, const Matrix& rows) {
+    NamedMatrix matrix = named(name, rows);
+    matrix.row_tokens = sequence.tokens;
+    step.matrices.push_back(std::move(matrix));
+  };
+  add("E[id]", table);
+  add("position", positions);
+  add("x", s.stages.at(stack, 0, Stage::embedded));
+  return step;
+}
+
+ExplanationStep input_step(const Scene& s) {
+  ExplanationStep step;
+  step.id = "input";
+  step.title = "What this layer reads";
+  step.shape = shape_of(s.at(Stage::block_input).rows(), s.d());
+  const bool first = s.choice.layer == 0 && !s.cross();
+  step.formula = first ? "X = x" : "X = the output of the block before";
+  step.why = first
+                 ? "The first layer reads the embeddings."
+                 : "Every block adds to the row of its token; what earlier blocks found out about "
+                   "a token stands in the same row.";
+  step.matrices.push_back(s.by_query(named("X", s.at(Stage::block_input))));
+  if (s.config().normalize_before) {
+    step.formula += ",  N = norm(X)";
+    step.matrices.push_back(named("norm weight", s.norm().weight));
+    step.matrices.push_back(named("norm bias", s.norm().bias));
+    step.matrices.push_back(s.by_query(named("N", s.at(Stage::normed_input))));
+  }
+  if (s.cross()) {
+    step.formula += ",  M = the encoder's output";
+    step.why += " Keys and values come from somewhere else: from the encoder's last layer, M.";
+    step.shape +=
+        fmt::format(", M {}", shape_of(static_cast<Index>(s.record.source.ids.size()), s.d()));
+    step.matrices.push_back(
+        s.by_key(named("M", s.stages.at(AttentionKind::encoder_self, s.config().encoder_layers - 1,
+                                        Stage::stack_output))));
+  }
+  return step;
+}
+
+/// The product that makes queries, keys and values of all heads at once.
+ExplanationStep projection_step(const Scene& s) {
+  const Index d = s.d(), k = s.head_dim(), heads = d / k;
+  const auto n = static_cast<Index>(s.queries().ids.size());
+  const auto m = static_cast<Index>(s.keys().ids.size());
+  const char* in = s.config().normalize_before ? "N" : "X";
+  ExplanationStep step;
+  step.id = "projection";
+  step.title = "One product makes queries, keys and values of all heads";
+  if (s.cross()) {
+    step.formula =
+        fmt::format("Q_all = {} · W_q + b_q,  [K | V]_all = M · [W_k | W_v] + [b_k | b_v]", in);
+    step.shape =
+        fmt::format("{} · {} = {},  {} · {} = {}", shape_of(n, d), shape_of(d, d), shape_of(n, d),
+                    shape_of(m, d), shape_of(d, 2 * d), shape_of(m, 2 * d));
+  } else {
+    step.formula = fmt::format("[Q | K | V]_all = {} · [W_q | W_k | W_v] + [b_q | b_k | b_v]", in);
+    step.shape =
+        fmt::format("{} · {} = {}", shape_of(n, d), shape_of(d, 3 * d), shape_of(n, 3 * d));
+  }
+  step.why = fmt::format(
+      "A query says what a token looks for, a key what it offers, a value what it hands over. Head "
+      "{} owns the columns {} to {} of each: {} heads are a way of reading one matrix, not {} "
+      "matrices.",
+      s.choice.head, s.begin(), s.end() - 1, heads, heads);
+  const MultiHeadAttention& attention = s.attention();
+  const std::pair<const char*, const Linear*> parts[] = {
+      {"q", &attention.query}, {"k", &attention.key}, {"v", &attention.value}};
+  for (const auto& [letter, linear] : parts) {
+    step.matrices.push_back(named(fmt::format("W_{} (head {})", letter, s.choice.head),
+                                  linear->weight, s.begin(), s.end()));
+    if (linear->bias.data != nullptr) {
+      step.matrices.push_back(named(fmt::format("b_{} (head {})", letter, s.choice.head),
+                                    linear->bias, s.begin(), s.end()));
+    }
+  }
+  const Matrix& projected = s.at(Stage::projected);
+  if (s.cross()) {
+    step.matrices.push_back(mark_head(s, s.by_query(named("Q_all", projected)), 1));
+    step.matrices.push_back(mark_head(s, s.by_key(named("[K | V]_all", s.at(Stage::memory))), 2));
+  } else {
+    step.matrices.push_back(mark_head(s, s.by_query(named("[Q | K | V]_all", projected)), 3));
+  }
+  step.lines.push_back(
+      fmt::format("reshape [{}, {}] to [{}, {}, {}] (tokens, heads, head_dim)", n, d, n, heads, k));
+  step.lines.push_back(
+      fmt::format("swap to [{}, {}, {}] (heads, tokens, head_dim): head {} is slice {}", heads, n,
+                  k, s.choice.head, s.choice.head));
+  step.lines.push_back(
+      fmt::format("Q of head {}: columns {} to {} of Q_all; K and V the same of theirs",
+                  s.choice.head, s.begin(), s.end() - 1));
+  return step;
+}
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+#include <fmt/format.h>
+
+#include "explain/head_scene.h"
+#include "explain/matrices.h"
+
+namespace attn {
+
+ExplanationStep heads_step(const Scene& s) {
+  const Matrix& heads = s.at(Stage::heads);
+  ExplanationStep step;
+  step.id = "heads";
+  step.title = "The heads stand side by side";
+  step.formula = fmt::format("H = [head 0 | … | head {}]", s.d() / s.head_dim() - 1);
+  step.shape = fmt::format("{} of {} = {}", s.d() / s.head_dim(),
+                           shape_of(heads.rows(), s.head_dim()), shape_of(heads.rows(), s.d()));
+  step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
+  step.matrices.push_back(mark_head(s, s.by_query(named("H", heads)), 1));
+  return step;
+}
+
+ExplanationStep mixing_step(const Scene& s) {
+  const Linear& linear = s.attention().output;
+  const Matrix& mixed = s.at(Stage::mixed);
+  ExplanationStep step;
+  step.id = "mixed";
+  step.title = "The output projection mixes the heads";
+  step.formula = "A = H · W_o + b_o";
+  step.shape = fmt::format("{} · {} = {}", shape_of(mixed.rows(), s.d()), shape_of(s.d(), s.d()),
+                           shape_of(mixed.rows(), s.d()));
+  step.why = "The first place where heads meet: what each found is written into all columns.";
+  step.matrices.push_back(named("W_o", linear.weight));
+  if (linear.bias.data != nullptr) step.matrices.push_back(named("b_o", linear.bias));
+  step.matrices.push_back(s.by_query(named("A", mixed)));
+  return step;
+}
+
+ExplanationStep residual_step(const Scene& s) {
+  const bool before = s.config().normalize_before;
+  ExplanationStep step;
+  step.id = "residual";
+  step.title = before ? "Added to what was there" : "Added to what was there, and normed";
+  step.formula =
+      before ? "Y = X + A"
+             : "R = X + A,  Y = (R − mean) / √(variance + 1e-5) · weight + bias, row by row";
+  step.shape = shape_of(s.at(Stage::block_output).rows(), s.d());
+  step.why = before
+                 ? "The block adds to the token's row and takes nothing away; the norm stands "
+                   "before the next block."
+                 : "The block adds to the token's row and takes nothing away; the norm keeps the "
+                   "numbers in a range that the next block can work with.";
+  if (!before) {
+    step.matrices.push_back(s.by_query(named("R", s.at(Stage::block_sum))));
+    step.matrices.push_back(named("norm weight", s.norm().weight));
+    step.matrices.push_back(named("norm bias", s.norm().bias));
+  }
+  step.matrices.push_back(s.by_query(named("Y", s.at(Stage::block_output))));
+  return step;
+}
+
+}  // namespace attn

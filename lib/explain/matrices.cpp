@@ -1,0 +1,65 @@
+#include "explain/matrices.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attn {
+
+NamedMatrix named(std::string name, const ConstMatrixRef& rows) {
+  NamedMatrix matrix;
+  matrix.name = std::move(name);
+  matrix.rows = static_cast<int>(rows.rows());
+  matrix.columns = static_cast<int>(rows.cols());
+  matrix.values.reserve(static_cast<std::size_t>(rows.size()));
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const float* row = rows.data() + i * rows.outerStride();
+    matrix.values.insert(matrix.values.end(), row, row + rows.cols());
+  }
+  return matrix;
+}
+
+NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Index end) {
+  NamedMatrix matrix;
+  matrix.name = std::move(name);
+  matrix.rows = static_cast<int>(parameter.rows);
+  matrix.columns = static_cast<int>(end - begin);
+  matrix.first_column = static_cast<int>(begin);
+  for (Index i = 0; i < parameter.rows; ++i) {
+    for (Index j = begin; j < end; ++j) matrix.values.push_back(parameter.at(i, j));
+  }
+  return matrix;
+}
+
+NamedMatrix named(std::string name, const Parameter& parameter) {
+  return named(std::move(name), parameter, 0, parameter.columns);
+}
+
+std::string shape_of(Index rows, Index columns) {
+  return fmt::format("[{}, {}]", rows, columns);
+}
+
+std::string number(double value) {
+  if (std::isinf(value)) return value < 0 ? "−∞" : "∞";
+  if (std::isnan(value)) return "NaN";
+  const std::string text = fmt::format("{:.4f}", std::abs(value));
+  const bool zero = text.find_first_not_of("0.") == std::string::npos;
+  return value < 0 && !zero ? "−" + text : text;
+}
+
+std::string sum_of_products(const RowVector& a, const RowVector& b, Index shown, double result) {
+  std::string text;
+  bool cut = false;
+  for (Index i = 0; i < a.size(); ++i) {
+    if (a.size() > 2 * shown && i >= shown && i < a.size() - shown) {
+      if (!cut) text += " + …";
+      cut = true;
+      continue;
+    }
+    if (i > 0) text += " + ";
+    text += number(a[i]) + "·" + number(b[i]);
+  }
+  return text + " = " + number(result);
+}
+
+}  // namespace attn

@@ -1,0 +1,27 @@
+// From the model's matrices to named ones, and numbers as a person writes them on a blackboard.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/matmul.h"
+#include "base/tensor.h"
+#include "record/explanation.h"
+
+namespace attn {
+
+NamedMatrix named(std::string name, const ConstMatrixRef& rows);
+/// The columns [begin, end) of a parameter.
+NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Index end);
+NamedMatrix named(std::string name, const Parameter& parameter);
+
+/// "[6, 12]"
+std::string shape_of(Index rows, Index columns);
+
+/// Four decimals, a real minus sign, "−∞" for what a mask forbids.
+std::string number(double value);
+
+/// "0.1000·0.2000 + … + 0.3000·0.1000 = 0.0500": the first and last `shown` products of a sum.
+std::string sum_of_products(const RowVector& a, const RowVector& b, Index shown, double result);
+
+}  // namespace attn

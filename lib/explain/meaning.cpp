@@ -1,0 +1,197 @@
+#include "explain/meaning.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "explain/matrices.h"
+#include "explain/stage_collector.h"
+#include "model/packed_tokens.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kMostOccurrences = 12;
+
+struct Occurrence {
+  std::size_t sentence = 0;
+  Index first = 0;  ///< row of the word's first piece
+};
+
+std::vector<Occurrence> find(const std::vector<TokenSequence>& sentences,
+                             const std::vector<int>& ids) {
+  std::vector<Occurrence> found;
+  for (std::size_t s = 0; s < sentences.size() && !ids.empty(); ++s) {
+    const std::vector<int>& all = sentences[s].ids;
+    for (auto at = all.begin();;) {
+      at = std::search(at, all.end(), ids.begin(), ids.end());
+      if (at == all.end()) break;
+      found.push_back({s, at - all.begin()});
+      at += static_cast<std::ptrdiff_t>(ids.size());
+    }
+  }
+  return found;
+}
+
+float cosine(const RowVector& a, const RowVector& b) {
+  const float lengths = a.norm() * b.norm();
+  return lengths > 0 ? a.dot(b) / lengths : 0.0F;
+}
+
+/// The mean of the word's rows at one stage of its sentence.
+RowVector word_vector(const Matrix& rows, const Occurrence& place, std::size_t pieces) {
+  return rows.middleRows(place.first, static_cast<Index>(pieces)).colwise().mean();
+}
+
+/// Cosines of all pairs; the names of rows and columns are the occurrences.
+NamedMatrix cosines(const std::string& name, const std::vector<RowVector>& vectors,
+                    const std::vector<std::string>& labels) {
+  const auto n = static_cast<Index>(vectors.size());
+  Matrix matrix(n, n);
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      matrix(i, j) =
+          cosine(vectors[static_cast<std::size_t>(i)], vectors[static_cast<std::size_t>(j)]);
+    }
+  }
+  NamedMatrix out = named(name, matrix);
+  out.row_tokens = out.column_tokens = labels;
+  return out;
+}
+
+/// "light₁": occurrences are told apart by number.
+std::string numbered(const std::string& word, std::size_t number) {
+  constexpr const char* kDigits[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string text = word;
+  for (const char digit : std::to_string(number)) text += kDigits[digit - '0'];
+  return text;
+}
+
+/// The word's vectors through the encoder, occurrence by occurrence.
+class Journey {
+ public:
+  Journey(const Transformer& model, const std::vector<TokenSequence>& sentences,
+          const FollowedWord& word, std::vector<Occurrence> places)
+      : model_(model), word_(word), places_(std::move(places)), passes_(sentences.size()) {
+    for (std::size_t s = 0; s < sentences.size(); ++s) {
+      PackedTokens packed;
+      packed.add(sentences[s].ids);
+      model.encode(packed, &passes_[s]);
+    }
+    for (std::size_t i = 0; i < places_.size(); ++i) labels_.push_back(numbered(word.text, i + 1));
+  }
+
+  NamedMatrix table() const {
+    const Parameter& embedding = model_.parameters().encoder.embedding;
+    RowVector row = RowVector::Zero(embedding.columns);
+    for (const int id : word_.ids) {
+      for (Index j = 0; j < embedding.columns; ++j) row[j] += embedding.at(id, j);
+    }
+    return cosines("cosines in the table", std::vector<RowVector>(places_.size(), row), labels_);
+  }
+  NamedMatrix at(const std::string& name, int layer, Stage stage) const {
+    std::vector<RowVector> vectors;
+    for (const Occurrence& place : places_) {
+      const Matrix& rows = passes_[place.sentence].at(AttentionKind::encoder_self, layer, stage);
+      vectors.push_back(word_vector(rows, place, word_.ids.size()));
+    }
+    return cosines(name, vectors, labels_);
+  }
+  const std::vector<std::string>& labels() const { return labels_; }
+
+ private:
+  const Transformer& model_;
+  const FollowedWord& word_;
+  std::vector<Occurrence> places_;
+  std::vector<StageCollector> passes_;
+  std::vector<std::string> labels_;
+};
+
+/// The whole way as one table: a row a stage, a column a pair of occurrences.
+NamedMatrix overview(const std::vector<NamedMatrix>& stages,
+                     const std::vector<std::string>& labels) {
+  NamedMatrix table;
+  table.name = "cosine of each pair";
+  table.rows = static_cast<int>(stages.size());
+  const int n = static_cast<int>(labels.size());
+  for (int i = 0; i < n; ++i) {
+    for (int j = i + 1; j < n; ++j) {
+      table.column_tokens.push_back(labels[static_cast<std::size_t>(i)] + "·" +
+                                    labels[static_cast<std::size_t>(j)]);
+    }
+  }
+  table.columns = static_cast<int>(table.column_tokens.size());
+  for (const NamedMatrix& stage : stages) {
+    table.row_tokens.push_back(stage.name.substr(std::string("cosines ").size()));
+    for (int i = 0; i < n; ++i) {
+      for (int j = i + 1; j < n; ++j) {
+        table.values.push_back(stage.values[static_cast<std::size_t>(i * n + j)]);
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+Explanation explain_meaning(const Transformer& model, const std::vector<TokenSequence>& sentences,
+                            const FollowedWord& word) {
+  std::vector<Occurrence> places = find(sentences, word.ids);
+  if (places.size() < 2) {
+    throw InputError(
+        "--meaning {}: it occurs {} in what was given, as whole word in this spelling; give a "
+        "sentence (or several) where it occurs at least twice",
+        printable(word.text), places.empty() ? "nowhere" : "once");
+  }
+  Explanation explanation;
+  explanation.title = fmt::format("How the occurrences of “{}” part", word.text);
+  if (places.size() > kMostOccurrences) {
+    explanation.facts.push_back(
+        fmt::format("the first {} of {} occurrences", kMostOccurrences, places.size()));
+    places.resize(kMostOccurrences);
+  }
+  const Journey journey(model, sentences, word, places);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    explanation.facts.push_back(fmt::format("{}: sentence {}, token {}", journey.labels()[i],
+                                            places[i].sentence + 1, places[i].first));
+  }
+  std::vector<NamedMatrix> stages{journey.table(),
+                                  journey.at("cosines with positions", 0, Stage::embedded)};
+  const int layers = model.config().encoder_layers;
+  for (int layer = 0; layer < layers; ++layer) {
+    stages.push_back(
+        journey.at(fmt::format("cosines after layer {}", layer), layer, Stage::layer_output));
+  }
+  const NamedMatrix all = overview(stages, journey.labels());
+
+  std::vector<ExplanationStep>& steps = explanation.steps;
+  steps.push_back(
+      {"overview",
+       "From one vector to several",
+       "cos(a, b) = a · b / (|a| · |b|)",
+       fmt::format("{} occurrences, {} pairs", places.size(), all.columns),
+       "In the table a word has one vector, whatever it means. Positions move its copies "
+       "apart a little; each layer lets them look at their own neighbours and adds what "
+       "it finds.",
+       {all},
+       {}});
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const std::string what = i == 0   ? "the embedding table"
+                             : i == 1 ? "the embedding with its position"
+                                      : fmt::format("encoder layer {}", i - 2);
+    steps.push_back({i == 0   ? "table"
+                     : i == 1 ? "embedded"
+                              : fmt::format("layer_{}", i - 2),
+                     "After " + what,
+                     "",
+                     "",
+                     "",
+                     {std::move(stages[i])},
+                     {}});
+  }
+  return explanation;
+}
+
+}  // namespace attn

@@ -1,0 +1,42 @@
+#include "explain/stage_collector.h"
+
+#include <stdexcept>
+
+namespace attn {
+
+void StageCollector::weights_ready(AttentionHead& head) {
+  HeadNumbers& kept = heads_[{head.kind, head.layer, head.head}];
+  kept.scale = head.scale;
+  kept.query = head.query;
+  kept.key = head.key;
+  kept.value = head.value;
+  kept.scores = head.scores;
+  kept.mask = head.mask;
+  kept.weights = head.weights;
+}
+
+void StageCollector::output_ready(const AttentionHead& head) {
+  heads_[{head.kind, head.layer, head.head}].output = head.output;
+}
+
+void StageCollector::stage_ready(const StageView& view) {
+  stages_[{view.kind, view.layer, view.stage}] = view.rows;
+}
+
+const Matrix& StageCollector::at(AttentionKind kind, int layer, Stage stage) const {
+  const auto found = stages_.find({kind, layer, stage});
+  if (found == stages_.end()) throw std::logic_error("a stage that was not observed");
+  return found->second;
+}
+
+bool StageCollector::has(AttentionKind kind, int layer, Stage stage) const {
+  return stages_.contains({kind, layer, stage});
+}
+
+const HeadNumbers& StageCollector::head(AttentionKind kind, int layer, int head) const {
+  const auto found = heads_.find({kind, layer, head});
+  if (found == heads_.end()) throw std::logic_error("a head that was not observed");
+  return found->second;
+}
+
+}  // namespace attn

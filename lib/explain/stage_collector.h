@@ -1,0 +1,42 @@
+// The observer behind explanations: it keeps what one attention layer read, computed and wrote.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "nn/attention_observer.h"
+
+namespace attn {
+
+/// What one head computed for one sentence; H heads stand in HeadNumbers of their own.
+struct HeadNumbers {
+  float scale = 1;
+  Matrix query;    ///< [L, K]
+  Matrix key;      ///< [S, K]
+  Matrix value;    ///< [S, K]
+  Matrix scores;   ///< [L, S] scaled, before the mask
+  Matrix mask;     ///< [L, S] 0 or −∞
+  Matrix weights;  ///< [L, S]
+  Matrix output;   ///< [L, K]
+};
+
+/// Keeps copies of every stage and head of a forward pass over one sentence.
+class StageCollector : public AttentionObserver {
+ public:
+  void weights_ready(AttentionHead& head) override;
+  void output_ready(const AttentionHead& head) override;
+  void stage_ready(const StageView& view) override;
+
+  /// std::logic_error where the pass did not come by there.
+  const Matrix& at(AttentionKind kind, int layer, Stage stage) const;
+  bool has(AttentionKind kind, int layer, Stage stage) const;
+  const HeadNumbers& head(AttentionKind kind, int layer, int head) const;
+
+ private:
+  std::map<std::tuple<AttentionKind, Index, Stage>, Matrix> stages_;
+  std::map<std::tuple<AttentionKind, Index, Index>, HeadNumbers> heads_;
+};
+
+}  // namespace attn

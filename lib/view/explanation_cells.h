@@ -1,0 +1,36 @@
+// What the text and Markdown views of an explanation share: which rows and columns of a large
+// matrix are shown, and how a number is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "record/explanation.h"
+
+namespace attn {
+
+/// Indices to show, in order; `cut` stands for the ones left out between its neighbours.
+using ShownIndices = std::vector<int>;
+constexpr int cut = -1;
+
+/// All of up to 40, so that a toy is shown whole; else the first and last ones, and those at the
+/// ends of each marked range, with `cut` between.
+ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked);
+ShownIndices shown_rows(const NamedMatrix& matrix);
+ShownIndices shown_columns(const NamedMatrix& matrix);
+
+/// Three decimals and a real minus sign; where all numbers of a matrix are tiny, as 3e-07. What a
+/// mask forbids is −∞.
+std::string cell_number(float value, bool tiny = false);
+
+/// Whether a matrix has numbers other than 0 and none of them reaches 0.01.
+bool all_tiny(const NamedMatrix& matrix);
+
+/// Labels of all rows or columns: tokens as a person reads them, else numbers.
+std::vector<std::string> row_labels(const NamedMatrix& matrix);
+std::vector<std::string> column_labels(const NamedMatrix& matrix);
+
+/// "[6, 36], columns 6–11, 18–23, 30–35 are this head's, rows and columns cut"
+std::string matrix_caption(const NamedMatrix& matrix);
+
+}  // namespace attn

@@ -1,0 +1,46 @@
+// Pieces of JSON that several records are made of. Each appends to `out`.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <iterator>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "record/attention_record.h"
+
+namespace attn {
+
+template <typename Integer>
+void append_integer(std::string& out, Integer value) {
+  fmt::format_to(std::back_inserter(out), "{}", value);
+}
+
+/// [a,b,…], each element written by `append`.
+template <typename Range, typename Append>
+void append_list(std::string& out, const Range& values, Append&& append) {
+  out += '[';
+  bool first = true;
+  for (const auto& value : values) {
+    if (!first) out += ',';
+    first = false;
+    append(out, value);
+  }
+  out += ']';
+}
+
+void append_strings(std::string& out, std::span<const std::string> values);
+void append_floats(std::string& out, std::span<const float> values);
+
+/// A JSON string: base64 (RFC 4648) of the floats' bytes, little-endian.
+void append_base64(std::string& out, std::span<const float> values);
+
+/// "tokens":[…],"ids":[…]
+void append_tokens(std::string& out, const TokenSequence& sequence);
+
+/// The object that says what is known of a model.
+void append_model(std::string& out, const ModelSummary& model);
+
+}  // namespace attn

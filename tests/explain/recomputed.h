@@ -1,0 +1,92 @@
+// Finding the matrices of an explanation, and small double-precision algebra to recompute them.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <Eigen/Core>
+#include <cmath>
+#include <string>
+
+#include "record/explanation.h"
+
+namespace attn::test {
+
+using Exact = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+inline const ExplanationStep& step_of(const Explanation& explanation, const std::string& id) {
+  for (const ExplanationStep& step : explanation.steps) {
+    if (step.id == id) return step;
+  }
+  FAIL("no step " << id);
+  return explanation.steps.front();
+}
+
+inline const NamedMatrix* find_matrix(const ExplanationStep& step, const std::string& name) {
+  for (const NamedMatrix& matrix : step.matrices) {
+    if (matrix.name == name) return &matrix;
+  }
+  return nullptr;
+}
+
+inline const NamedMatrix& matrix_of(const Explanation& explanation, const std::string& id,
+                                    const std::string& name) {
+  const NamedMatrix* found = find_matrix(step_of(explanation, id), name);
+  REQUIRE_MESSAGE(found != nullptr, id, ": ", name);
+  return *found;
+}
+
+inline Exact exact(const NamedMatrix& matrix) {
+  Exact out(matrix.rows, matrix.columns);
+  for (int i = 0; i < matrix.rows; ++i) {
+    for (int j = 0; j < matrix.columns; ++j) {
+      out(i, j) =
+          static_cast<double>(matrix.values[static_cast<std::size_t>(i * matrix.columns + j)]);
+    }
+  }
+  return out;
+}
+
+inline Exact exact(const Explanation& explanation, const std::string& id, const std::string& name) {
+  return exact(matrix_of(explanation, id, name));
+}
+
+/// Largest distance relative to the size of the numbers; −∞ agrees with −∞.
+inline double distance(const Exact& a, const Exact& b) {
+  REQUIRE(a.rows() == b.rows());
+  REQUIRE(a.cols() == b.cols());
+  double worst = 0, size = 1;
+  for (Eigen::Index i = 0; i < a.size(); ++i) {
+    const double x = a.data()[i], y = b.data()[i];
+    if (x == y) continue;
+    worst = std::max(worst, std::abs(x - y));
+    size = std::max(size, std::abs(y));
+  }
+  return std::isnan(worst) ? HUGE_VAL : worst / size;
+}
+
+/// x · w + b for every row; b may be absent.
+inline Exact affine(const Exact& x, const Exact& w, const NamedMatrix* b) {
+  Exact out = x * w;
+  if (b != nullptr) out.rowwise() += exact(*b).row(0);
+  return out;
+}
+
+inline Exact softmax(Exact x) {
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    x.row(i) = (x.row(i).array() - x.row(i).maxCoeff()).exp();
+    x.row(i) /= x.row(i).sum();
+  }
+  return x;
+}
+
+inline Exact normed(Exact x, const Exact& weight, const Exact& bias) {
+  for (Eigen::Index i = 0; i < x.rows(); ++i) {
+    const double mean = x.row(i).mean();
+    x.row(i).array() -= mean;
+    x.row(i) /= std::sqrt(x.row(i).squaredNorm() / static_cast<double>(x.cols()) + 1e-5);
+    x.row(i) = x.row(i).cwiseProduct(weight) + bias;
+  }
+  return x;
+}
+
+}  // namespace attn::test

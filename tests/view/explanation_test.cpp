@@ -1,0 +1,181 @@
+// Explanations as text, Markdown and JSON: cut and whole, exact and harmless.
+#include <doctest/doctest.h>
+
+#include <limits>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "view/explanation_cells.h"
+#include "view/explanation_json.h"
+#include "view/explanation_text.h"
+
+namespace attn::test {
+namespace {
+
+NamedMatrix matrix(int rows, int columns) {
+  NamedMatrix m;
+  m.name = "M";
+  m.rows = rows;
+  m.columns = columns;
+  for (int i = 0; i < rows * columns; ++i) m.values.push_back(0.001F * static_cast<float>(i) - 1);
+  return m;
+}
+
+Explanation explanation(std::vector<NamedMatrix> matrices) {
+  Explanation e;
+  e.title = "A title";
+  e.facts = {"source: x"};
+  e.steps.push_back(
+      {"scores", "Scores", "S = Q · Kᵀ", "[2, 3]", "Because.", std::move(matrices), {"1 + 1 = 2"}});
+  return e;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out(1);
+  for (const char c : text) {
+    if (c == '\n') {
+      out.emplace_back();
+    } else {
+      out.back() += c;
+    }
+  }
+  return out;
+}
+
+const std::vector<std::string> kHostile = {"</script><svg onload=alert(1)>",
+                                           "\x1b[31mred",
+                                           "a\"b'c`d|e\\",
+                                           "\xe2\x80\xae"
+                                           "rtl",
+                                           "\xe2\x80\xa8",
+                                           "😀",
+                                           std::string(200, 'w'),
+                                           "שלום",
+                                           ""};
+
+}  // namespace
+
+TEST_CASE("a toy's matrix is shown whole, a larger one is cut and says so") {
+  CHECK(shown_indices(36, {}).size() == 36);
+  CHECK(shown_indices(40, {}).size() == 40);
+  CHECK(shown_indices(100, {}) == ShownIndices{0, 1, 2, 3, cut, 96, 97, 98, 99});
+  CHECK(shown_indices(100, {{30, 40}}) ==
+        ShownIndices{0, 1, cut, 30, 31, cut, 38, 39, cut, 98, 99});
+  CHECK(shown_indices(100, {{0, 10}}) == ShownIndices{0, 1, cut, 8, 9, cut, 98, 99});
+  CHECK(shown_indices(100, {{50, 51}}) == ShownIndices{0, 1, cut, 50, cut, 98, 99});
+  CHECK(shown_indices(0, {}).empty());
+  CHECK(matrix_caption(matrix(2, 3)) == "[2, 3]");
+  CHECK(matrix_caption(matrix(2, 41)) == "[2, 41], columns cut");
+  NamedMatrix marked = matrix(50, 50);
+  marked.marked_columns = {{6, 12}, {18, 24}};
+  CHECK(matrix_caption(marked) ==
+        "[50, 50], columns 6–11, 18–23 are this head's, rows and columns cut");
+}
+
+TEST_CASE("numbers as on a blackboard") {
+  CHECK(cell_number(0.12345F) == "0.123");
+  CHECK(cell_number(-0.5F) == "−0.500");
+  CHECK(cell_number(-0.0F) == "0.000");
+  CHECK(cell_number(3e-7F) == "0.000");
+  CHECK(cell_number(-3e-7F) == "0.000");
+  CHECK(cell_number(3e-7F, true) == "3e-07");
+  CHECK(cell_number(0.0F, true) == "0.000");
+  CHECK(cell_number(-std::numeric_limits<float>::infinity()) == "−∞");
+  CHECK(cell_number(std::numeric_limits<float>::quiet_NaN()) == "NaN");
+  CHECK(cell_number(1e30F) == "1e+30");
+}
+
+TEST_CASE("text keeps within the window and shows every cell of a toy") {
+  for (const int width : {40, 80, 120}) {
+    NamedMatrix toy = matrix(6, 36);
+    toy.row_tokens = {"▁The", "▁group", "▁went", "▁home", "▁" + std::string(100, 'x'), "</s>"};
+    toy.marked_row = 3;
+    const std::string text = explanation_text(explanation({toy}), {width, ColorMode::none});
+    std::size_t cells = 0;
+    for (const std::string& line : lines(text)) {
+      CHECK_MESSAGE(display_width(line) <= width, line);
+      for (std::size_t at = 0; (at = line.find("−0.", at)) != std::string::npos; ++at) ++cells;
+      for (std::size_t at = 0; (at = line.find("−1.", at)) != std::string::npos; ++at) ++cells;
+    }
+    CHECK(cells == 6 * 36);
+    CHECK(text.find("▸ home") != std::string::npos);
+    CHECK(text.find("S = Q · Kᵀ") != std::string::npos);
+    CHECK(text.find("1 + 1 = 2") != std::string::npos);
+    CHECK(text.find("\x1b") == std::string::npos);
+  }
+  CHECK(
+      explanation_text(explanation({matrix(2, 2)}), {80, ColorMode::true_color}).find("\x1b[1m") !=
+      std::string::npos);
+}
+
+TEST_CASE("JSON holds every number to the bit, and masked ones as null") {
+  NamedMatrix m = matrix(3, 50);
+  m.values[7] = -std::numeric_limits<float>::infinity();
+  m.values[8] = 1.0F / 3.0F;
+  m.row_tokens = {"a", "b", "c"};
+  m.marked_row = 1;
+  m.marked_columns = {{4, 8}, {20, 24}};
+  m.first_column = 12;
+  const std::string line = explanation_json(explanation({m}));
+  CHECK(line.back() == '\n');
+  const Json json = parse_json(line, "explanation");
+  CHECK(json["format"] == "attn-demo.explanation");
+  CHECK(json["version"] == 1);
+  const Json& found = json["steps"][0]["matrices"][0];
+  CHECK(found["rows"] == 3);
+  CHECK(found["columns"] == 50);
+  CHECK(found["first_column"] == 12);
+  CHECK(found["marked_row"] == 1);
+  CHECK(found["marked_columns"] == Json::parse("[[4,8],[20,24]]"));
+  CHECK(found["row_tokens"] == Json::array({"a", "b", "c"}));
+  for (std::size_t i = 0; i < m.values.size(); ++i) {
+    const Json& value = found["values"][i / 50][i % 50];
+    if (i == 7) {
+      CHECK(value.is_null());
+    } else {
+      CHECK(value.get<float>() == m.values[i]);
+    }
+  }
+}
+
+TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
+  NamedMatrix m = matrix(static_cast<int>(kHostile.size()), static_cast<int>(kHostile.size()));
+  m.row_tokens = m.column_tokens = kHostile;
+  Explanation e = explanation({m});
+  e.facts = e.steps[0].lines = kHostile;
+  e.title = kHostile[0];
+  const std::string text = explanation_text(e, {80, ColorMode::none});
+  CHECK(text.find('\x1b') == std::string::npos);
+  for (const std::string& line : lines(text)) CHECK(display_width(line) <= 80);
+  const std::string markdown = explanation_markdown(e);
+  CHECK(markdown.find('\x1b') == std::string::npos);
+  CHECK(markdown.find("\xe2\x80\xae") == std::string::npos);
+  // Every table row has as many cells: no token ended one or began another.
+  int bars = -1;
+  for (const std::string& line : lines(markdown)) {
+    if (line.empty() || line[0] == '#') CHECK(line.find('<') == std::string::npos);
+    if (line.empty() || line[0] != '|') continue;
+    int count = 0;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      if (line[i] == '|' && (i == 0 || line[i - 1] != '\\')) ++count;
+    }
+    if (bars < 0) bars = count;
+    CHECK_MESSAGE(count == bars, line);
+  }
+  CHECK(bars == static_cast<int>(kHostile.size()) + 2);
+  const Json json = parse_json(explanation_json(e), "explanation");
+  CHECK(json["steps"][0]["matrices"][0]["row_tokens"] == Json(kHostile));
+  CHECK(json["title"] == kHostile[0]);
+}
+
+TEST_CASE("Markdown has a table a matrix, the marked row in bold") {
+  NamedMatrix m = matrix(2, 2);
+  m.marked_row = 1;
+  const std::string markdown = explanation_markdown(explanation({m}));
+  CHECK(markdown.starts_with("# A title\n"));
+  CHECK(markdown.find("## 1. Scores\n") != std::string::npos);
+  CHECK(markdown.find("| | `0` | `1` |\n|---|---:|---:|\n| `0` | −1.000 | −0.999 |\n"
+                      "| **`1`** | **−0.998** | **−0.997** |\n") != std::string::npos);
+}
+
+}  // namespace attn::test
