@@ -14,6 +14,8 @@
 #include "translate/translator.h"
 #include "view/json_record.h"
 #include "view/terminal.h"
+#include "view/what_if.h"
+#include "what_if_options.h"
 
 namespace attn {
 namespace {
@@ -26,6 +28,7 @@ struct TranslateOptions {
   bool target_given = false;
   std::vector<std::string> show;
   std::string json;
+  WhatIfOptions what_if;
 };
 
 /// The command while it runs.
@@ -41,18 +44,24 @@ class TranslateCommand {
       throw UsageError("--target goes with exactly one sentence, and {} were given",
                        options.sentences.size());
     }
+    if (options.what_if.given() && (options.sentences.size() != 1 || options.target_given)) {
+      throw UsageError(
+          "--without, --force and --swap compare translations of exactly one sentence, without "
+          "--target; {} sentences were given",
+          options.sentences.size());
+    }
     options.search.use_threads();
     if (!options.json.empty() && options.json != "-") {
       json_file_ = std::make_unique<AtomicFile>(options.json);
     }
     model_ = load_or_make(options.source);
     translator_ = make_translator(model_, given);
-    ModelSummary summary = summarise(model_.transformer->config());
-    summary.name = model_.name;
-    summary.random_weights = model_.seed.has_value();
-    summary.seed = model_.seed;
+    const ModelSummary summary = summarise(model_.transformer->config());
     check_show(selection_, summary);
-    translator_->describe(std::move(summary));
+    changes_ = options.what_if.changes(summary);
+    if (options.what_if.given() && options.show.empty()) {
+      selection_ = options.what_if.selection(changes_);
+    }
   }
 
   void run() {
@@ -62,7 +71,9 @@ class TranslateCommand {
           "random weights (seed {}): {}; the maps show the mechanism, not German", *model_.seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
-    if (from_stdin_) {
+    if (options_.what_if.given()) {
+      run_what_if();
+    } else if (from_stdin_) {
       run_stdin();
     } else {
       run_arguments();
@@ -87,6 +98,30 @@ class TranslateCommand {
       for (std::size_t i = first; i < last; ++i) batch.push_back(prepare(options_.sentences[i], 0));
       translate(batch);
     }
+  }
+
+  void run_what_if() {
+    const std::string& sentence = options_.sentences.front();
+    const PreparedSentence before = prepare(sentence, 0);
+    const PreparedSentence after =
+        options_.what_if.swap.empty()
+            ? before
+            : prepare(options_.what_if.swapped(clean_text(sentence).text), 0);
+    WhatIfRecord record = translator_->what_if(before, after, changes_);
+    record.changes = options_.what_if.described();
+    if (!options_.json.empty()) {
+      const std::string line = what_if_json(record);
+      if (json_alone()) {
+        output().write(line);
+        return;
+      }
+      json_file_->write(line);
+    }
+    const TerminalStyle style = terminal_style();
+    output().write(what_if_text(record, style));
+    if (!wants_maps()) return;
+    output().write("\nBefore\n\n" + render_maps(record.before, 0, selection_, style));
+    output().write("\nAfter\n\n" + render_maps(record.after, 0, selection_, style));
   }
 
   void run_stdin() {
@@ -179,6 +214,7 @@ class TranslateCommand {
   bool from_stdin_;
   std::size_t batch_ = 32;
   ShowSelection selection_;
+  Changes changes_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<AtomicFile> json_file_;
@@ -208,11 +244,13 @@ void add_translate(CLI::App& app, Run& run) {
       ->allow_extra_args(false);
   command->add_option("--json", options->json, "Write attention records; - is stdout, alone")
       ->type_name("FILE");
+  options->what_if.add_to(*command);
   command->footer(
       "Examples:\n"
       "  attn-demo translate \"The group went home\"\n"
       "  attn-demo translate \"The group went home\" --target \"Die Gruppe ging nach Hause\"\n"
       "  attn-demo translate \"The group went home\" --show cross:0 --json maps.json\n"
+      "  attn-demo translate \"The group went home\" --without cross:1:3\n"
       "  attn-demo translate --model DIR --beam 4 < english.txt > german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});

@@ -116,6 +116,8 @@ struct ModelSummary {
   int decoder_ffn_dim = 0;
   int vocab_size = 0;          ///< of the source
   int decoder_vocab_size = 0;  ///< of the target
+  float encoder_scale = 1;     ///< what scores are multiplied by: 1/√head_dim, or 1
+  float decoder_scale = 1;
   /// Of the training run that these weights are a moment of.
   std::optional<std::uint64_t> update = std::nullopt;
 

@@ -87,11 +87,11 @@ BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConf
 }  // namespace
 
 SearchResults beam_search(const Transformer& model, const PackedTokens& source,
-                          const DecodeConfig& decode, SearchTrace* trace) {
+                          const DecodeConfig& decode, const SearchWatch& watch) {
   const ModelConfig& config = model.config();
   const LogitsProcessor processor(decode, config.eos_token_id, config.decoder_vocab_size);
-  const EncodedSource encoded = model.encode(source);
-  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode);
+  const EncodedSource encoded = model.encode(source, watch.observer);
+  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, watch.observer);
 
   std::vector<SentenceBeam> beams;
   std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
@@ -116,7 +116,7 @@ SearchResults beam_search(const Transformer& model, const PackedTokens& source,
     for (Index a = 0; a < count; ++a) {
       const Index b = active[static_cast<std::size_t>(a)];
       SentenceBeam& beam = beams[static_cast<std::size_t>(b)];
-      beam.advance(best[static_cast<std::size_t>(a)].best(), trace, b);
+      beam.advance(best[static_cast<std::size_t>(a)].best(), watch.trace, b);
       if (beam.done()) continue;
       still_active.push_back(b);
       for (const SentenceBeam::Running& running : beam.running()) {

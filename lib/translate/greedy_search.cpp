@@ -35,11 +35,11 @@ void choose_greedily(const LogitsProcessor& processor, const ModelConfig& config
 }  // namespace
 
 SearchResults greedy_search(const Transformer& model, const PackedTokens& source,
-                            const DecodeConfig& decode) {
+                            const DecodeConfig& decode, AttentionObserver* observer) {
   const ModelConfig& config = model.config();
   const LogitsProcessor processor(decode, config.eos_token_id, config.decoder_vocab_size);
-  const EncodedSource encoded = model.encode(source);
-  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode);
+  const EncodedSource encoded = model.encode(source, observer);
+  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, observer);
 
   std::vector<GreedySentence> sentences(static_cast<std::size_t>(source.sentences()));
   StepRows rows;

@@ -10,7 +10,8 @@
 namespace attn {
 
 IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
-                                const PackedTokens& source, const DecodeConfig& decode) {
+                                const PackedTokens& source, const DecodeConfig& decode,
+                                AttentionObserver* observer) {
   Index steps = 1;
   for (Index b = 0; b < source.sentences(); ++b) {
     steps = std::max(steps, most_tokens(decode, model.config(), source.length(b)));
@@ -22,15 +23,16 @@ IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& e
   if (bytes > (std::uint64_t{256} << 20)) {
     require_memory(bytes, "the cache of keys and values for this batch (--batch, --beam)");
   }
-  return {model, encoded, rows, steps};
+  return {model, encoded, rows, steps, observer};
 }
 
 namespace {
 
 SearchResults search_here(const Transformer& model, const PackedTokens& source,
-                          const DecodeConfig& decode) {
-  return decode.num_beams == 1 ? greedy_search(model, source, decode)
-                               : beam_search(model, source, decode, nullptr);
+                          const DecodeConfig& decode, const SearchWatch& watch) {
+  return decode.num_beams == 1 && watch.trace == nullptr
+             ? greedy_search(model, source, decode, watch.observer)
+             : beam_search(model, source, decode, watch);
 }
 
 /// One part of the batch a thread, from the encoder to the last step. Threads that share every
@@ -54,7 +56,7 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
     try {
       PackedTokens own;
       for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
-      SearchResults found = search_here(model, own, decode);
+      SearchResults found = search_here(model, own, decode, {});
       for (std::size_t i = part; i < order.size(); i += parts) {
         results[order[i]] = std::move(found[i / parts]);
       }
@@ -76,11 +78,13 @@ Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index so
 }
 
 SearchResults search(const Transformer& model, const PackedTokens& source,
-                     const DecodeConfig& decode, SearchTrace* trace) {
+                     const DecodeConfig& decode, const SearchWatch& watch) {
   if (source.sentences() == 0) return {};
-  if (trace != nullptr) return beam_search(model, source, decode, trace);
-  if (source.sentences() > 1 && may_use_threads()) return search_in_parts(model, source, decode);
-  return search_here(model, source, decode);
+  const bool watched = watch.trace != nullptr || watch.observer != nullptr;
+  if (!watched && source.sentences() > 1 && may_use_threads()) {
+    return search_in_parts(model, source, decode);
+  }
+  return search_here(model, source, decode, watch);
 }
 
 }  // namespace attn

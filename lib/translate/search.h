@@ -32,6 +32,12 @@ class SearchTrace {
   virtual void step(Index sentence, Index step, std::span<const Candidate> candidates) = 0;
 };
 
+/// Who looks on, and who interferes. Null is off and costs nothing.
+struct SearchWatch {
+  SearchTrace* trace = nullptr;
+  AttentionObserver* observer = nullptr;  ///< of the encoder and of every step
+};
+
 /// Hypotheses of each sentence of a batch, best first.
 using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 
@@ -41,8 +47,9 @@ using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index source_length);
 
 /// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
-/// One beam is greedy search, as in `generate`. A null trace is off and costs nothing.
+/// One beam is greedy search, as in `generate` (under a trace it is a beam search of one beam,
+/// which finds the same).
 SearchResults search(const Transformer& model, const PackedTokens& source,
-                     const DecodeConfig& decode, SearchTrace* trace = nullptr);
+                     const DecodeConfig& decode, const SearchWatch& watch = {});
 
 }  // namespace attn

@@ -33,14 +33,15 @@ inline std::span<float> row_of(MatrixRef& logits, Index r) {
 
 /// A decoder for all hypotheses of the batch. MemoryError where its cache would not fit.
 IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
-                                const PackedTokens& source, const DecodeConfig& decode);
+                                const PackedTokens& source, const DecodeConfig& decode,
+                                AttentionObserver* observer);
 
 /// One beam: the likeliest token at each step.
 SearchResults greedy_search(const Transformer& model, const PackedTokens& source,
-                            const DecodeConfig& decode);
+                            const DecodeConfig& decode, AttentionObserver* observer);
 
 /// `num_beams` hypotheses a sentence side by side.
 SearchResults beam_search(const Transformer& model, const PackedTokens& source,
-                          const DecodeConfig& decode, SearchTrace* trace);
+                          const DecodeConfig& decode, const SearchWatch& watch);
 
 }  // namespace attn

@@ -1,11 +1,14 @@
 #include "translate/translator.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "translate/recorder.h"
+#include "translate/search_tree.h"
+#include "translate/vector_recorder.h"
 
 namespace attn {
 namespace {
@@ -28,6 +31,47 @@ PackedTokens pack_one(std::span<const int> ids) {
   return packed;
 }
 
+/// Runs with the recorder alone, or behind the changes, so that it sees what the model went on
+/// with.
+template <typename Action>
+void with_changes(const Changes* changes, AttentionObserver& recorder, Action&& run) {
+  if (changes == nullptr) {
+    run(recorder);
+    return;
+  }
+  Intervention intervention(changes->without, changes->forced, &recorder);
+  run(intervention);
+}
+
+/// Forcing a weight that is nowhere would pass for a change without effect.
+void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
+                  const HypothesisRecord& replayed) {
+  for (const ForcedWeight& f : forced) {
+    const bool encoder = f.kind == AttentionKind::encoder_self;
+    std::size_t queries = encoder ? after.source.ids.size() : replayed.decoder_input.ids.size();
+    if (!encoder) {
+      for (const HypothesisRecord& h : after.hypotheses) {
+        queries = std::max(queries, h.decoder_input.ids.size());
+      }
+    }
+    const std::size_t keys =
+        f.kind == AttentionKind::decoder_self ? queries : after.source.ids.size();
+    const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
+    if (static_cast<std::size_t>(f.query) >= queries) {
+      throw InputError("--force: query {} is not there; the sentence has queries 0 to {}", f.query,
+                       queries - 1);
+    }
+    if (static_cast<std::size_t>(f.key) >= keys) {
+      throw InputError("--force: key {} is not there; the sentence has keys 0 to {}", f.key,
+                       keys - 1);
+    }
+    if (future) {
+      throw InputError("--force: query {} of the decoder cannot look at key {}, which comes later",
+                       f.query, f.key);
+    }
+  }
+}
+
 }  // namespace
 
 ModelSummary summarise(const ModelConfig& config) {
@@ -41,6 +85,10 @@ ModelSummary summarise(const ModelConfig& config) {
   s.decoder_ffn_dim = config.decoder_ffn_dim;
   s.vocab_size = config.vocab_size;
   s.decoder_vocab_size = config.decoder_vocab_size;
+  if (config.scale_attention) {
+    s.encoder_scale = 1.0F / std::sqrt(static_cast<float>(config.encoder_head_dim()));
+    s.decoder_scale = 1.0F / std::sqrt(static_cast<float>(config.decoder_head_dim()));
+  }
   return s;
 }
 
@@ -107,20 +155,26 @@ std::vector<std::vector<Translation>> Translator::translate(
   return results;
 }
 
-AttentionRecord Translator::begin_record(const PreparedSentence& sentence,
-                                         EncodedSource& encoded) const {
-  AttentionRecord record;
+Translator::Session Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
+                                      const Changes* changes) const {
+  Session session;
+  session.detail = detail;
+  session.changes = changes;
+  AttentionRecord& record = session.record;
   record.model = summary_;
   record.source_text = sentence.text;
   record.source.ids = sentence.ids;
   for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_piece(id));
-  AttentionRecorder recorder;
-  encoded = model_.encode(pack_one(sentence.ids), &recorder);
+  VectorRecorder recorder(detail.vectors);
+  with_changes(changes, recorder, [&](AttentionObserver& observer) {
+    session.encoded = model_.encode(pack_one(sentence.ids), &observer);
+  });
   record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
-  return record;
+  if (detail.vectors) record.encoder_vectors = recorder.take_vectors(AttentionKind::encoder_self);
+  return session;
 }
 
-HypothesisRecord Translator::replay(const EncodedSource& encoded, std::vector<int> ids) const {
+HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids) const {
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
   if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
@@ -140,48 +194,87 @@ HypothesisRecord Translator::replay(const EncodedSource& encoded, std::vector<in
   for (const int id : record.decoder_input.ids) {
     record.decoder_input.tokens.push_back(tokenizer_.target_piece(id));
   }
-  AttentionRecorder recorder;
-  const Matrix hidden = model_.decode(pack_one(record.decoder_input.ids), encoded, &recorder);
+  VectorRecorder recorder(session.detail.vectors);
+  Matrix hidden;
+  with_changes(session.changes, recorder, [&](AttentionObserver& observer) {
+    hidden = model_.decode(pack_one(record.decoder_input.ids), session.encoded, &observer);
+  });
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
   model_.logits(hidden, logits);
   record.log_probs = log_probabilities(logits, record.produced.ids);
   record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);
   record.cross = recorder.take(AttentionKind::cross, 0);
+  if (session.detail.vectors) {
+    record.decoder_self_vectors = recorder.take_vectors(AttentionKind::decoder_self);
+    record.cross_vectors = recorder.take_vectors(AttentionKind::cross);
+  }
   return record;
 }
 
-std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch) const {
+SearchTree Translator::grow_tree(const PreparedSentence& sentence,
+                                 const EncodedSource& encoded) const {
+  SearchTreeTrace trace(decode_);
+  search(model_, pack_one(sentence.ids), decode_, {&trace, nullptr});
+  SearchTree tree = trace.take();
+  complete(tree, model_, encoded, tokenizer_);
+  return tree;
+}
+
+std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch,
+                                                const RecordDetail& detail) const {
   const std::vector<std::vector<SearchHypothesis>> found = find(batch);
   std::vector<AttentionRecord> records;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    EncodedSource encoded;
-    AttentionRecord record = begin_record(batch[i], encoded);
+    Session session = begin(batch[i], detail, nullptr);
     for (const SearchHypothesis& hypothesis : found[i]) {
-      record.hypotheses.push_back(replay(encoded, hypothesis.ids));
-      record.hypotheses.back().score = hypothesis.score;
+      session.record.hypotheses.push_back(replay(session, hypothesis.ids));
+      session.record.hypotheses.back().score = hypothesis.score;
     }
-    records.push_back(std::move(record));
+    if (detail.search_tree && !batch[i].empty()) {
+      session.record.search = grow_tree(batch[i], session.encoded);
+    }
+    records.push_back(std::move(session.record));
   }
   return records;
 }
 
-AttentionRecord Translator::record_target(const PreparedSentence& source,
-                                          std::string_view target) const {
+AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
+                                          const RecordDetail& detail) const {
   EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
   const int positions = model_.config().max_positions;
   if (encoded_target.ids.size() > static_cast<std::size_t>(positions)) {
     throw InputError("--target has {} tokens, and the model has {} positions; give a shorter text",
                      encoded_target.ids.size(), positions);
   }
-  EncodedSource encoded;
-  AttentionRecord record = begin_record(source, encoded);
-  HypothesisRecord hypothesis = replay(encoded, std::move(encoded_target.ids));
+  Session session = begin(source, detail, nullptr);
+  HypothesisRecord hypothesis = replay(session, std::move(encoded_target.ids));
   const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
   const double length = std::pow(static_cast<double>(hypothesis.produced.ids.size()),
                                  static_cast<double>(decode_.length_penalty));
   hypothesis.score = sum / static_cast<float>(length);
-  record.hypotheses.push_back(std::move(hypothesis));
-  return record;
+  session.record.hypotheses.push_back(std::move(hypothesis));
+  return std::move(session.record);
+}
+
+WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedSentence& after,
+                                 const Changes& changes) const {
+  if (before.empty() || after.empty()) {
+    throw InputError("the sentence has no tokens; there is nothing to try");
+  }
+  WhatIfRecord result;
+  result.before = std::move(record({before}).front());
+  Session session = begin(after, {}, &changes);
+  Intervention intervention(changes.without, changes.forced);
+  const SearchResults found =
+      search(model_, pack_one(after.ids), decode_, {nullptr, &intervention});
+  for (const SearchHypothesis& hypothesis : found.front()) {
+    session.record.hypotheses.push_back(replay(session, hypothesis.ids));
+    session.record.hypotheses.back().score = hypothesis.score;
+  }
+  result.replayed = replay(session, result.before.hypotheses.front().produced.ids);
+  check_forced(changes.forced, session.record, result.replayed);
+  result.after = std::move(session.record);
+  return result;
 }
 
 }  // namespace attn

@@ -10,7 +10,9 @@
 #include "config/decode_config.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
+#include "record/what_if_record.h"
 #include "text/tokenizer.h"
+#include "translate/intervention.h"
 #include "translate/search.h"
 
 namespace attn {
@@ -32,6 +34,18 @@ struct Translation {
   float score = 0;
 };
 
+/// What a record holds besides the maps.
+struct RecordDetail {
+  bool vectors = false;      ///< every head's queries, keys and values
+  bool search_tree = false;  ///< what the search kept, step by step, with its maps
+};
+
+/// What an experiment changes in the model.
+struct Changes {
+  std::vector<HeadSwitch> without;
+  std::vector<ForcedWeight> forced;
+};
+
 class Translator {
  public:
   /// Model and tokenizer outlive the translator. InputError where their vocabularies do not fit.
@@ -46,10 +60,19 @@ class Translator {
 
   /// Searches as translate() does, then replays each hypothesis once under the recorder. An empty
   /// sentence has one empty hypothesis.
-  std::vector<AttentionRecord> record(const std::vector<PreparedSentence>& batch) const;
+  std::vector<AttentionRecord> record(const std::vector<PreparedSentence>& batch,
+                                      const RecordDetail& detail = {}) const;
 
   /// Scores and records a given translation instead of searching for one.
-  AttentionRecord record_target(const PreparedSentence& source, std::string_view target) const;
+  AttentionRecord record_target(const PreparedSentence& source, std::string_view target,
+                                const RecordDetail& detail = {}) const;
+
+  /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
+  /// with the model changed; then scores the first translation under the change. InputError where a
+  /// sentence is empty, or where a forced weight names a query or key that the sentence and its
+  /// translations do not have.
+  WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
+                       const Changes& changes) const;
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }
@@ -57,9 +80,19 @@ class Translator {
   const DecodeConfig& decode_config() const { return decode_; }
 
  private:
+  /// A sentence on its way into a record.
+  struct Session {
+    AttentionRecord record;
+    EncodedSource encoded;
+    const Changes* changes = nullptr;
+    RecordDetail detail;
+  };
+
   std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch) const;
-  HypothesisRecord replay(const EncodedSource& encoded, std::vector<int> ids) const;
-  AttentionRecord begin_record(const PreparedSentence& sentence, EncodedSource& encoded) const;
+  Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
+                const Changes* changes) const;
+  HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
+  SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
 
   const Transformer& model_;
   const Tokenizer& tokenizer_;

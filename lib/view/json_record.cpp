@@ -1,47 +1,11 @@
 #include "view/json_record.h"
 
-#include <fmt/format.h>
+#include <algorithm>
 
-#include <iterator>
-
-#include "base/json.h"
+#include "view/json_parts.h"
 
 namespace attn {
 namespace {
-
-void append_integer(std::string& out, std::uint64_t value) {
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
-
-void append_integer(std::string& out, int value) {
-  fmt::format_to(std::back_inserter(out), "{}", value);
-}
-
-/// [a,b,…], each element written by `append`.
-template <typename Range, typename Append>
-void append_list(std::string& out, const Range& values, Append&& append) {
-  out += '[';
-  bool first = true;
-  for (const auto& value : values) {
-    if (!first) out += ',';
-    first = false;
-    append(out, value);
-  }
-  out += ']';
-}
-
-/// "tokens":[…],"ids":[…]
-void append_tokens(std::string& out, const TokenSequence& sequence) {
-  out += "\"tokens\":";
-  append_list(out, sequence.tokens,
-              [](std::string& to, const std::string& token) { append_string(to, token); });
-  out += ",\"ids\":";
-  append_list(out, sequence.ids, [](std::string& to, int id) { append_integer(to, id); });
-}
-
-void append_floats(std::string& out, std::span<const float> values) {
-  append_list(out, values, [](std::string& to, float value) { append_number(to, value); });
-}
 
 /// [layer][head][query][key]
 void append_maps(std::string& out, const AttentionMaps& maps) {
@@ -63,37 +27,71 @@ void append_maps(std::string& out, const AttentionMaps& maps) {
   out += ']';
 }
 
-void append_field(std::string& out, std::string_view key, int value) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
-}
-
-void append_model(std::string& out, const ModelSummary& model) {
-  out += model.random_weights ? "{\"weights\":\"random\"" : "{\"weights\":\"loaded\"";
-  out += ",\"seed\":";
-  if (model.seed) {
-    append_integer(out, *model.seed);
-  } else {
-    out += "null";
-  }
-  if (model.update) {
-    out += ",\"update\":";
-    append_integer(out, *model.update);
-  }
-  out += ",\"name\":";
-  append_string(out, model.name);
-  append_field(out, "d_model", model.d_model);
-  append_field(out, "encoder_layers", model.encoder_layers);
-  append_field(out, "decoder_layers", model.decoder_layers);
-  append_field(out, "encoder_heads", model.encoder_heads);
-  append_field(out, "decoder_heads", model.decoder_heads);
-  append_field(out, "encoder_head_dim", model.encoder_head_dim());
-  append_field(out, "decoder_head_dim", model.decoder_head_dim());
-  append_field(out, "encoder_ffn_dim", model.encoder_ffn_dim);
-  append_field(out, "decoder_ffn_dim", model.decoder_ffn_dim);
-  append_field(out, "vocab_size", model.vocab_size);
-  append_field(out, "decoder_vocab_size", model.decoder_vocab_size);
+/// {"query":"…","key":"…","value":"…"}
+void append_vectors(std::string& out, const AttentionVectors& vectors) {
+  out += "{\"query\":";
+  append_base64(out, vectors.query.values);
+  out += ",\"key\":";
+  append_base64(out, vectors.key.values);
+  out += ",\"value\":";
+  append_base64(out, vectors.value.values);
   out += '}';
 }
+
+/// [layer][head][…] of the rows of one step.
+void append_step_rows(std::string& out, const std::vector<float>& rows, int layers, int heads) {
+  const auto count = static_cast<std::size_t>(std::max(1, layers * heads));
+  const std::size_t width = rows.size() / count;
+  out += '[';
+  for (std::size_t i = 0; i < count && !rows.empty(); ++i) {
+    const std::size_t head = i % static_cast<std::size_t>(heads);
+    if (i > 0) out += ',';
+    if (head == 0) out += '[';
+    append_floats(out, std::span(rows).subspan(i * width, width));
+    if (head + 1 == static_cast<std::size_t>(heads)) out += ']';
+  }
+  out += ']';
+}
+
+void append_node(std::string& out, const SearchNode& node, const ModelSummary& model) {
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"parent\":{},\"step\":{},\"id\":{},\"token\":", node.parent, node.step,
+                 node.id);
+  append_string(out, node.token);
+  const std::pair<const char*, float> numbers[] = {
+      {"log_prob", node.log_prob}, {"sum", node.sum}, {"score", node.score}};
+  for (const auto& [key, value] : numbers) {
+    fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+    append_number(out, value);
+  }
+  fmt::format_to(std::back_inserter(out), ",\"kept\":{},\"ended\":{}", node.kept, node.ended);
+  out += ",\"decoder_self\":";
+  append_step_rows(out, node.decoder_self, model.decoder_layers, model.decoder_heads);
+  out += ",\"cross\":";
+  append_step_rows(out, node.cross, model.decoder_layers, model.decoder_heads);
+  out += '}';
+}
+
+void append_search(std::string& out, const SearchTree& tree, const ModelSummary& model) {
+  fmt::format_to(std::back_inserter(out),
+                 ",\"search\":{{\"beams\":{},\"length_penalty\":", tree.beams);
+  append_number(out, tree.length_penalty);
+  out += ",\"nodes\":";
+  append_list(out, tree.nodes,
+              [&](std::string& to, const SearchNode& node) { append_node(to, node, model); });
+  out += '}';
+}
+
+/// Bytes that the line will take, roughly: a weight is seldom longer than 13 characters.
+std::size_t estimated_size(const AttentionRecord& record) {
+  std::size_t weights = record.encoder_self.weights.size();
+  for (const HypothesisRecord& hypothesis : record.hypotheses) {
+    weights += hypothesis.decoder_self.weights.size() + hypothesis.cross.weights.size();
+  }
+  return 4096 + 13 * weights;
+}
+
+}  // namespace
 
 void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
   out += "{\"text\":";
@@ -110,19 +108,15 @@ void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
   append_maps(out, hypothesis.decoder_self);
   out += ",\"cross\":";
   append_maps(out, hypothesis.cross);
+  if (hypothesis.decoder_self_vectors && hypothesis.cross_vectors) {
+    out += ",\"vectors\":{\"decoder_self\":";
+    append_vectors(out, *hypothesis.decoder_self_vectors);
+    out += ",\"cross\":";
+    append_vectors(out, *hypothesis.cross_vectors);
+    out += '}';
+  }
   out += '}';
 }
-
-/// Bytes that the line will take, roughly: a weight is seldom longer than 13 characters.
-std::size_t estimated_size(const AttentionRecord& record) {
-  std::size_t weights = record.encoder_self.weights.size();
-  for (const HypothesisRecord& hypothesis : record.hypotheses) {
-    weights += hypothesis.decoder_self.weights.size() + hypothesis.cross.weights.size();
-  }
-  return 4096 + 13 * weights;
-}
-
-}  // namespace
 
 std::string to_json_line(const AttentionRecord& record) {
   std::string out;
@@ -137,6 +131,12 @@ std::string to_json_line(const AttentionRecord& record) {
   append_maps(out, record.encoder_self);
   out += ",\"hypotheses\":";
   append_list(out, record.hypotheses, append_hypothesis);
+  if (record.encoder_vectors) {
+    out += ",\"vectors\":{\"encoder_self\":";
+    append_vectors(out, *record.encoder_vectors);
+    out += '}';
+  }
+  if (record.search) append_search(out, *record.search, record.model);
   out += "}\n";
   return out;
 }

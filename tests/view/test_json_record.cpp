@@ -102,18 +102,54 @@ TEST_CASE("json: keys and their order are those of version 1") {
   CHECK(keys_of(json["model"]) == Keys{"weights", "seed", "name", "d_model", "encoder_layers",
                                        "decoder_layers", "encoder_heads", "decoder_heads",
                                        "encoder_head_dim", "decoder_head_dim", "encoder_ffn_dim",
-                                       "decoder_ffn_dim", "vocab_size", "decoder_vocab_size"});
+                                       "decoder_ffn_dim", "vocab_size", "decoder_vocab_size",
+                                       "encoder_scale", "decoder_scale"});
+}
+
+TEST_CASE("json: vectors and the search are there where they were recorded") {
+  AttentionRecord record = demo_record();
+  const auto vectors = [](float first) {
+    AttentionVectors v;
+    v.scale = 0.5F;
+    for (HeadVectors* each : {&v.query, &v.key, &v.value}) {
+      *each = {1, 1, 1, 2, {first, -0.1F}};
+      first += 1;
+    }
+    return v;
+  };
+  record.encoder_vectors = vectors(1);
+  HypothesisRecord& hypothesis = record.hypotheses[0];
+  hypothesis.decoder_self_vectors = vectors(10);
+  hypothesis.cross_vectors = vectors(20);
+  record.model.decoder_layers = 1;
+  record.model.decoder_heads = 2;
+  record.search.emplace();
+  record.search->beams = 4;
+  record.search->length_penalty = 0.6F;
+  record.search->nodes.push_back(
+      {-1, 0, 7, "▁Die", -0.25F, -0.25F, -0.5F, true, false, {1, 0.5F}, {0.1F, 0.9F, 0.3F, 0.7F}});
+  const Json json = parsed(record);
+  // 1.0f is 00 00 80 3f, −0.1f is cd cc cc bd.
+  CHECK(json["vectors"]["encoder_self"]["query"] == "AACAP83MzL0=");
+  CHECK(json["hypotheses"][0]["vectors"]["decoder_self"]["query"] == "AAAgQc3MzL0=");
+  CHECK(json["hypotheses"][0]["vectors"]["cross"]["value"] == "AACwQc3MzL0=");
+  const Json expected = Json::parse(
+      R"({"beams":4,"length_penalty":0.6,"nodes":[{"parent":-1,"step":0,"id":7,"token":"▁Die",)"
+      R"("log_prob":-0.25,"sum":-0.25,"score":-0.5,"kept":true,"ended":false,)"
+      R"("decoder_self":[[[1],[0.5]]],"cross":[[[0.1,0.9],[0.3,0.7]]]}]})");
+  CHECK(json["search"] == expected);
 }
 
 TEST_CASE("json: the model's facts") {
   AttentionRecord record = demo_record();
-  record.model = {true, 18446744073709551615u, "configs/\"x\".json", 24, 3, 5, 4, 6, 48, 96, 100,
-                  101};
+  record.model = {
+      true, 18446744073709551615u, "configs/\"x\".json", 24, 3, 5, 4, 6, 48, 96, 100, 101, 0.25F,
+      0.5F};
   const std::string expected =
       R"("model":{"weights":"random","seed":18446744073709551615,"name":"configs/\"x\".json",)"
       R"("d_model":24,"encoder_layers":3,"decoder_layers":5,"encoder_heads":4,"decoder_heads":6,)"
       R"("encoder_head_dim":6,"decoder_head_dim":4,"encoder_ffn_dim":48,"decoder_ffn_dim":96,)"
-      R"("vocab_size":100,"decoder_vocab_size":101})";
+      R"("vocab_size":100,"decoder_vocab_size":101,"encoder_scale":0.25,"decoder_scale":0.5})";
   CHECK(to_json_line(record).find(expected) != std::string::npos);
   record.model.random_weights = false;
   record.model.seed.reset();

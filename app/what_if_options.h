@@ -1,0 +1,35 @@
+// What if: --without, --force and --swap as typed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "translate/translator.h"
+#include "view/terminal.h"
+
+namespace attn {
+
+struct WhatIfOptions {
+  std::vector<std::string> without;  ///< KIND:LAYER[:HEAD]
+  std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY
+  std::vector<std::string> swap;     ///< POSITION=WORD
+
+  void add_to(CLI::App& command);
+  bool given() const { return !without.empty() || !force.empty() || !swap.empty(); }
+
+  /// What is changed in the model; UsageError for what the model does not have.
+  Changes changes(const ModelSummary& model) const;
+
+  /// The sentence with its words replaced; a final mark of an old word stays where the new one has
+  /// none. UsageError where the sentence has no such word.
+  std::string swapped(const std::string& sentence) const;
+
+  /// The changes as a person reads them, one a line.
+  std::vector<std::string> described() const;
+
+  /// The maps to show where nothing else is asked for: of the heads that are changed.
+  ShowSelection selection(const Changes& changes) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,37 @@
+// What each head is worth: how much less likely the references become without it (Michel et al.
+// 2019, "Are Sixteen Heads Really Better than One?", section 3).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/transformer.h"
+
+namespace attn {
+
+/// A sentence and its reference; ids with the end symbol, neither empty.
+struct ScoredPair {
+  std::vector<int> source;
+  std::vector<int> target;
+};
+
+struct HeadImportance {
+  AttentionKind kind = AttentionKind::encoder_self;
+  int layer = 0;
+  int head = 0;
+  double log_prob = 0;  ///< natural, a target token on average, with this head switched off
+};
+
+struct ImportanceReport {
+  std::size_t tokens = 0;             ///< of the references, end symbols included
+  double log_prob = 0;                ///< a token on average, with all heads
+  std::vector<HeadImportance> heads;  ///< the one that is missed most first
+};
+
+/// Scores all references (teacher forcing) with all heads, then without each in turn. `done` hears
+/// how many of the passes over the data are behind. std::logic_error without any pair.
+ImportanceReport head_importance(const Transformer& model, std::span<const ScoredPair> pairs,
+                                 const std::function<void(std::size_t, std::size_t)>& done);
+
+}  // namespace attn

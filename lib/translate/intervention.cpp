@@ -1,0 +1,38 @@
+#include "translate/intervention.h"
+
+namespace attn {
+
+void Intervention::weights_ready(AttentionHead& head) {
+  for (const HeadSwitch& off : without_) {
+    const bool here = off.kind == head.kind && off.layer == head.layer;
+    if (here && (!off.head || *off.head == head.head)) head.weights.setZero();
+  }
+  for (std::size_t i = 0; i < forced_.size(); ++i) {
+    const ForcedWeight& f = forced_[i];
+    if (f.kind != head.kind || f.layer != head.layer || f.head != head.head) continue;
+    if (f.key >= head.weights.cols()) continue;
+    const bool by_step = position_ && head.kind != AttentionKind::encoder_self;
+    for (Index row = 0; row < head.weights.rows(); ++row) {
+      if ((by_step ? *position_ : row) != f.query) continue;
+      head.weights.row(row).setZero();
+      head.weights(row, f.key) = 1;
+      ++hits_[i];
+    }
+  }
+  if (then_ != nullptr) then_->weights_ready(head);
+}
+
+void Intervention::output_ready(const AttentionHead& head) {
+  if (then_ != nullptr) then_->output_ready(head);
+}
+
+void Intervention::step_begins(Index position) {
+  position_ = position;
+  if (then_ != nullptr) then_->step_begins(position);
+}
+
+void Intervention::stage_ready(const StageView& view) {
+  if (then_ != nullptr) then_->stage_ready(view);
+}
+
+}  // namespace attn

@@ -1,0 +1,55 @@
+// What if: heads switched off, and weights put where one wants them, while the model runs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nn/attention_observer.h"
+
+namespace attn {
+
+/// A head, or all heads of a layer.
+struct HeadSwitch {
+  AttentionKind kind = AttentionKind::cross;
+  int layer = 0;
+  std::optional<int> head;
+};
+
+/// The weight of one query of one head put wholly on one key. Positions count from 0 in the
+/// query's and the key's sequence (decoder: 0 is the start symbol's row).
+struct ForcedWeight {
+  AttentionKind kind = AttentionKind::cross;
+  int layer = 0;
+  int head = 0;
+  int query = 0;
+  int key = 0;
+};
+
+/// Changes weights on their way. A head that is switched off hands over nothing: its weights and
+/// its output are 0, as in Michel et al. 2019. A forced row is 1 at its key and 0 elsewhere; where
+/// the sentence has no such query or key, it stays as it is.
+class Intervention : public AttentionObserver {
+ public:
+  /// `then` sees each head after it was changed; null: nobody.
+  Intervention(std::vector<HeadSwitch> without, std::vector<ForcedWeight> forced,
+               AttentionObserver* then = nullptr)
+      : without_(std::move(without)), forced_(std::move(forced)), then_(then) {}
+
+  void weights_ready(AttentionHead& head) override;
+  void output_ready(const AttentionHead& head) override;
+  void step_begins(Index position) override;
+  void stage_ready(const StageView& view) override;
+
+  /// How many rows were changed by each forced weight, in the order given: 0 means that it never
+  /// met its query and key.
+  const std::vector<int>& forced_rows() const { return hits_; }
+
+ private:
+  std::vector<HeadSwitch> without_;
+  std::vector<ForcedWeight> forced_;
+  AttentionObserver* then_;
+  std::optional<Index> position_;  ///< of every query, in a cached decoder's step
+  std::vector<int> hits_ = std::vector<int>(forced_.size(), 0);
+};
+
+}  // namespace attn

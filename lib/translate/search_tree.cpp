@@ -1,0 +1,111 @@
+#include "translate/search_tree.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "translate/recorder.h"
+
+namespace attn {
+namespace {
+
+constexpr float kNone = -1e8F;  // below this, a candidate comes from a beam that is none yet
+
+/// The nodes from the root to `node`.
+std::vector<int> path_to(const SearchTree& tree, int node) {
+  std::vector<int> path;
+  for (; node >= 0; node = tree.nodes[static_cast<std::size_t>(node)].parent) path.push_back(node);
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+/// Row `query` of every head, `keys` columns of it, one after another.
+std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
+  std::vector<float> rows;
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    for (int head = 0; head < maps.heads; ++head) {
+      const std::span<const float> map = maps.map(layer, head);
+      const auto first = map.begin() + static_cast<std::ptrdiff_t>(query) * maps.keys;
+      rows.insert(rows.end(), first, first + keys);
+    }
+  }
+  return rows;
+}
+
+/// The attention rows of each step along one branch, by the node whose children the step makes
+/// (−1: the start).
+void replay_branch(const SearchTree& tree, int leaf, const Transformer& model,
+                   const EncodedSource& source,
+                   std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
+  std::vector<int> path{-1};
+  std::vector<int> ids{model.config().decoder_start_token_id};
+  for (const int node : path_to(tree, leaf)) {
+    path.push_back(node);
+    ids.push_back(tree.nodes[static_cast<std::size_t>(node)].id);
+  }
+  PackedTokens input;
+  input.add(ids);
+  AttentionRecorder recorder;
+  model.decode(input, source, &recorder);
+  const AttentionMaps self = recorder.take(AttentionKind::decoder_self, 0);
+  const AttentionMaps cross = recorder.take(AttentionKind::cross, 0);
+  for (std::size_t t = 0; t < path.size(); ++t) {
+    if (rows.contains(path[t])) continue;
+    const int step = static_cast<int>(t);
+    rows[path[t]] = {rows_of(self, step, step + 1), rows_of(cross, step, cross.keys)};
+  }
+}
+
+}  // namespace
+
+SearchTreeTrace::SearchTreeTrace(const DecodeConfig& decode) {
+  tree_.beams = decode.num_beams;
+  tree_.length_penalty = decode.length_penalty;
+}
+
+void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candidates) {
+  std::vector<int> next;
+  const double length =
+      std::pow(static_cast<double>(step + 1), static_cast<double>(tree_.length_penalty));
+  for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
+    const Candidate& c = candidates[rank];
+    if (c.log_prob < kNone) continue;
+    SearchNode node;
+    node.parent = step == 0 ? -1 : running_.at(static_cast<std::size_t>(c.parent));
+    node.step = static_cast<int>(step);
+    node.id = c.token;
+    node.sum = c.log_prob;
+    node.log_prob = node.parent < 0
+                        ? c.log_prob
+                        : c.log_prob - tree_.nodes[static_cast<std::size_t>(node.parent)].sum;
+    node.score = c.log_prob / static_cast<float>(length);
+    node.kept = c.kept;
+    // Only the first `beams` candidates may become results; a lower one that ends is dropped.
+    node.ended = c.ended && rank < static_cast<std::size_t>(tree_.beams);
+    if (c.kept) next.push_back(static_cast<int>(tree_.nodes.size()));
+    tree_.nodes.push_back(std::move(node));
+  }
+  running_ = std::move(next);
+}
+
+void complete(SearchTree& tree, const Transformer& model, const EncodedSource& source,
+              const Tokenizer& tokenizer) {
+  std::vector<bool> continued(tree.nodes.size(), false);
+  for (const SearchNode& node : tree.nodes) {
+    if (node.parent >= 0) continued[static_cast<std::size_t>(node.parent)] = true;
+  }
+  // A step's rows depend on its prefix alone, so they belong to the node whose children it makes.
+  // Longest prefixes first: they bring along the shorter ones.
+  std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
+  for (int node = static_cast<int>(tree.nodes.size()) - 1; node >= -1; --node) {
+    const bool wanted = node < 0 || continued[static_cast<std::size_t>(node)];
+    if (wanted && !rows.contains(node)) replay_branch(tree, node, model, source, rows);
+  }
+  for (SearchNode& node : tree.nodes) {
+    node.token = tokenizer.target_piece(node.id);
+    std::tie(node.decoder_self, node.cross) = rows.at(node.parent);
+  }
+}
+
+}  // namespace attn

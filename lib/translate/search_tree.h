@@ -1,0 +1,33 @@
+// The tree of a beam search, with the attention of every step: recorded by a trace, completed by
+// replaying each branch once.
+#pragma once
+
+#include "config/decode_config.h"
+#include "model/transformer.h"
+#include "record/attention_record.h"
+#include "text/tokenizer.h"
+#include "translate/search.h"
+
+namespace attn {
+
+/// Collects what a search of one sentence looked at.
+class SearchTreeTrace : public SearchTrace {
+ public:
+  explicit SearchTreeTrace(const DecodeConfig& decode);
+
+  void step(Index sentence, Index step, std::span<const Candidate> candidates) override;
+
+  /// The nodes without tokens' text and maps.
+  SearchTree take() { return std::move(tree_); }
+
+ private:
+  SearchTree tree_;
+  std::vector<int> running_;  ///< node of each running hypothesis, by row
+};
+
+/// Names the nodes' tokens and gives each the attention rows of its step: branches are run once
+/// more over the encoded source, which holds this sentence alone.
+void complete(SearchTree& tree, const Transformer& model, const EncodedSource& source,
+              const Tokenizer& tokenizer);
+
+}  // namespace attn

@@ -1,0 +1,18 @@
+// An experiment for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "record/what_if_record.h"
+#include "view/terminal.h"
+
+namespace attn {
+
+/// Both translations, then each token of the first with its log-probability before and after and
+/// the change. Maps are drawn by render_maps().
+std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style);
+
+/// {"format": "attn-demo.what_if", …} on one line (docs/json.md).
+std::string what_if_json(const WhatIfRecord& record);
+
+}  // namespace attn
