@@ -7,9 +7,11 @@
 #include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "head_importance_report.h"
 #include "model_source.h"
 #include "score_report.h"
 #include "search_options.h"
@@ -24,7 +26,7 @@ struct EvaluateOptions {
   SearchOptions search;
   std::string source, target, hypotheses;
   std::string output, json;
-  bool lowercase = false;
+  bool lowercase = false, head_importance = false;
   const CLI::App* command = nullptr;
 };
 
@@ -33,15 +35,8 @@ using Lines = std::vector<std::string>;
 /// The lines of a file as they are, without their ends.
 Lines raw_lines(const std::string& path) {
   const std::string text = read_file(path);
-  Lines lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-    begin = end + 1;
-  }
-  return lines;
+  const std::vector<std::string_view> lines = split_lines(text);
+  return {lines.begin(), lines.end()};
 }
 
 /// Lines to be scored: kept as they are, since the metrics know every space and control character,
@@ -75,6 +70,10 @@ void check_options(const EvaluateOptions& o) {
                          name);
       }
     }
+  }
+  if (o.head_importance && (!o.output.empty() || o.lowercase)) {
+    throw UsageError("{} does not go with --head-importance, which translates nothing",
+                     o.lowercase ? "--lowercase" : "--output");
   }
   if (o.output == "-") {
     throw UsageError(
@@ -171,8 +170,30 @@ void write_report(const ScoreReport& report, const EvaluateOptions& options, Ato
   output().write(options.json == "-" ? object : score_text(report));
 }
 
+/// What each head is worth, instead of translating.
+void run_head_importance(const EvaluateOptions& options) {
+  options.search.use_threads();
+  const Lines source = raw_lines(options.source), target = raw_lines(options.target);
+  check_counts(source, options.source, target, options.target);
+  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
+  const ReadyModel model = load_or_make(options.model);
+  for (const std::string& text : model.notes) note(printable(text));
+  const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
+  Progress progress("passes", Progress::BesideStdout::yes);
+  const ImportanceReport report =
+      head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
+        progress.update(done, static_cast<double>(done) / static_cast<double>(of));
+      });
+  const std::string object = importance_json(report, pairs.size()).dump(2) + "\n";
+  if (json_file) json_file->write(object);
+  output().write(
+      options.json == "-" ? object : importance_text(report, pairs.size(), terminal_style().width));
+  if (json_file) json_file->commit();
+}
+
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
+  if (options.head_importance) return run_head_importance(options);
   const DecodeOptions decode = options.search.decode();
   const std::size_t batch = options.search.batch_size();
   options.search.use_threads();
@@ -215,6 +236,8 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
       ->type_name("FILE");
   command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
+  command.add_flag("--head-importance", o.head_importance,
+                   "Switch off each head in turn; rank them by what the references lose");
 }
 
 }  // namespace
@@ -235,6 +258,7 @@ void add_evaluate(CLI::App& app, Run& run) {
       "  attn-demo evaluate --model DIR --source test.en --target test.de\n"
       "  attn-demo evaluate --model DIR --source test.en --target test.de --beam 4 --output "
       "out.de\n"
+      "  attn-demo evaluate --source test.en --target test.de --head-importance\n"
       "  attn-demo evaluate --hypotheses out.de --target test.de --lowercase --json -");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });

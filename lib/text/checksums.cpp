@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/sha256.h"
 
 namespace attn {
@@ -38,12 +39,8 @@ Checksums read_checksums(const std::string& directory) {
   if (!file_exists(where)) return checksums;
   const std::string list = read_file(where, std::size_t{1} << 20);
   std::size_t number = 0;
-  for (std::size_t begin = 0; begin < list.size();) {
-    const std::size_t end = std::min(list.find('\n', begin), list.size());
-    std::string_view line = std::string_view(list).substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string_view line : split_lines(list)) {
     ++number;
-    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     const std::string_view name = listed_name(line);
     if (name.empty()) {

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "text/piece_model.h"
@@ -260,13 +261,7 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
 std::vector<std::string> read_lines(const std::string& path) {
   const std::string text = read_file(path);
   std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.push_back(clean_text(line).text);
-    begin = end + 1;
-  }
+  for (const std::string_view line : split_lines(text)) lines.push_back(clean_text(line).text);
   return lines;
 }
 

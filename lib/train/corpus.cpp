@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/lines.h"
 #include "base/threads.h"
 #include "base/utf8.h"
 
@@ -14,10 +15,7 @@ namespace {
 std::vector<std::string> read_side(const std::string& path, std::size_t& controls) {
   const std::string text = read_file(path, std::size_t{1} << 34);
   std::vector<std::string> lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string_view line = std::string_view(text).substr(begin, end - begin);
-    if (line.ends_with('\r')) line.remove_suffix(1);
+  for (const std::string_view line : split_lines(text)) {
     CleanedText cleaned = clean_text(line);
     if (cleaned.invalid_bytes > 0) {
       throw InputError(
@@ -27,7 +25,6 @@ std::vector<std::string> read_side(const std::string& path, std::size_t& control
     }
     controls += cleaned.controls;
     lines.push_back(std::move(cleaned.text));
-    begin = end + 1;
   }
   return lines;
 }
