@@ -11,6 +11,7 @@ TEST_CASE("--help of the program and of each command shows an example") {
                                                   {"init"},
                                                   {"train"},
                                                   {"convert"},
+                                                  {"explain"},
                                                   {"inspect"},
                                                   {"evaluate"},
                                                   {"tokenizer"}}) {

@@ -1,0 +1,231 @@
+// attn-demo explain, the experiments of translate, and evaluate --head-importance, as typed.
+#include <doctest/doctest.h>
+
+#include "bad_input.h"
+#include "train_run.h"
+
+namespace attn::test {
+namespace {
+
+const std::string kSentence = "The group went home";
+const std::string kTarget = "Die Gruppe ging nach Hause";
+
+Result explain(std::vector<std::string> more) {
+  std::vector<std::string> args{"explain",     kSentence,  "--config",
+                                demo_config(), "--target", kTarget};
+  args.insert(args.end(), more.begin(), more.end());
+  return run_program({.args = std::move(args)});
+}
+
+Json json_of(const Result& result) {
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  return Json::parse(result.out);
+}
+
+Result what_if(std::vector<std::string> more) {
+  std::vector<std::string> args{"translate", kSentence, "--config", demo_config()};
+  args.insert(args.end(), more.begin(), more.end());
+  return run_program({.args = std::move(args)});
+}
+
+}  // namespace
+
+TEST_CASE("explain shows the weights that translate records, for each kind") {
+  const Json record =
+      json_of(run_program({.args = {"translate", kSentence, "--config", demo_config(), "--target",
+                                    kTarget, "--json", "-"}}));
+  for (const std::string kind : {"encoder", "decoder", "cross"}) {
+    const Json found = json_of(
+        explain({"--kind", kind, "--layer", "0", "--head", "1", "--query", "3", "--json", "-"}));
+    const Json& maps = kind == "encoder"   ? record["encoder_self"]
+                       : kind == "decoder" ? record["hypotheses"][0]["decoder_self"]
+                                           : record["hypotheses"][0]["cross"];
+    bool compared = false;
+    for (const Json& step : found["steps"]) {
+      if (step["id"] != "weights") continue;
+      CHECK(step["matrices"][0]["values"] == maps[0][1]);
+      CHECK(step["matrices"][0]["marked_row"] == 3);
+      compared = true;
+    }
+    CHECK(compared);
+  }
+}
+
+TEST_CASE("explain tells everything of twelve columns, on the terminal and as Markdown") {
+  const TemporaryDirectory scene;
+  const Result text = explain(
+      {"--kind", "cross", "--layer", "0", "--head", "1", "--markdown", scene.file("head.md")});
+  REQUIRE_MESSAGE(text.code == kDone, text.err);
+  CHECK(text.out.find("cut") == std::string::npos);
+  for (const std::string part :
+       {"cross-attention, layer 0, head 1", "√12 = 3.4641", "Softmax makes weights",
+        "sum of the row: 1.0000", "columns 6–11", "Added to what was there"}) {
+    CHECK_MESSAGE(text.out.find(part) != std::string::npos, part);
+  }
+  CHECK(is_plain(text.out));
+  const std::string markdown = bytes_of(scene.file("head.md"));
+  CHECK(markdown.starts_with("# cross-attention, layer 0, head 1\n"));
+  CHECK(markdown.find("| `home` |") != std::string::npos);
+}
+
+TEST_CASE("explain --compare and --meaning") {
+  const Json compared = json_of(explain({"--compare", "--json", "-"}));
+  CHECK(compared["steps"].size() == 4);
+  CHECK(compared["steps"][3]["id"] == "positions");
+  const Json meaning = json_of(
+      run_program({.args = {"explain", "--config", demo_config(), "--meaning", "home",
+                            "The group went home", "The teacher went home", "--json", "-"}}));
+  CHECK(meaning["facts"].size() == 4);
+  CHECK(meaning["steps"][0]["matrices"][0]["values"][0][0].get<double>() == doctest::Approx(1));
+  CHECK(meaning["steps"][0]["matrices"][0]["values"].size() == 4);  // table, positions, two layers
+}
+
+TEST_CASE("an experiment shows both translations and what the words lose") {
+  const Result text = what_if({"--without", "cross:1:0"});
+  REQUIRE_MESSAGE(text.code == kDone, text.err);
+  for (const std::string part :
+       {"changed: without cross:1:0", "before:", "after:", "change", "whole sentence", "Before",
+        "After", "cross-attention · layer 1 of 0–1 · head 0 of 0–1"}) {
+    CHECK_MESSAGE(text.out.find(part) != std::string::npos, part);
+  }
+  const Json off = json_of(what_if({"--without", "cross:1:0", "--json", "-"}));
+  CHECK(off["format"] == "attn-demo.what_if");
+  for (const Json& row : off["after"]["hypotheses"][0]["cross"][1][0]) {
+    for (const Json& weight : row) CHECK(weight == 0);
+  }
+  CHECK(off["before"]["hypotheses"][0]["ids"] == off["replayed"]["ids"]);
+  CHECK(off["before"]["hypotheses"][0]["log_probs"] != off["replayed"]["log_probs"]);
+
+  const Json forced = json_of(what_if({"--force", "cross:0:1:2=4", "--json", "-"}));
+  CHECK(forced["replayed"]["cross"][0][1][2] == Json::parse("[0,0,0,0,1]"));
+
+  const Json swapped = json_of(what_if({"--swap", "1=teacher", "--json", "-"}));
+  CHECK(swapped["before"]["source"]["text"] == "The group went home");
+  CHECK(swapped["after"]["source"]["text"] == "The teacher went home");
+}
+
+TEST_CASE("a final mark stays with its place when the last word is replaced") {
+  const Json json =
+      json_of(run_program({.args = {"translate", "The group went home.", "--config", demo_config(),
+                                    "--swap", "3=there", "--json", "-"}}));
+  CHECK(json["after"]["source"]["text"] == "The group went there.");
+}
+
+TEST_CASE("every head's worth, as a table and as JSON") {
+  const TemporaryDirectory scene;
+  const std::string source = scene.write("s.en", kSentence + "\n\nThe teacher went home\n");
+  const std::string target = scene.write("t.de", kTarget + "\n\nDie Gruppe ging\n");
+  const std::vector<std::string> args{"evaluate", "--config", demo_config(), "--source",
+                                      source,     "--target", target,        "--head-importance"};
+  const Result text = run_program({.args = args});
+  REQUIRE_MESSAGE(text.code == kDone, text.err);
+  CHECK(text.out.find("head switched off") != std::string::npos);
+  CHECK(text.err.find("1 pair is left out") != std::string::npos);
+  std::vector<std::string> for_json = args;
+  for_json.insert(for_json.end(), {"--json", "-"});
+  const Json json = json_of(run_program({.args = for_json}));
+  CHECK(json["pairs"] == 2);
+  CHECK(json["heads"].size() == 12);
+  for (std::size_t i = 1; i < 12; ++i) {
+    CHECK(json["heads"][i - 1]["log_prob"].get<double>() <=
+          json["heads"][i]["log_prob"].get<double>());
+  }
+}
+
+TEST_CASE("what explain refuses") {
+  check_all({
+      {"explain without a sentence", {"explain", "--config", "{demo}"}, kUsage, {"one sentence"}},
+      {"explain of two sentences",
+       {"explain", "a", "b", "--config", "{demo}"},
+       kUsage,
+       {"one sentence", "2"}},
+      {"explain of an empty sentence",
+       {"explain", "", "--config", "{demo}"},
+       kInput,
+       {"no tokens"}},
+      {"explain of an unknown kind",
+       {"explain", "x", "--config", "{demo}", "--kind", "self"},
+       kUsage,
+       {"--kind self", "encoder, decoder or cross"}},
+      {"explain of a missing layer",
+       {"explain", "x", "--config", "{demo}", "--layer", "2"},
+       kUsage,
+       {"--layer 2", "layers 0 to 1"}},
+      {"explain of a missing head",
+       {"explain", "x", "--config", "{demo}", "--head", "2"},
+       kUsage,
+       {"--head 2", "heads 0 to 1"}},
+      {"explain of a missing query",
+       {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--query", "9"},
+       kUsage,
+       {"--query 9", "queries 0 to 1"}},
+      {"explain of a negative query",
+       {"explain", "x", "--config", "{demo}", "--query", "-1"},
+       kUsage,
+       {"--query"}},
+      {"two explanations at once",
+       {"explain", "x", "--config", "{demo}", "--compare", "--meaning", "x"},
+       kUsage,
+       {"--compare", "--meaning"}},
+      {"the meaning of a word that occurs once",
+       {"explain", "The group went home", "--config", "{demo}", "--meaning", "home"},
+       kInput,
+       {"--meaning home", "once"}},
+      {"the meaning of a word in no sentence",
+       {"explain", "--config", "{demo}", "--meaning", "home"},
+       kUsage,
+       {"--meaning needs a sentence"}},
+      {"both on stdout",
+       {"explain", "x", "--config", "{demo}", "--json", "-", "--markdown", "-"},
+       kUsage,
+       {"--json -", "--markdown -"}},
+      {"explain into a directory that is not there",
+       {"explain", "home", "--config", "{demo}", "--json", "{dir}/no/x.json"},
+       kSystem,
+       {"no/x.json"}},
+  });
+}
+
+TEST_CASE("what experiments refuse") {
+  const auto refuse = [](const std::string& name, const std::vector<std::string>& more, int code,
+                         const std::vector<std::string>& parts) {
+    std::vector<std::string> args{"translate", "The group went home", "--config", "{demo}"};
+    args.insert(args.end(), more.begin(), more.end());
+    check_bad({name, args, code, parts});
+  };
+  refuse("without a kind", {"--without", "1:2"}, kUsage, {"--without 1:2", "kind"});
+  refuse("without a layer", {"--without", "cross"}, kUsage, {"KIND:LAYER"});
+  refuse("without a missing layer", {"--without", "cross:2"}, kUsage, {"layers 0 to 1"});
+  refuse("without a missing head", {"--without", "encoder:0:2"}, kUsage, {"heads 0 to 1"});
+  refuse("force without a key", {"--force", "cross:1:1:2"}, kUsage, {"QUERY=KEY"});
+  refuse("force of a missing key", {"--force", "cross:1:1:2=9"}, kInput, {"key 9", "0 to 4"});
+  refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kInput, {"query 99"});
+  refuse("force of the future", {"--force", "decoder:1:1:1=2"}, kInput, {"later"});
+  refuse("force with a sign", {"--force", "cross:1:1:-2=0"}, kUsage, {"--force"});
+  refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
+  refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});
+  refuse("with --target", {"--without", "cross:1", "--target", "Die"}, kUsage, {"--target"});
+  check_all({
+      {"an experiment on two sentences",
+       {"translate", "a", "b", "--config", "{demo}", "--without", "cross:1"},
+       kUsage,
+       {"one sentence", "2"}},
+      {"an experiment on an empty sentence",
+       {"translate", "", "--config", "{demo}", "--without", "cross:1"},
+       kInput,
+       {"no tokens"}},
+      {"head importance with an output",
+       {"evaluate", "--config", "{demo}", "--source", "x", "--target", "y", "--head-importance",
+        "--output", "{dir}/o"},
+       kUsage,
+       {"--output", "--head-importance"}},
+      {"head importance of nothing",
+       {"evaluate", "--config", "{demo}", "--source", "{dir}/s", "--target", "{dir}/s",
+        "--head-importance"},
+       kInput,
+       {"no pair"},
+       [](const TemporaryDirectory& scene) { scene.write("s", "\n\n"); }},
+  });
+}
+
+}  // namespace attn::test
