@@ -1,0 +1,105 @@
+// The model that ships: what a newcomer's first command answers, from the source tree and from an
+// installation, on every kind of CPU. shipped_model.tsv holds the sentences and their translations
+// as they came out when the model was made; the README shows the same table.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+#include "bad_input.h"
+#include "base/sha256.h"
+#include "train_run.h"
+
+namespace attn::test {
+namespace {
+
+const std::string kRoot = ATTN_SOURCE_DIR;
+const std::string kModel = kRoot + "/data/models/en-de";
+
+struct Pair {
+  std::string source, target;
+};
+
+std::vector<Pair> fixed_translations() {
+  std::vector<Pair> pairs;
+  for (const std::string& line : lines_of(bytes_of(kRoot + "/tests/cli/shipped_model.tsv"))) {
+    const std::size_t tab = line.find('\t');
+    REQUIRE(tab != std::string::npos);
+    pairs.push_back({line.substr(0, tab), line.substr(tab + 1)});
+  }
+  return pairs;
+}
+
+}  // namespace
+
+TEST_CASE("the first command of a newcomer") {
+  const TemporaryDirectory elsewhere;
+  const Result result =
+      run_program({.args = {"translate", "The group went home"}, .folder = elsewhere.path()});
+  CHECK(result.code == kDone);
+  CHECK(result.err == "");
+  CHECK(lines_of(result.out).at(0) == "Die Gruppe ging nach Hause");
+  CHECK(result.out.find("cross-attention") != std::string::npos);
+}
+
+TEST_CASE("the shipped model translates the fixed sentences alike on every CPU") {
+  const std::vector<Pair> pairs = fixed_translations();
+  REQUIRE(pairs.size() > 20);
+  CHECK(pairs[0].source == "The group went home");
+  CHECK(pairs[0].target == "Die Gruppe ging nach Hause");
+  std::string input;
+  for (const Pair& pair : pairs) input += pair.source + "\n";
+  // A CPU without AVX-512 or AVX2 takes the best kernels it has.
+  for (const std::string cpu : {"avx512", "avx2", "portable"}) {
+    const Result result = run_program(
+        {.args = {"translate"}, .input = input, .environment = {{"ATTN_DEMO_CPU", cpu}}});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    const std::vector<std::string> found = lines_of(result.out);
+    REQUIRE(found.size() == pairs.size());
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      CHECK_MESSAGE(found[i] == pairs[i].target, cpu, ": ", pairs[i].source);
+    }
+  }
+}
+
+TEST_CASE("the README shows the fixed sentences as they come out") {
+  const std::string readme = bytes_of(kRoot + "/README.md");
+  const std::vector<Pair> pairs = fixed_translations();
+  for (std::size_t i = 1; i < pairs.size(); ++i) {
+    const std::string row = "| " + pairs[i].source + " | " + pairs[i].target + " |";
+    CHECK_MESSAGE(readme.find(row) != std::string::npos, row);
+  }
+}
+
+TEST_CASE("the shipped files are small and as SHA256SUMS lists them") {
+  CHECK(std::filesystem::file_size(kModel + "/model.safetensors") <= 20'000'000);
+  std::vector<std::string> listed;
+  for (const std::string& line : lines_of(bytes_of(kModel + "/SHA256SUMS"))) {
+    const std::string name = line.substr(66);
+    CHECK_MESSAGE(line.substr(0, 64) == sha256_hex(bytes_of(kModel + "/" + name)), name);
+    listed.push_back(name);
+  }
+  for (const std::string name : {"model.safetensors", "source.spm", "target.spm", "vocab.json"}) {
+    CHECK_MESSAGE(std::find(listed.begin(), listed.end(), name) != listed.end(), name);
+  }
+}
+
+TEST_CASE("an installed program brings its model along") {
+  const TemporaryDirectory prefix;
+  const std::string command = std::string("cmake --install '") + ATTN_BUILD_DIR + "' --prefix '" +
+                              prefix.path() + "' > /dev/null";
+  REQUIRE(std::system(command.c_str()) == 0);
+  const std::string installed = prefix.file("bin/attn-demo");
+  const Result result =
+      run_program({.args = {"translate"}, .input = "The group went home\n", .program = installed});
+  CHECK(result.code == kDone);
+  CHECK(result.out == "Die Gruppe ging nach Hause\n");
+  // The installed copy is what it read: without it, the source tree's would be found.
+  std::filesystem::resize_file(prefix.file("share/attn-demo/data/models/en-de/vocab.json"), 100);
+  const Result damaged = run_program({.args = {"translate", "The group"}, .program = installed});
+  CHECK(damaged.code == kInput);
+  CHECK(damaged.err.find(prefix.path()) != std::string::npos);
+}
+
+}  // namespace attn::test
