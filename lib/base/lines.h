@@ -7,8 +7,8 @@
 
 namespace attn {
 
-/// The lines of a text without their ends (\n or \r\n). The last one needs no end, and after a final
-/// end there is no further line. Views into `text`.
+/// The lines of a text without their ends (\n or \r\n). The last one needs no end, and after a
+/// final end there is no further line. Views into `text`.
 inline std::vector<std::string_view> split_lines(std::string_view text) {
   std::vector<std::string_view> lines;
   for (std::size_t begin = 0; begin < text.size();) {

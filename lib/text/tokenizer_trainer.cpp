@@ -13,8 +13,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/lines.h"
 #include "base/json.h"
+#include "base/lines.h"
 #include "base/utf8.h"
 #include "text/piece_model.h"
 #include "text/sentencepiece_check.h"
