@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -31,11 +32,12 @@ void release_handle(RsvgHandle* handle) {
 }
 using Handle = std::unique_ptr<RsvgHandle, Release<RsvgHandle, release_handle>>;
 
-/// The message of a GError, which is freed.
+/// The message of a GError, on one line; the error is freed.
 std::string message_of(GError* error) {
   std::string message = error != nullptr ? error->message : "unknown reason";
   if (error != nullptr) g_error_free(error);
-  return message;
+  while (message.ends_with('\n')) message.pop_back();
+  return printable(message);
 }
 
 Handle parsed(std::string_view svg) {
@@ -50,13 +52,15 @@ Handle parsed(std::string_view svg) {
   return handle;
 }
 
-struct PixelSize {
-  int width = 0;
-  int height = 0;
+struct PictureSize {
+  double width = 0;  ///< of the SVG, in its own pixels
+  double height = 0;
+  int columns = 0;  ///< of the PNG
+  int rows = 0;
 };
 
 /// Checked in floating point, where nothing overflows, before it becomes an int.
-PixelSize size_of(RsvgHandle* handle, double scale) {
+PictureSize size_of(RsvgHandle* handle, double scale) {
   double width = 0;
   double height = 0;
   if (!rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
@@ -75,7 +79,8 @@ PixelSize size_of(RsvgHandle* handle, double scale) {
         "all; try a scale of {:.2f} or less, one head alone, or SVG",
         columns, rows, most_png_side, most_png_pixels / 1000000, std::floor(fitting * 100) / 100);
   }
-  return {std::max(1, static_cast<int>(columns)), std::max(1, static_cast<int>(rows))};
+  return {width, height, std::max(1, static_cast<int>(columns)),
+          std::max(1, static_cast<int>(rows))};
 }
 
 /// cairo draws from here on, or there is no memory.
@@ -86,14 +91,16 @@ void check(cairo_status_t status) {
   throw InputError("PNG: drawing failed: {}", cairo_status_to_string(status));
 }
 
-Surface drawn(RsvgHandle* handle, const PixelSize& size) {
-  Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.width, size.height));
+Surface drawn(RsvgHandle* handle, const PictureSize& size, double scale) {
+  Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
   check(cairo_surface_status(surface.get()));
   const Context context(cairo_create(surface.get()));
   cairo_set_source_rgb(context.get(), 1, 1, 1);
   cairo_paint(context.get());
-  const RsvgRectangle viewport{0, 0, static_cast<double>(size.width),
-                               static_cast<double>(size.height)};
+  // The context scales, and the picture has its own size: whole pixels alone could not keep the
+  // relation of width to height, and everything would move by a fraction.
+  cairo_scale(context.get(), scale, scale);
+  const RsvgRectangle viewport{0, 0, size.width, size.height};
   GError* error = nullptr;
   if (!rsvg_handle_render_document(handle, context.get(), &viewport, &error)) {
     throw InputError("PNG: the SVG cannot be drawn: {}", message_of(error));
@@ -179,9 +186,9 @@ void check_png_scale(double scale) {
 std::string svg_to_png(std::string_view svg, double scale) {
   check_png_scale(scale);
   const Handle handle = parsed(svg);
-  const PixelSize size = size_of(handle.get(), scale);
-  const Surface surface = drawn(handle.get(), size);
-  std::vector<png_byte> row(3 * static_cast<std::size_t>(size.width));
+  const PictureSize size = size_of(handle.get(), scale);
+  const Surface surface = drawn(handle.get(), size, scale);
+  std::vector<png_byte> row(3 * static_cast<std::size_t>(size.columns));
   std::string png;
   PngWriter writer(png);
   if (!writer.write(surface.get(), scale, row)) {

@@ -226,8 +226,11 @@ class HeadMap {
       return (static_cast<double>(index) + 0.5) * cell_ - 0.5;
     };
     append_format(out_, "<text class=\"value{}\" x=\"{}\" y=\"{}\">{}</text>",
-                  finite && level >= strong_level ? " strong" : "", centre(key),
-                  std::round((centre(row) + 0.365 * numbers_.size) * 10) / 10, text);
+                  !finite                 ? ""
+                  : level >= strong_level ? " strong"
+                  : text == "0.00"        ? " faint"
+                                          : "",
+                  centre(key), std::round((centre(row) + 0.365 * numbers_.size) * 10) / 10, text);
   }
 
   const MapSubject& subject_;

@@ -22,6 +22,7 @@ constexpr std::string_view light_style = R"(
 .attn-picture .end{text-anchor:end}
 .attn-picture .value{text-anchor:middle;fill:#000000}
 .attn-picture .value.strong{fill:#ffffff}
+.attn-picture .value.faint{fill:#626c77}
 .attn-picture .numbers-8 .value{font-size:8.5px}
 .attn-picture .numbers-10 .value{font-size:10px}
 .attn-picture .page{fill:#ffffff}
@@ -51,6 +52,7 @@ constexpr std::string_view dark_style = R"(@media screen and (prefers-color-sche
 .attn-picture .quiet{fill:#9aa4af}
 .attn-picture .value{fill:#ffffff}
 .attn-picture .value.strong{fill:#000000}
+.attn-picture .value.faint{fill:#9aa4af}
 .attn-picture .page{fill:#0d1117}
 .attn-picture .hatch-ground{fill:#0d1117}
 .attn-picture .hatch-line{stroke:#39424d}

@@ -51,7 +51,7 @@ class Document {
     XML_SetCharacterDataHandler(parser, characters);
     const bool good =
         XML_Parse(parser, xml.data(), static_cast<int>(xml.size()), XML_TRUE) == XML_STATUS_OK;
-    const std::string message = XML_ErrorString(XML_GetErrorCode(parser));
+    const std::string message = good ? "" : XML_ErrorString(XML_GetErrorCode(parser));
     const auto line = XML_GetCurrentLineNumber(parser);
     XML_ParserFree(parser);
     REQUIRE_MESSAGE(good, message, " in line ", line);

@@ -12,6 +12,8 @@
 namespace attn {
 namespace {
 
+using namespace test;
+
 using Row = std::vector<std::string>;
 
 /// RFC 4180 to the letter: CR LF ends a record, a quote only in a quoted field and doubled there,

@@ -1,6 +1,7 @@
 #include "view/search_tree_svg.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <limits>
