@@ -1,6 +1,5 @@
 #include "raster/svg_png.h"
 
-#include <librsvg/rsvg.h>
 #include <png.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "raster/rsvg_library.h"
 
 namespace attn {
 namespace {
@@ -21,34 +21,36 @@ constexpr double dots_per_inch = 96;  // of a CSS pixel
 constexpr double inches_per_metre = 1 / 0.0254;
 constexpr int compression = 5;  // as small as the default for such flat pictures, and faster
 
-template <typename T, void (*release)(T*)>
-struct Release {
-  void operator()(T* object) const { release(object); }
-};
-using Surface = std::unique_ptr<cairo_surface_t, Release<cairo_surface_t, cairo_surface_destroy>>;
-using Context = std::unique_ptr<cairo_t, Release<cairo_t, cairo_destroy>>;
-void release_handle(RsvgHandle* handle) {
-  g_object_unref(handle);
+const RsvgLibrary& rsvg() {
+  return rsvg_library();
 }
-using Handle = std::unique_ptr<RsvgHandle, Release<RsvgHandle, release_handle>>;
+
+struct Release {
+  void operator()(cairo_surface_t* surface) const { rsvg().cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { rsvg().cairo_destroy(context); }
+  void operator()(RsvgHandle* handle) const { rsvg().g_object_unref(handle); }
+};
+using Surface = std::unique_ptr<cairo_surface_t, Release>;
+using Context = std::unique_ptr<cairo_t, Release>;
+using Handle = std::unique_ptr<RsvgHandle, Release>;
 
 /// The message of a GError, on one line; the error is freed.
 std::string message_of(GError* error) {
   std::string message = error != nullptr ? error->message : "unknown reason";
-  if (error != nullptr) g_error_free(error);
+  if (error != nullptr) rsvg().g_error_free(error);
   while (message.ends_with('\n')) message.pop_back();
   return printable(message);
 }
 
 Handle parsed(std::string_view svg) {
   GError* error = nullptr;
-  Handle handle(
-      rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()), svg.size(), &error));
+  Handle handle(rsvg().rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()),
+                                                 svg.size(), &error));
   if (!handle) {
     throw InputError("PNG: the SVG cannot be read: {}; expected a complete SVG file",
                      message_of(error));
   }
-  rsvg_handle_set_dpi(handle.get(), dots_per_inch);
+  rsvg().rsvg_handle_set_dpi(handle.get(), dots_per_inch);
   return handle;
 }
 
@@ -63,7 +65,7 @@ struct PictureSize {
 PictureSize size_of(RsvgHandle* handle, double scale) {
   double width = 0;
   double height = 0;
-  if (!rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
+  if (!rsvg().rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
       !(height > 0)) {
     throw InputError("PNG: the SVG has no width and height in pixels; expected both on its root");
   }
@@ -88,25 +90,25 @@ void check(cairo_status_t status) {
   if (status == CAIRO_STATUS_SUCCESS) return;
   if (status == CAIRO_STATUS_NO_MEMORY)
     throw MemoryError("PNG: the picture does not fit in memory");
-  throw InputError("PNG: drawing failed: {}", cairo_status_to_string(status));
+  throw InputError("PNG: drawing failed: {}", rsvg().cairo_status_to_string(status));
 }
 
 Surface drawn(RsvgHandle* handle, const PictureSize& size, double scale) {
-  Surface surface(cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
-  check(cairo_surface_status(surface.get()));
-  const Context context(cairo_create(surface.get()));
-  cairo_set_source_rgb(context.get(), 1, 1, 1);
-  cairo_paint(context.get());
+  Surface surface(rsvg().cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
+  check(rsvg().cairo_surface_status(surface.get()));
+  const Context context(rsvg().cairo_create(surface.get()));
+  rsvg().cairo_set_source_rgb(context.get(), 1, 1, 1);
+  rsvg().cairo_paint(context.get());
   // The context scales, and the picture has its own size: whole pixels alone could not keep the
   // relation of width to height, and everything would move by a fraction.
-  cairo_scale(context.get(), scale, scale);
+  rsvg().cairo_scale(context.get(), scale, scale);
   const RsvgRectangle viewport{0, 0, size.width, size.height};
   GError* error = nullptr;
-  if (!rsvg_handle_render_document(handle, context.get(), &viewport, &error)) {
+  if (!rsvg().rsvg_handle_render_document(handle, context.get(), &viewport, &error)) {
     throw InputError("PNG: the SVG cannot be drawn: {}", message_of(error));
   }
-  check(cairo_status(context.get()));
-  cairo_surface_flush(surface.get());
+  check(rsvg().cairo_status(context.get()));
+  rsvg().cairo_surface_flush(surface.get());
   return surface;
 }
 
@@ -130,9 +132,10 @@ class PngWriter {
 
   /// Rows of cairo's RGB24: a 32-bit word a pixel, in the machine's own order of bytes. False where
   /// libpng gave up.
-  bool write(cairo_surface_t* surface, double scale, std::vector<png_byte>& row) {
-    const int width = cairo_image_surface_get_width(surface);
-    const int height = cairo_image_surface_get_height(surface);
+  bool write(cairo_surface_t* surface, const PictureSize& size, double scale,
+             std::vector<png_byte>& row) {
+    const int width = size.columns;
+    const int height = size.rows;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
     png_set_IHDR(png_, info_, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
@@ -144,8 +147,8 @@ class PngWriter {
     png_set_compression_level(png_, compression);
     png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // best for flat colours
     png_write_info(png_, info_);
-    const unsigned char* data = cairo_image_surface_get_data(surface);
-    const std::ptrdiff_t stride = cairo_image_surface_get_stride(surface);
+    const unsigned char* data = rsvg().cairo_image_surface_get_data(surface);
+    const std::ptrdiff_t stride = rsvg().cairo_image_surface_get_stride(surface);
     for (int y = 0; y < height; ++y) {
       const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
       for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
@@ -191,7 +194,7 @@ std::string svg_to_png(std::string_view svg, double scale) {
   std::vector<png_byte> row(3 * static_cast<std::size_t>(size.columns));
   std::string png;
   PngWriter writer(png);
-  if (!writer.write(surface.get(), scale, row)) {
+  if (!writer.write(surface.get(), size, scale, row)) {
     throw MemoryError("PNG: the file does not fit in memory");
   }
   return png;

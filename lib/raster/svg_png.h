@@ -19,7 +19,8 @@ void check_png_scale(double scale);
 /// 8-bit RGB, drawn on white as a light viewer does, with the resolution (96 · scale dots an inch)
 /// and no time stamp: the same SVG and fonts give the same bytes. Fonts are the system's
 /// (fontconfig). InputError where `svg` is not an SVG with a size of its own, or where the picture
-/// would exceed the limits above; MemoryError where it does not fit in memory.
+/// would exceed the limits above; MemoryError where it does not fit in memory; SystemError where
+/// librsvg is not installed.
 std::string svg_to_png(std::string_view svg, double scale);
 
 }  // namespace attn

@@ -15,6 +15,9 @@ constexpr std::array<unsigned char, 95> ascii_advance = {
     60, 79, 70, 64, 61, 73, 68, 99, 68,  61, 68, 39, 34, 39, 84, 50, 50, 61, 64, 55, 64, 62, 35, 64,
     63, 28, 28, 58, 28, 97, 63, 61, 64,  64, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84};
 
+// Cyrillic letters that are wider than the others by half.
+constexpr std::u32string_view wide_cyrillic = U"ЖМФШЩЫЮжмфшщыюЉЊљњ";
+
 constexpr double bold_factor = 1.12;
 constexpr std::string_view ellipsis = "…";
 
@@ -27,7 +30,8 @@ double advance(char32_t value, std::string_view bytes) {
   if (columns > 1) return value >= 0x1f000 ? 1.3 : 1.05;
   if (value == U'·') return 0.32;
   if (value == U'Æ' || value == U'æ' || value == U'Œ' || value == U'œ') return 1.07;
-  if (value < 0x250) return 0.68;                    // Latin
+  if (value < 0x250) return 0.68;  // Latin
+  if (wide_cyrillic.find(value) != std::u32string_view::npos) return 1.1;
   if (value >= 0x370 && value < 0x530) return 0.78;  // Greek, Cyrillic
   if (value >= 0x590 && value < 0x600) return 0.7;   // Hebrew
   if (value == U'–' || value == U'‘' || value == U'’') return 0.5;

@@ -4,6 +4,10 @@
 #include <png.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <limits>
 
 #include "check_error.h"
@@ -45,6 +49,27 @@ struct Pixels {
 };
 
 constexpr Rgb white{255, 255, 255};
+
+bool librsvg_is_loaded() {
+  std::ifstream maps("/proc/self/maps");
+  const std::string text(std::istreambuf_iterator<char>(maps), {});
+  REQUIRE(text.find("libc") != std::string::npos);
+  return text.find("librsvg") != std::string::npos;
+}
+
+TEST_CASE("png: librsvg is loaded with the first picture, not with the program") {
+  // Another test may have come before, so this one starts the program again.
+  if (std::getenv("ATTN_PNG_FRESH") == nullptr) {
+    const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const std::string command =
+        "ATTN_PNG_FRESH=1 '" + self + "' --test-case='png: librsvg is loaded*' >/dev/null 2>&1";
+    CHECK(std::system(command.c_str()) == 0);
+    return;
+  }
+  CHECK(!librsvg_is_loaded());
+  svg_to_png(attention_svg(AttentionRecord{}), 1);
+  CHECK(librsvg_is_loaded());
+}
 
 /// Nothing is drawn at the edges, with the fonts that this machine has.
 void check_margin(const Pixels& pixels, int margin) {

@@ -153,6 +153,27 @@ TEST_CASE("pictures: without a choice, the last layer's first head of cross-atte
   CHECK(document.texts().find("Layer 1 of 0–1, head 0 of 0–1\n") != std::string::npos);
 }
 
+TEST_CASE("pictures: one style holds the colours of light and of dark viewers") {
+  const Document document = checked_picture(attention_svg(demo_record()));
+  const std::string style = document.at(document.find("style")[0]).text;
+  const std::size_t dark = style.find("@media screen and (prefers-color-scheme:dark){");
+  REQUIRE(dark != std::string::npos);
+  for (int level = 0; level < color_levels; ++level) {
+    const auto rule = [level](const Rgb& color) {
+      return fmt::format(".attn-picture .s{}{{fill:#{:02x}{:02x}{:02x}}}", level, color.red,
+                         color.green, color.blue);
+    };
+    CHECK(style.find(rule(light_color(level))) < dark);
+    const std::size_t found = style.find(rule(dark_color(level)), dark);
+    CHECK(found != std::string::npos);
+  }
+  // Every class of a coloured thing has a rule.
+  for (const Node& node : document.nodes) {
+    if (node.name != "rect" && node.name != "path") continue;
+    CHECK_MESSAGE(style.find("." + node.get("class")) != std::string::npos, node.get("class"));
+  }
+}
+
 TEST_CASE("pictures: title, sentences, model, axes and legend are text") {
   AttentionRecord record = demo_record();
   record.model.name = "/home/someone/models/en-de/";
