@@ -21,16 +21,16 @@ struct CsvTable {
   void (*append)(std::string& out, const AttentionRecord& record, std::size_t sentence);
 };
 
-/// encoder.csv, decoder.csv and cross.csv hold the weights, tokens.csv the tokens with their ids and
-/// log-probabilities, sentences.csv the texts with their scores. Rows of several records may follow
-/// one another.
+/// encoder.csv, decoder.csv and cross.csv hold the weights, tokens.csv the tokens with their ids
+/// and log-probabilities, sentences.csv the texts with their scores. Rows of several records may
+/// follow one another.
 std::span<const CsvTable> csv_tables();
 
 /// One field: quoted where it holds a comma, a quote or a line break. A text that a spreadsheet
 /// would take for a formula (two or more characters, the first one of = + - @ or a control) gets an
-/// apostrophe before it, and so does such a text with apostrophes before it already: to get the text
-/// back, take one apostrophe off whatever begins with one or more of them and then = + - @ or a
-/// control. Bytes that are no UTF-8, and U+0000, become U+FFFD.
+/// apostrophe before it, and so does such a text with apostrophes before it already: to get the
+/// text back, take one apostrophe off whatever begins with one or more of them and then = + - @ or
+/// a control. Bytes that are no UTF-8, and U+0000, become U+FFFD.
 void append_csv_text(std::string& out, std::string_view text);
 
 }  // namespace attn

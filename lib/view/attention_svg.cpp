@@ -93,14 +93,17 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   if (!chosen.drawable) return empty_picture(record, choice);
   std::vector<Panel> panels;
   const AttentionMaps& maps = chosen.subject.maps;
+  Panel head = head_panel(chosen.subject, chosen.place);
   if (maps.weights.size() > most_overview_weights) {
     panels.push_back(
         note_panel("The overview of all heads is left out: it would have more than "
                    "four million cells."));
   } else if (maps.layers * maps.heads > 1) {
-    panels.push_back(overview_panel(chosen.subject, &chosen.place));
+    // As tall as the large head beside it, where that does not make the picture a ribbon.
+    const Room room{head.width * 1.1, head.height};
+    panels.push_back(overview_panel(chosen.subject, &chosen.place, room));
   }
-  panels.push_back(head_panel(chosen.subject, chosen.place));
+  panels.push_back(std::move(head));
   return framed_picture(text_of(record, choice), "attn-heads", panels, scale_panel(chosen.subject));
 }
 

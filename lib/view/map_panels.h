@@ -18,9 +18,16 @@ struct HeadPlace {
   int head = 0;
 };
 
+/// Pixels that a panel may fill.
+struct Room {
+  double width = 0;
+  double height = 0;
+};
+
 /// Small maps, a row a layer and a column a head, with the tokens on the outer axes (every n-th one
-/// where there is no room for all). `chosen`, if not null, gets a frame.
-Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen);
+/// where there is no room for all). `chosen`, if not null, gets a frame. The maps are as large as
+/// the room allows, but never smaller than can be read.
+Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room = {});
 
 /// One head with every token, a number in each cell where it fits, and under the pointer each
 /// cell's exact weight and tokens.

@@ -17,21 +17,23 @@ constexpr double largest_font = 10;
 constexpr double most_row_label = 64;     // pixels of one column of the rows' labels
 constexpr double most_column_label = 72;  // pixels that labels hang down
 
-/// Whole pixels a cell: maps are about as large as a row of them can be on a page.
-int cell_size(const AttentionMaps& maps) {
+constexpr int largest_cell = 22;  // pixels
+
+/// Whole pixels a cell, at least: maps are as large as a row of them can be on a page.
+int smallest_cell(const AttentionMaps& maps) {
   const int longest = std::max(maps.queries, maps.keys);
   const int side = maps.heads <= 4 ? 144 : maps.heads <= 8 ? 104 : 80;
   const int smallest = longest > 150 ? 1 : 2;
-  return std::clamp(side / std::max(1, longest), smallest, 22);
+  return std::clamp(side / std::max(1, longest), smallest, largest_cell);
 }
 
 class Overview {
  public:
-  Overview(const MapSubject& subject, const HeadPlace* chosen)
+  Overview(const MapSubject& subject, const HeadPlace* chosen, int cell)
       : subject_(subject),
         maps_(subject.maps),
         chosen_(chosen),
-        cell_(cell_size(maps_)),
+        cell_(cell),
         rows_(plan_row_labels(subject.axes, cell_, largest_font, most_row_label)),
         columns_(plan_labels(cell_, largest_font)),
         column_labels_(widest_label(subject.axes.columns, columns_, most_column_label)),
@@ -51,10 +53,13 @@ class Overview {
       for (int head = 0; head < maps_.heads; ++head) append_map(layer, head);
     }
     for (int head = 0; head < maps_.heads; ++head) append_columns(head);
-    panel_.width = left_ + maps_.heads * pitch_x_ - gap + 4;
-    panel_.height = bottom() + column_labels_ + 8;
+    panel_.width = width();
+    panel_.height = height();
     return std::move(panel_);
   }
+
+  double width() const { return left_ + maps_.heads * pitch_x_ - gap + 4; }
+  double height() const { return bottom() + column_labels_ + 8; }
 
  private:
   double x_of(int head) const { return left_ + head * pitch_x_; }
@@ -135,8 +140,13 @@ class Overview {
 
 }  // namespace
 
-Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen) {
-  return Overview(subject, chosen).draw();
+Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room) {
+  int cell = largest_cell;
+  for (const int smallest = smallest_cell(subject.maps); cell > smallest; --cell) {
+    const Overview overview(subject, chosen, cell);
+    if (overview.width() <= room.width && overview.height() <= room.height) break;
+  }
+  return Overview(subject, chosen, cell).draw();
 }
 
 }  // namespace attn
