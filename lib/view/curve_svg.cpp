@@ -12,6 +12,7 @@
 #include "base/utf8.h"
 #include "view/curve_axis.h"
 #include "view/curve_style.h"
+#include "view/xml_text.h"
 
 namespace attn {
 namespace {
@@ -25,35 +26,6 @@ constexpr double kMark = 285;  // the label of the kept model, between the plots
 constexpr std::size_t kMostPoints = 1000;
 constexpr std::size_t kMostDots = 80;
 constexpr double kMostPlotted = 1e300;  // beyond, differences would leave the range of double
-
-/// Text for XML: marked-up characters escaped, and no control or other character that XML forbids.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (std::string rest = printable(text); const char c : rest) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  for (const std::string_view forbidden : {"\xef\xbf\xbe", "\xef\xbf\xbf"}) {  // U+FFFE, U+FFFF
-    for (std::size_t at; (at = out.find(forbidden)) != std::string::npos;) {
-      out.replace(at, forbidden.size(), "\xef\xbf\xbd");
-    }
-  }
-  return out;
-}
 
 struct Point {
   double x = 0;
@@ -252,7 +224,7 @@ void Picture::put_updates() {
 
 std::string Picture::svg() {
   const std::string title =
-      escaped(fit_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
+      xml_escaped(fit_width(printable(curve_.title.empty() ? "Training curve" : curve_.title), 64));
   put("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
       "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"attn-curve\" role=\"img\" width=\"{0}\" "
       "height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n<title>{2}</title>\n",

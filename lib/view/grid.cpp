@@ -131,7 +131,7 @@ class GridDrawer {
     std::string paint;  // what the terminal is set to now
     for (std::size_t column = block.first; column < block.end; ++column) {
       const float weight = weights_[row * axes_.columns.size() + column];
-      const bool hidden = axes_.causal && column > row && weight == 0.0f;
+      const bool hidden = axes_.is_masked(row, column, weight);
       const std::string wanted = hidden ? std::string() : shade_escape(weight, color_);
       if (wanted != paint) line.add_escape(wanted.empty() ? "\x1b[0m" : wanted);
       paint = wanted;

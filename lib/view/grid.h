@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "view/map_view.h"
 #include "view/terminal.h"
 
 namespace attn {
@@ -19,14 +20,6 @@ struct TextLine {
   void add_escape(std::string_view escape) { text += escape; }
   /// Blanks up to `target` columns; nothing where the line is as long already.
   void pad_to(int target);
-};
-
-/// The names on the axes of all heads of one kind.
-struct GridAxes {
-  std::vector<std::string> reads;    ///< a label a row: the token that asks
-  std::vector<std::string> writes;   ///< a label a row: what that step produces; empty: not shown
-  std::vector<std::string> columns;  ///< a label a column
-  bool causal = false;               ///< a weight of 0 right of the diagonal is a masked cell
 };
 
 /// Widths that all heads of one kind share, in columns of the terminal.

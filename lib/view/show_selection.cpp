@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
+#include "view/map_view.h"
 #include "view/terminal.h"
 
 namespace attn {
@@ -61,9 +62,7 @@ ShowItem parse_item(const std::string& argument) {
 }
 
 std::string written(const ShowItem& item) {
-  std::string text = item.kind == AttentionKind::encoder_self   ? "encoder"
-                     : item.kind == AttentionKind::decoder_self ? "decoder"
-                                                                : "cross";
+  std::string text(kind_word(item.kind));
   if (item.layer) text += fmt::format(":{}", *item.layer);
   if (item.head) text += fmt::format(":{}", *item.head);
   return text;

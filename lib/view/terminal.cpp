@@ -6,7 +6,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "view/grid.h"
-#include "view/token_label.h"
 
 namespace attn {
 namespace {
@@ -16,18 +15,15 @@ constexpr int panel_gap = 3;        // columns between two maps that stand side 
 
 struct KindText {
   AttentionKind kind;
-  std::string_view name;
-  std::string_view short_name;  // as --show calls it
   std::string_view explanation;
 };
 
 constexpr std::array<KindText, 3> kinds = {{
-    {AttentionKind::encoder_self, "encoder self-attention", "encoder",
+    {AttentionKind::encoder_self,
      "Each source word (row) looks at all source words (columns). A row sums to 1."},
-    {AttentionKind::decoder_self, "decoder self-attention", "decoder",
+    {AttentionKind::decoder_self,
      "Each step (row: reads → writes) looks at the words read so far. · is masked."},
-    {AttentionKind::cross, "cross-attention", "cross",
-     "Each step (row: reads → writes) looks at the source words (columns)."},
+    {AttentionKind::cross, "Each step (row: reads → writes) looks at the source words (columns)."},
 }};
 
 bool is_selected(const ShowSelection& selection, AttentionKind kind, int layer, int head) {
@@ -51,15 +47,15 @@ std::string place_text(std::string_view what, int index, int count) {
 }
 
 /// The longest wording that fits.
-std::string title_text(const KindText& kind, const AttentionMaps& maps, int layer, int head,
+std::string title_text(AttentionKind kind, const AttentionMaps& maps, int layer, int head,
                        int width) {
   std::string title =
-      fmt::format("{} · {} · {}", kind.name, place_text("layer", layer, maps.layers),
+      fmt::format("{} · {} · {}", kind_name(kind), place_text("layer", layer, maps.layers),
                   place_text("head", head, maps.heads));
   if (display_width(title) <= width) return title;
-  title = fmt::format("{} · layer {} · head {}", kind.name, layer, head);
+  title = fmt::format("{} · layer {} · head {}", kind_name(kind), layer, head);
   if (display_width(title) <= width) return title;
-  return fit_width(fmt::format("{} · layer {} · head {}", kind.short_name, layer, head), width);
+  return fit_width(fmt::format("{} · layer {} · head {}", kind_word(kind), layer, head), width);
 }
 
 /// Words on lines of at most `width` columns.
@@ -120,10 +116,7 @@ class KindRenderer {
  private:
   std::string explanation() const {
     std::string lines = wrapped(kind_.explanation, width_);
-    const auto any = [](const std::vector<std::string>& labels) {
-      return std::any_of(labels.begin(), labels.end(), continues_word);
-    };
-    if (any(axes_.reads) || any(axes_.writes) || any(axes_.columns)) {
+    if (axes_.has_continuations()) {
       lines += "‿ goes on with the word before it.\n";
     }
     return lines;
@@ -132,7 +125,7 @@ class KindRenderer {
   Panel draw_panel(int layer, int head) const {
     TextLine title;
     if (color_ != ColorMode::none) title.add_escape("\x1b[1m");
-    title.add(title_text(kind_, maps_, layer, head, width_));
+    title.add(title_text(kind_.kind, maps_, layer, head, width_));
     if (color_ != ColorMode::none) title.add_escape("\x1b[0m");
     Panel panel;
     panel.columns = std::max(layout_.width, title.columns);
@@ -188,32 +181,15 @@ bool is_drawable(const AttentionMaps& maps) {
   return maps.queries > 0 && maps.keys > 0;
 }
 
-/// Exactly `count` labels, so that a grid has the shape of its map whatever the record holds.
-std::vector<std::string> axis(const TokenSequence& sequence, int count) {
-  std::vector<std::string> labels = token_labels(sequence.tokens);
-  labels.resize(static_cast<std::size_t>(count), "?");
-  return labels;
-}
-
 }  // namespace
 
 std::string render_maps(const AttentionRecord& record, std::size_t hypothesis,
                         const ShowSelection& selection, const TerminalStyle& style) {
   std::string out;
   for (const KindText& kind : kinds) {
-    const bool encoder = kind.kind == AttentionKind::encoder_self;
-    if (!encoder && hypothesis >= record.hypotheses.size()) continue;
-    const HypothesisRecord* found = encoder ? nullptr : &record.hypotheses[hypothesis];
-    const bool causal = kind.kind == AttentionKind::decoder_self;
-    const AttentionMaps& maps =
-        encoder ? record.encoder_self : (causal ? found->decoder_self : found->cross);
-    if (!is_drawable(maps)) continue;
-    GridAxes axes;
-    axes.causal = causal;
-    axes.reads = axis(encoder ? record.source : found->decoder_input, maps.queries);
-    axes.columns = axis(causal ? found->decoder_input : record.source, maps.keys);
-    if (!encoder) axes.writes = axis(found->produced, maps.queries);
-    KindRenderer(kind, maps, std::move(axes), style).render(selection, out);
+    const AttentionMaps* maps = find_maps(record, kind.kind, hypothesis);
+    if (maps == nullptr || !is_drawable(*maps)) continue;
+    KindRenderer(kind, *maps, axes_of(record, kind.kind, hypothesis), style).render(selection, out);
   }
   return out;
 }

@@ -25,6 +25,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"translate", {"base", "config", "text", "nn", "model", "record"}},
     {"train", {"base", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"view", {"base", "record"}},
+    {"raster", {"base"}},
 };
 
 }  // namespace

@@ -1,0 +1,37 @@
+// librsvg and cairo, loaded when the first PNG is drawn.
+//
+// Linked as usual, their forty libraries would add 25 ms to every start of the program, which is
+// more than a translation by the toy takes.
+#pragma once
+
+#include <librsvg/rsvg.h>
+
+namespace attn {
+
+/// The functions of librsvg, cairo and GLib that are used here, under their own names.
+struct RsvgLibrary {
+  decltype(&::rsvg_handle_new_from_data) rsvg_handle_new_from_data;
+  decltype(&::rsvg_handle_set_dpi) rsvg_handle_set_dpi;
+  decltype(&::rsvg_handle_get_intrinsic_size_in_pixels) rsvg_handle_get_intrinsic_size_in_pixels;
+  decltype(&::rsvg_handle_render_document) rsvg_handle_render_document;
+  decltype(&::g_object_unref) g_object_unref;
+  decltype(&::g_error_free) g_error_free;
+  decltype(&::cairo_image_surface_create) cairo_image_surface_create;
+  decltype(&::cairo_image_surface_get_data) cairo_image_surface_get_data;
+  decltype(&::cairo_image_surface_get_stride) cairo_image_surface_get_stride;
+  decltype(&::cairo_surface_status) cairo_surface_status;
+  decltype(&::cairo_surface_flush) cairo_surface_flush;
+  decltype(&::cairo_surface_destroy) cairo_surface_destroy;
+  decltype(&::cairo_create) cairo_create;
+  decltype(&::cairo_destroy) cairo_destroy;
+  decltype(&::cairo_set_source_rgb) cairo_set_source_rgb;
+  decltype(&::cairo_paint) cairo_paint;
+  decltype(&::cairo_scale) cairo_scale;
+  decltype(&::cairo_status) cairo_status;
+  decltype(&::cairo_status_to_string) cairo_status_to_string;
+};
+
+/// Loads it once for the process; SystemError where the library is missing.
+const RsvgLibrary& rsvg_library();
+
+}  // namespace attn

@@ -1,0 +1,203 @@
+#include "raster/svg_png.h"
+
+#include <png.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csetjmp>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "raster/rsvg_library.h"
+
+namespace attn {
+namespace {
+
+constexpr double dots_per_inch = 96;  // of a CSS pixel
+constexpr double inches_per_metre = 1 / 0.0254;
+constexpr int compression = 5;  // as small as the default for such flat pictures, and faster
+
+const RsvgLibrary& rsvg() {
+  return rsvg_library();
+}
+
+struct Release {
+  void operator()(cairo_surface_t* surface) const { rsvg().cairo_surface_destroy(surface); }
+  void operator()(cairo_t* context) const { rsvg().cairo_destroy(context); }
+  void operator()(RsvgHandle* handle) const { rsvg().g_object_unref(handle); }
+};
+using Surface = std::unique_ptr<cairo_surface_t, Release>;
+using Context = std::unique_ptr<cairo_t, Release>;
+using Handle = std::unique_ptr<RsvgHandle, Release>;
+
+/// The message of a GError, on one line; the error is freed.
+std::string message_of(GError* error) {
+  std::string message = error != nullptr ? error->message : "unknown reason";
+  if (error != nullptr) rsvg().g_error_free(error);
+  while (message.ends_with('\n')) message.pop_back();
+  return printable(message);
+}
+
+Handle parsed(std::string_view svg) {
+  GError* error = nullptr;
+  Handle handle(rsvg().rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()),
+                                                 svg.size(), &error));
+  if (!handle) {
+    throw InputError("PNG: the SVG cannot be read: {}; expected a complete SVG file",
+                     message_of(error));
+  }
+  rsvg().rsvg_handle_set_dpi(handle.get(), dots_per_inch);
+  return handle;
+}
+
+struct PictureSize {
+  double width = 0;  ///< of the SVG, in its own pixels
+  double height = 0;
+  int columns = 0;  ///< of the PNG
+  int rows = 0;
+};
+
+/// Checked in floating point, where nothing overflows, before it becomes an int.
+PictureSize size_of(RsvgHandle* handle, double scale) {
+  double width = 0;
+  double height = 0;
+  if (!rsvg().rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
+      !(height > 0)) {
+    throw InputError("PNG: the SVG has no width and height in pixels; expected both on its root");
+  }
+  // A hair less, so that 100 pixels times 1.1 are 110 and not 111.
+  const double columns = std::ceil(width * scale - 1e-6);
+  const double rows = std::ceil(height * scale - 1e-6);
+  if (columns > most_png_side || rows > most_png_side ||
+      columns * rows > static_cast<double>(most_png_pixels)) {
+    const double fitting = std::min({most_png_side / width, most_png_side / height,
+                                     std::sqrt(most_png_pixels / width / height)});
+    throw InputError(
+        "PNG: {:.0f} × {:.0f} pixels; expected at most {} a side and {} million in "
+        "all; try a scale of {:.2f} or less, one head alone, or SVG",
+        columns, rows, most_png_side, most_png_pixels / 1000000, std::floor(fitting * 100) / 100);
+  }
+  return {width, height, std::max(1, static_cast<int>(columns)),
+          std::max(1, static_cast<int>(rows))};
+}
+
+/// cairo draws from here on, or there is no memory.
+void check(cairo_status_t status) {
+  if (status == CAIRO_STATUS_SUCCESS) return;
+  if (status == CAIRO_STATUS_NO_MEMORY)
+    throw MemoryError("PNG: the picture does not fit in memory");
+  throw InputError("PNG: drawing failed: {}", rsvg().cairo_status_to_string(status));
+}
+
+Surface drawn(RsvgHandle* handle, const PictureSize& size, double scale) {
+  Surface surface(rsvg().cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
+  check(rsvg().cairo_surface_status(surface.get()));
+  const Context context(rsvg().cairo_create(surface.get()));
+  rsvg().cairo_set_source_rgb(context.get(), 1, 1, 1);
+  rsvg().cairo_paint(context.get());
+  // The context scales, and the picture has its own size: whole pixels alone could not keep the
+  // relation of width to height, and everything would move by a fraction.
+  rsvg().cairo_scale(context.get(), scale, scale);
+  const RsvgRectangle viewport{0, 0, size.width, size.height};
+  GError* error = nullptr;
+  if (!rsvg().rsvg_handle_render_document(handle, context.get(), &viewport, &error)) {
+    throw InputError("PNG: the SVG cannot be drawn: {}", message_of(error));
+  }
+  check(rsvg().cairo_status(context.get()));
+  rsvg().cairo_surface_flush(surface.get());
+  return surface;
+}
+
+/// libpng writes into a string; its errors come back by longjmp, so nothing here has a destructor
+/// that a jump would skip.
+class PngWriter {
+ public:
+  explicit PngWriter(std::string& out)
+      : png_(png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, nullptr, ignore_warning)) {
+    if (png_ == nullptr) throw std::bad_alloc();
+    info_ = png_create_info_struct(png_);
+    if (info_ == nullptr) {
+      png_destroy_write_struct(&png_, nullptr);
+      throw std::bad_alloc();
+    }
+    png_set_write_fn(png_, &out, append, nullptr);
+  }
+  ~PngWriter() { png_destroy_write_struct(&png_, &info_); }
+  PngWriter(const PngWriter&) = delete;
+  PngWriter& operator=(const PngWriter&) = delete;
+
+  /// Rows of cairo's RGB24: a 32-bit word a pixel, in the machine's own order of bytes. False where
+  /// libpng gave up.
+  bool write(cairo_surface_t* surface, const PictureSize& size, double scale,
+             std::vector<png_byte>& row) {
+    const int width = size.columns;
+    const int height = size.rows;
+    if (setjmp(png_jmpbuf(png_)) != 0) return false;
+    png_set_IHDR(png_, info_, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
+    const auto resolution =
+        static_cast<png_uint_32>(std::lround(dots_per_inch * scale * inches_per_metre));
+    png_set_pHYs(png_, info_, resolution, resolution, PNG_RESOLUTION_METER);
+    png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
+    png_set_compression_level(png_, compression);
+    png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // best for flat colours
+    png_write_info(png_, info_);
+    const unsigned char* data = rsvg().cairo_image_surface_get_data(surface);
+    const std::ptrdiff_t stride = rsvg().cairo_image_surface_get_stride(surface);
+    for (int y = 0; y < height; ++y) {
+      const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
+      for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+        row[3 * x] = static_cast<png_byte>(pixels[x] >> 16 & 0xff);
+        row[3 * x + 1] = static_cast<png_byte>(pixels[x] >> 8 & 0xff);
+        row[3 * x + 2] = static_cast<png_byte>(pixels[x] & 0xff);
+      }
+      png_write_row(png_, row.data());
+    }
+    png_write_end(png_, info_);
+    return true;
+  }
+
+ private:
+  static void append(png_structp png, png_bytep bytes, std::size_t count) {
+    try {
+      static_cast<std::string*>(png_get_io_ptr(png))
+          ->append(reinterpret_cast<const char*>(bytes), count);
+      return;
+    } catch (const std::exception&) {  // an exception must not pass through C code
+    }
+    png_error(png, "no memory");
+  }
+  static void ignore_warning(png_structp, png_const_charp) {}
+
+  png_structp png_ = nullptr;
+  png_infop info_ = nullptr;
+};
+
+}  // namespace
+
+void check_png_scale(double scale) {
+  if (scale >= smallest_png_scale && scale <= largest_png_scale) return;
+  throw UsageError("PNG: the scale is {}; expected {} to {}, as in 2", scale, smallest_png_scale,
+                   largest_png_scale);
+}
+
+std::string svg_to_png(std::string_view svg, double scale) {
+  check_png_scale(scale);
+  const Handle handle = parsed(svg);
+  const PictureSize size = size_of(handle.get(), scale);
+  const Surface surface = drawn(handle.get(), size, scale);
+  std::vector<png_byte> row(3 * static_cast<std::size_t>(size.columns));
+  std::string png;
+  PngWriter writer(png);
+  if (!writer.write(surface.get(), size, scale, row)) {
+    throw MemoryError("PNG: the file does not fit in memory");
+  }
+  return png;
+}
+
+}  // namespace attn

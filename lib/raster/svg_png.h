@@ -1,0 +1,26 @@
+// SVG to PNG, drawn by librsvg and cairo. A library of its own, so that the views need neither.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace attn {
+
+// Limits, checked before anything is allocated.
+inline constexpr int most_png_side = 32767;              ///< pixels, cairo's own limit
+inline constexpr long long most_png_pixels = 100000000;  ///< 400 MB while drawing
+inline constexpr double smallest_png_scale = 0.1;
+inline constexpr double largest_png_scale = 20;
+
+/// UsageError where the scale is outside smallest_png_scale … largest_png_scale, or no number.
+void check_png_scale(double scale);
+
+/// The picture as a PNG file: `scale` pixels for each pixel of the SVG (rounded up to whole ones),
+/// 8-bit RGB, drawn on white as a light viewer does, with the resolution (96 · scale dots an inch)
+/// and no time stamp: the same SVG and fonts give the same bytes. Fonts are the system's
+/// (fontconfig). InputError where `svg` is not an SVG with a size of its own, or where the picture
+/// would exceed the limits above; MemoryError where it does not fit in memory; SystemError where
+/// librsvg is not installed.
+std::string svg_to_png(std::string_view svg, double scale);
+
+}  // namespace attn

@@ -1,0 +1,36 @@
+// Attention as tables for R, pandas and spreadsheets: long form, one row a weight.
+//
+// docs/pictures.md describes the columns. RFC 4180: commas, CR LF, a header, quotes where needed;
+// UTF-8 without a byte-order mark.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "record/attention_record.h"
+
+namespace attn {
+
+/// One file of `--csv DIR`.
+struct CsvTable {
+  std::string_view file_name;  ///< "cross.csv"
+  std::string_view header;     ///< one line, with its CR LF
+  /// Appends the rows of one record; `sentence` is its number in the run, from 0.
+  void (*append)(std::string& out, const AttentionRecord& record, std::size_t sentence);
+};
+
+/// encoder.csv, decoder.csv and cross.csv hold the weights, tokens.csv the tokens with their ids
+/// and log-probabilities, sentences.csv the texts with their scores. Rows of several records may
+/// follow one another.
+std::span<const CsvTable> csv_tables();
+
+/// One field: quoted where it holds a comma, a quote or a line break. A text that a spreadsheet
+/// would take for a formula (two or more characters, the first one of = + - @ or a control) gets an
+/// apostrophe before it, and so does such a text with apostrophes before it already: to get the
+/// text back, take one apostrophe off whatever begins with one or more of them and then = + - @ or
+/// a control. Bytes that are no UTF-8, and U+0000, become U+FFFD.
+void append_csv_text(std::string& out, std::string_view text);
+
+}  // namespace attn

@@ -1,0 +1,36 @@
+// Attention as a picture: SVG that one can edit, for papers, slides and web pages.
+//
+// Every picture has the same colour scale from 0 to 1 with its legend, names both axes, is readable
+// in light and dark viewers and in grey print, and holds the exact weights (docs/pictures.md says
+// where). It is XML in UTF-8, valid on its own, with the sentence as real text.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "record/attention_record.h"
+
+namespace attn {
+
+/// Which attention a picture shows.
+struct MapChoice {
+  AttentionKind kind = AttentionKind::cross;
+  std::size_t hypothesis = 0;  ///< of the record's, best first; the encoder's maps have none
+  std::optional<int> layer = std::nullopt;  ///< of the head drawn large; absent: the last one
+  std::optional<int> head = std::nullopt;   ///< absent: 0
+};
+
+/// All of these throw UsageError where the record has no such hypothesis, layer or head. A record
+/// without any token gives a picture that says so.
+
+/// The picture that tells the story: every head of the kind small, and one of them large.
+std::string attention_svg(const AttentionRecord& record, const MapChoice& choice = {});
+
+/// Every head of the kind, a row a layer and a column a head.
+std::string attention_overview_svg(const AttentionRecord& record, const MapChoice& choice = {});
+
+/// One head: tokens on both axes, a number in each cell where it fits.
+std::string attention_map_svg(const AttentionRecord& record, const MapChoice& choice = {});
+
+}  // namespace attn

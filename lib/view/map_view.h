@@ -1,0 +1,44 @@
+// One kind of attention of one record as views show it: its names, its maps and what stands on the
+// axes.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/attention_record.h"
+
+namespace attn {
+
+/// "encoder self-attention", "decoder self-attention", "cross-attention".
+std::string_view kind_name(AttentionKind kind);
+
+/// "encoder", "decoder", "cross": as the command line calls it.
+std::string_view kind_word(AttentionKind kind);
+
+/// The names on the axes of all heads of one kind.
+struct GridAxes {
+  std::vector<std::string> reads;    ///< a label a row: the token that asks
+  std::vector<std::string> writes;   ///< a label a row: what that step produces; empty: not shown
+  std::vector<std::string> columns;  ///< a label a column
+  bool causal = false;               ///< a weight of 0 right of the diagonal is a masked cell
+
+  /// Whether a cell of this weight is one that the query may not see.
+  bool is_masked(std::size_t row, std::size_t column, float weight) const {
+    return causal && column > row && weight == 0.0f;
+  }
+  /// Whether any label goes on with the word before it (view/token_label.h).
+  bool has_continuations() const;
+};
+
+/// The maps of one kind, of the encoder or of one hypothesis; null where the record does not have
+/// that hypothesis.
+const AttentionMaps* find_maps(const AttentionRecord& record, AttentionKind kind,
+                               std::size_t hypothesis);
+
+/// Exactly as many labels as those maps have queries and keys, whatever the record holds. Empty
+/// where the record does not have that hypothesis.
+GridAxes axes_of(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis);
+
+}  // namespace attn
