@@ -40,6 +40,11 @@ double distance_of(int i, int j, const AttentionMaps& maps) {
   return std::abs((i + 0.5) * maps.keys / maps.queries - (j + 0.5));
 }
 
+void add_to(ReturnChance& sum, const ReturnChance& more) {
+  sum.returns += more.returns;
+  sum.words += more.words;
+}
+
 std::optional<float> mean(double sum, std::size_t count) {
   if (count == 0) return std::nullopt;
   return static_cast<float>(sum / static_cast<double>(count));
@@ -94,7 +99,10 @@ std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
     }
   }
   std::stable_sort(heads.begin(), heads.end(), [&](HeadPlace a, HeadPlace b) {
-    return *cross.at(a).alignment > *cross.at(b).alignment;
+    const HeadFigures& x = cross.at(a);
+    const HeadFigures& y = cross.at(b);
+    if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
+    return *x.alignment > *y.alignment;
   });
   return heads;
 }
@@ -190,12 +198,12 @@ void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords
   const std::vector<Word> source = content_words(words.source);
   const std::vector<Word> target = content_words(words.target);
   if (source.empty() || target.empty()) return;
+  const std::vector<Word> target_read = as_read(target, cross.queries);
   std::vector<HeadSums>& sums = kinds_[static_cast<std::size_t>(AttentionKind::cross)].sums;
   for (std::size_t place = 0; place < sums.size(); ++place) {
     const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
-    const ReturnChance chance = return_chance(merge_to_words(pieces, target, source));
-    sums[place].returns += chance.returns;
-    sums[place].words += chance.words;
+    add_to(sums[place].written, return_chance(merge_to_words(pieces, target, source)));
+    add_to(sums[place].read, return_chance(merge_to_words(pieces, target_read, source)));
   }
 }
 
@@ -203,14 +211,16 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
                               const RecordWords& words, const GoldAlignment& gold) {
   const std::vector<Word> source = text_words(words.source);
   const std::vector<Word> target = text_words(words.target);
-  const auto links = [&](const WeightMatrix& pieces) {
-    return links_between(merge_to_words(pieces, target, source), source, target);
-  };
   const AttentionMaps& cross = hypothesis.cross;
+  const std::vector<Word> target_read = as_read(target, cross.queries);
+  const auto links = [&](const WeightMatrix& pieces, const std::vector<Word>& rows) {
+    return links_between(merge_to_words(pieces, rows, source), source, rows);
+  };
   KindSums& heads = kinds_[static_cast<std::size_t>(AttentionKind::cross)];
   for (std::size_t place = 0; place < heads.sums.size(); ++place) {
-    add_to_score(heads.sums[place].gold, links(head_weights(cross, 0, static_cast<int>(place))),
-                 gold);
+    const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
+    add_to_score(heads.sums[place].gold, links(pieces, target), gold);
+    add_to_score(heads.sums[place].read_gold, links(pieces, target_read), gold);
   }
   std::vector<AlignmentChoice> choices;
   for (int layer = 0; layer < cross.layers; ++layer) {
@@ -222,7 +232,8 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
     for (const AlignmentChoice& choice : choices) gold_choices_.push_back({to_string(choice), {}});
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    add_to_score(gold_choices_[i].score, links(weights_of(record, hypothesis, choices[i])), gold);
+    add_to_score(gold_choices_[i].score, links(weights_of(record, hypothesis, choices[i]), target),
+                 gold);
   }
 }
 
@@ -236,8 +247,12 @@ KindReport HeadStatistics::report_of(AttentionKind kind) const {
     figures.diagonality = mean(sums.diagonality, sums.rows_with_choice);
     figures.end_mass = mean(sums.end, sums.rows);
     figures.punctuation_mass = mean(sums.punctuation, sums.rows);
-    figures.alignment = mean(2 * sums.returns, sums.words);
-    if (kind == AttentionKind::cross && gold_pairs_ > 0) figures.gold = sums.gold;
+    figures.alignment = mean(2 * sums.written.returns, sums.written.words);
+    figures.read_alignment = mean(2 * sums.read.returns, sums.read.words);
+    if (kind == AttentionKind::cross && gold_pairs_ > 0) {
+      figures.gold = sums.gold;
+      figures.read_gold = sums.read_gold;
+    }
     report.figures.push_back(figures);
   }
   return report;

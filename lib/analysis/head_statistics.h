@@ -28,6 +28,15 @@
 // own, and small where a head is blunt, always looks at the same word, leaves words out, or rests
 // on the end symbol. Over several sentences: the sum of all numerators over that of denominators.
 //
+// Some heads look at the partner of the word that a step reads, the last one written, rather than
+// of the word that it writes (Kobayashi et al. 2020, "Attention is Not Only a Weight"; Chen et al.
+// 2020, "Accurate Word Alignment Induction from Neural Machine Translation"). They align well, one
+// row on, and `alignment` hardly tells, since a map one row on comes back as often. So the same is
+// computed with each word's rows those of the steps that read it, as `read_alignment`. The two maps
+// differ at their ends: a head that aligns what it writes has nothing to say to the row that writes
+// the end symbol, and one that aligns what it reads has nothing to say to the row that reads the
+// start symbol. Whichever is higher says which of the two a head is.
+//
 // Rows that hold anything but finite numbers count nowhere. A sentence without a word contributes
 // nothing, and a translation without a word nothing to `alignment`.
 #pragma once
@@ -42,6 +51,11 @@
 
 namespace attn {
 
+/// The parts of `alignment`, which is 2 returns / words.
+struct ReturnChance {
+  double returns = 0;     ///< Σ A C, the expected number of target words that come back
+  std::size_t words = 0;  ///< T + S; target words whose row is not finite are left out
+};
 class HeadStatistics {
  public:
   /// Adds a sentence with one of its translations (and the encoder's maps: add a record once).
@@ -67,9 +81,10 @@ class HeadStatistics {
     double punctuation = 0;
     std::size_t rows = 0;
     std::size_t rows_with_choice = 0;
-    double returns = 0;     ///< Σ A C
-    std::size_t words = 0;  ///< T + S of every sentence
+    ReturnChance written;  ///< by the steps that write a word
+    ReturnChance read;     ///< by the steps that read it
     GoldScore gold;
+    GoldScore read_gold;
   };
   struct KindSums {
     int layers = 0;
@@ -101,15 +116,11 @@ class HeadStatistics {
   std::size_t gold_skipped_ = 0;
 };
 
-/// Heads of cross-attention by `alignment`, the best first, equal ones in their order; heads
-/// without the figure are left out.
+/// Heads of cross-attention by `alignment`, the best first, equal ones in their order; then those
+/// that align what they read, likewise. Heads without the figure are left out.
 std::vector<HeadPlace> rank_by_alignment(const KindReport& cross);
 
 /// What one map by content words [T, S] adds to `alignment`.
-struct ReturnChance {
-  double returns = 0;     ///< Σ A C, the expected number of target words that come back
-  std::size_t words = 0;  ///< T + S; target words whose row is not finite are left out
-};
 ReturnChance return_chance(const WeightMatrix& weights);
 
 }  // namespace attn

@@ -224,6 +224,16 @@ std::vector<Word> text_words(const std::vector<Word>& words) {
   return chosen;
 }
 
+std::vector<Word> as_read(const std::vector<Word>& words, int rows) {
+  std::vector<Word> read;
+  for (Word word : words) {
+    ++word.first;
+    word.count = std::min(word.count, rows - word.first);
+    if (word.count > 0) read.push_back(word);
+  }
+  return read;
+}
+
 std::vector<Word> content_words(const std::vector<Word>& words) {
   std::vector<Word> chosen;
   std::copy_if(words.begin(), words.end(), std::back_inserter(chosen),

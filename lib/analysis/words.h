@@ -52,6 +52,10 @@ RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis);
 /// are left out.
 std::vector<Word> text_words(const std::vector<Word>& words);
 
+/// The same words, but by the steps that read them: one row on. In a map of `rows` rows; pieces
+/// that no step read, at the end of a translation that was cut short, are left out.
+std::vector<Word> as_read(const std::vector<Word>& words, int rows);
+
 /// The words proper: without punctuation and special symbols.
 std::vector<Word> content_words(const std::vector<Word>& words);
 

@@ -88,8 +88,17 @@ struct HeadFigures {
   std::optional<float> diagonality;       ///< 0 to 1
   std::optional<float> end_mass;          ///< 0 to 1; decoder: on the start symbol
   std::optional<float> punctuation_mass;  ///< 0 to 1
-  std::optional<float> alignment;         ///< 0 to 1; cross-attention only
-  std::optional<GoldScore> gold;          ///< cross-attention, where gold alignments were given
+  // Cross-attention only:
+  std::optional<float> alignment;       ///< 0 to 1; a word's row is the step that writes it
+  std::optional<float> read_alignment;  ///< the same with the step that reads it, the next one
+  std::optional<GoldScore> gold;        ///< where gold alignments were given
+  std::optional<GoldScore> read_gold;   ///< likewise, with the step that reads the word
+
+  /// Whether the head looks at the partner of the word that a step reads, and not of the one that
+  /// it writes.
+  bool aligns_what_it_reads() const {
+    return alignment && read_alignment && *read_alignment > *alignment;
+  }
 };
 
 /// Every head of one kind: [layer][head].
@@ -119,7 +128,9 @@ struct HeadReport {
   KindReport encoder_self{.kind = AttentionKind::encoder_self};
   KindReport decoder_self{.kind = AttentionKind::decoder_self};
   KindReport cross{.kind = AttentionKind::cross};
-  std::vector<HeadPlace> best;  ///< cross-attention's heads by `alignment`, the best first
+  /// Cross-attention's heads by `alignment`, the best first; after them those that align what they
+  /// read.
+  std::vector<HeadPlace> best;
   /// Where gold alignments were given: what is no single head, in the order layer:0 …, average,
   /// rollout.
   std::vector<ChoiceScore> gold_choices;

@@ -37,8 +37,12 @@ void append_head(std::string& out, const HeadFigures& figures, bool cross) {
   append_figure(out, "diagonality", figures.diagonality);
   append_figure(out, "end_mass", figures.end_mass);
   append_figure(out, "punctuation_mass", figures.punctuation_mass);
-  if (cross) append_figure(out, "alignment", figures.alignment);
+  if (cross) {
+    append_figure(out, "alignment", figures.alignment);
+    append_figure(out, "read_alignment", figures.read_alignment);
+  }
   if (figures.gold) append_score(out, *figures.gold);
+  if (figures.read_gold) append_figure(out, "read_aer", figures.read_gold->error_rate());
   out += '}';
 }
 

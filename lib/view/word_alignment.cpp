@@ -15,7 +15,8 @@ void append_words(std::string& out, const std::vector<Word>& words) {
   out += '[';
   for (std::size_t i = 0; i < words.size(); ++i) {
     out += i == 0 ? "{\"text\":" : ",{\"text\":";
-    append_string(out, clean_text(words[i].text).text);
+    const std::string& text = words[i].text;
+    append_string(out, is_valid_utf8(text) ? text : clean_text(text).text);
     fmt::format_to(std::back_inserter(out), ",\"index\":{}}}", words[i].text_index);
   }
   out += ']';
