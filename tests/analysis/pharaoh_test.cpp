@@ -126,7 +126,8 @@ TEST_CASE("heads against gold, over two pairs") {
   // The second head writes y from a, and x from nothing but the end symbol.
   check_score(*report.cross.at({0, 1}).gold, 0, 0, 1);
   check_score(*report.cross.at({0, 1}).read_gold, 3.0 / 4, 3.0 / 4, 0.25);
-  CHECK(*report.cross.at({0, 0}).read_gold->error_rate() == 1);  // b by the step that reads x
+  // The first one looks at b in the step that reads x, which the second pair's gold holds.
+  check_score(*report.cross.at({0, 0}).read_gold, 1.0 / 2, 1.0 / 4, 1 - 2.0 / 6);
   CHECK_FALSE(report.encoder_self.at({0, 0}).gold);
   std::vector<std::string> names;
   for (const ChoiceScore& choice : report.gold_choices) {
