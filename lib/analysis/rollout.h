@@ -1,8 +1,8 @@
 // Attention rollout: which inputs a state was made from, through all layers.
 //
-// Abnar and Zuidema (2020), "Quantifying Attention Flow in Transformers", section 3: a layer's
-// output is half its input, through the residual, and half what its attention gathered, with the
-// heads averaged. Through the layers that multiplies up:
+// Abnar and Zuidema (2020), "Quantifying Attention Flow in Transformers": a layer's output is half
+// its input, through the residual, and half what its attention gathered, with the heads averaged.
+// Through the layers that multiplies up:
 //
 //   R₀ = I,   R_l = ½ A_l R_{l−1} + ½ R_{l−1}
 //

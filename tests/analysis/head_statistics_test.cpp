@@ -100,6 +100,29 @@ TEST_CASE("alignment counts words, not pieces, and no punctuation") {
   check(report_of(record).cross.at({0, 0}).alignment, 2 * 1.6 / 4);
 }
 
+TEST_CASE("alignment leaves out punctuation that stands alone, too") {
+  AttentionRecord record = small_record({"▁a", "▁–", "▁b", "</s>"}, {"▁x", "▁–", "▁y", "</s>"});
+  record.hypotheses[0].cross = maps_of(4, 4,
+                                       {{1, 0, 0, 0,        //
+                                         0.5F, 0, 0.5F, 0,  //
+                                         0, 0.5F, 0.5F, 0,  //
+                                         0, 0, 0, 1}});
+  check(report_of(record).cross.at({0, 0}).alignment, 2 * 1.5 / 4);  // y gives half to the dash
+}
+
+TEST_CASE("reading has to be clearly better than writing") {
+  HeadFigures figures;
+  CHECK_FALSE(figures.aligns_what_it_reads());
+  figures.read_alignment = 0.6F;
+  CHECK_FALSE(figures.aligns_what_it_reads());
+  figures.alignment = 0.5F;
+  CHECK(figures.aligns_what_it_reads());
+  figures.alignment = 0.56F;
+  CHECK_FALSE(figures.aligns_what_it_reads());
+  figures.read_alignment.reset();
+  CHECK_FALSE(figures.aligns_what_it_reads());
+}
+
 TEST_CASE("heads that align what they read are known, and ranked last") {
   AttentionRecord record = small_record({"▁a", "▁b", "</s>"}, {"▁x", "▁y", "</s>"});
   record.hypotheses[0].decoder_self = test::even_maps(1, 4, 3, 3, true);
