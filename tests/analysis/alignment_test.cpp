@@ -160,7 +160,7 @@ TEST_CASE("words of several pieces, glued punctuation, numbers of the text") {
 
 TEST_CASE("equal weights: the first; no weight, or none that is a number: no link") {
   AttentionRecord record = small_record({"▁a", "▁b", "</s>"}, {"▁x", "▁y", "▁z", "</s>"});
-  record.hypotheses[0].cross = maps_of(4, 3, {{0.5F, 0.5F, 0, 0, 0, 1, NAN, 0.5F, 0.5F, 0, 0, 1}});
+  record.hypotheses[0].cross = maps_of(4, 3, {{0.5F, 0.5F, 0, 0, 0, 1, 0.5F, NAN, 0.5F, 0, 0, 1}});
   CHECK(align(record, 0, from("cross:0:0")).links == Links{{0, 0, 0.5F}});
   for (float& weight : record.hypotheses[0].cross.weights) weight = NAN;
   for (const char* text : {"best", "average", "rollout", "cross:0:0"}) {
