@@ -20,6 +20,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"nn", {"base", "config"}},
     {"model", {"base", "config", "nn"}},
     {"record", {"base"}},
+    {"analysis", {"base", "record"}},
     {"metrics", {}},
     {"explain", {"base", "config", "nn", "model", "record"}},
     {"translate", {"base", "config", "text", "nn", "model", "record"}},

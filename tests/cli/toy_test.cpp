@@ -3,24 +3,13 @@
 #ifndef __SANITIZE_ADDRESS__
 #include <doctest/doctest.h>
 
+#include "toy_model.h"
 #include "train_run.h"
 
 namespace attn::test {
 namespace {
 
 const std::string kRoot = ATTN_SOURCE_DIR;
-
-/// Trained once for all cases.
-const std::string& toy_model() {
-  static const TemporaryDirectory directory;
-  static const std::string model = [] {
-    const Result result = run_program(
-        {.args = {"train", kRoot + "/configs/toy.json", "--out", directory.file("toy")}});
-    REQUIRE_MESSAGE(result.code == kDone, result.err);
-    return directory.file("toy/model");
-  }();
-  return model;
-}
 
 std::string test_file(const std::string& language) {
   return kRoot + "/data/toy/test." + language;

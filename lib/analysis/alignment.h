@@ -1,0 +1,62 @@
+// Word alignments out of cross-attention: which source word each target word was made from.
+//
+// Row t of a cross-attention map is the step that wrote token t, and so it is that token's row. The
+// end symbol is linked to nothing, nor are other special symbols; words and their numbers are those
+// of analysis/words.h.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/weight_matrix.h"
+#include "record/attention_record.h"
+#include "record/head_report.h"
+
+namespace attn {
+
+/// What an alignment is read from.
+struct AlignmentChoice {
+  enum class From {
+    best,     ///< the head of the highest `alignment` (analysis/head_statistics.h)
+    average,  ///< the mean of all heads of all layers
+    layer,    ///< the mean of one layer's heads
+    head,     ///< one head
+    rollout,  ///< attention rollout (analysis/rollout.h)
+  };
+  From from = From::best;
+  HeadPlace place = {};  ///< `layer` uses its layer, `head` both
+};
+
+/// Reads what --align is given: "best", "average", "rollout", "layer:LAYER" or "cross:LAYER:HEAD".
+/// UsageError naming the text and the forms there are.
+AlignmentChoice parse_alignment_choice(std::string_view text);
+
+/// As --align takes it.
+std::string to_string(const AlignmentChoice& choice);
+
+/// UsageError where the choice names a layer or head that the model's decoder does not have.
+void check_alignment_choice(const AlignmentChoice& choice, const ModelSummary& model);
+
+/// `choice`, with "best" replaced by the report's best head. It stays "best" where no head was
+/// ranked (no sentence with words on both sides).
+AlignmentChoice resolve(const AlignmentChoice& choice, const HeadReport& report);
+
+/// The weights that a choice other than `best` reads, by pieces, [L, S]. UsageError as in
+/// check_alignment_choice.
+WeightMatrix weights_of(const AttentionRecord& record, const HypothesisRecord& hypothesis,
+                        const AlignmentChoice& choice);
+
+struct AlignmentOptions {
+  AlignmentChoice choice;
+  /// Links beside each target word's strongest: all of at least this weight.
+  std::optional<float> least;
+};
+
+/// The alignment of one hypothesis. "best" is, unless resolved before, the best head of this very
+/// sentence. No links where there is no such hypothesis or no word on one of the sides.
+/// InputError where the maps do not fit the tokens; UsageError as in check_alignment_choice.
+WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
+                    const AlignmentOptions& options = {});
+
+}  // namespace attn

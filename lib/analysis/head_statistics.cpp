@@ -1,0 +1,276 @@
+#include "analysis/head_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/alignment.h"
+#include "analysis/record_check.h"
+#include "analysis/word_links.h"
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+std::vector<bool> equal_to(const std::vector<std::string>& tokens, const std::string& symbol) {
+  std::vector<bool> equal;
+  for (const std::string& token : tokens) equal.push_back(token == symbol);
+  return equal;
+}
+
+std::vector<bool> punctuation_of(const std::vector<std::string>& tokens) {
+  std::vector<bool> found;
+  for (const std::string& token : tokens) found.push_back(is_punctuation(token));
+  return found;
+}
+
+bool has_text(const std::vector<Word>& words) {
+  return std::any_of(words.begin(), words.end(),
+                     [](const Word& word) { return word.kind != WordKind::special; });
+}
+
+const char* name_of(AttentionKind kind) {
+  if (kind == AttentionKind::encoder_self) return "encoder";
+  return kind == AttentionKind::decoder_self ? "decoder" : "cross";
+}
+
+/// How far key j is from query i's place, in keys.
+double distance_of(int i, int j, const AttentionMaps& maps) {
+  if (maps.queries == maps.keys) return std::abs(i - j);
+  return std::abs((i + 0.5) * maps.keys / maps.queries - (j + 0.5));
+}
+
+void add_to(ReturnChance& sum, const ReturnChance& more) {
+  sum.returns += more.returns;
+  sum.words += more.words;
+}
+
+std::optional<float> mean(double sum, std::size_t count) {
+  if (count == 0) return std::nullopt;
+  return static_cast<float>(sum / static_cast<double>(count));
+}
+
+void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::string& where) {
+  const auto count = [](const std::vector<Word>& side) {
+    int highest = -1;
+    for (const Word& word : side) highest = std::max(highest, word.text_index);
+    return highest + 1;
+  };
+  const auto check = [&](const char* side, int index, int most) {
+    if (index >= most) {
+      throw InputError("{}: a link names {} word {}, but the sentence has {}, counted from 0",
+                       printable(where), side, index, most);
+    }
+  };
+  for (const GoldLink& link : gold) {
+    check("source", link.source, count(words.source));
+    check("target", link.target, count(words.target));
+  }
+}
+
+}  // namespace
+
+ReturnChance return_chance(const WeightMatrix& weights) {
+  ReturnChance chance;
+  const auto width = static_cast<std::size_t>(weights.columns);
+  std::vector<double> sums(width);     // of each source word's column
+  std::vector<double> squares(width);  // Σ_t A² / Σ_t A is Σ_t A C
+  for (int t = 0; t < weights.rows; ++t) {
+    const std::span<const double> row = weights.row(t);
+    if (!std::all_of(row.begin(), row.end(), [](double w) { return std::isfinite(w); })) continue;
+    ++chance.words;
+    for (std::size_t s = 0; s < width; ++s) {
+      sums[s] += row[s];
+      squares[s] += row[s] * row[s];
+    }
+  }
+  if (chance.words > 0) chance.words += width;
+  for (std::size_t s = 0; s < width; ++s) {
+    if (sums[s] > 0) chance.returns += squares[s] / sums[s];
+  }
+  return chance;
+}
+
+std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
+  std::vector<HeadPlace> heads;
+  for (int layer = 0; layer < cross.layers; ++layer) {
+    for (int head = 0; head < cross.heads; ++head) {
+      if (cross.at({layer, head}).alignment) heads.push_back({layer, head});
+    }
+  }
+  std::stable_sort(heads.begin(), heads.end(), [&](HeadPlace a, HeadPlace b) {
+    const HeadFigures& x = cross.at(a);
+    const HeadFigures& y = cross.at(b);
+    if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
+    return *x.alignment > *y.alignment;
+  });
+  return heads;
+}
+
+void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis) {
+  check_record(record, hypothesis);
+  if (model_.empty()) model_ = record.model.name;
+  const RecordWords words = words_of(record, hypothesis);
+  if (!has_text(words.source)) return;
+  ++sentences_;
+  Keys source{false, equal_to(record.source.tokens, record.source.tokens.back()),
+              punctuation_of(record.source.tokens)};
+  add_maps(AttentionKind::encoder_self, record.encoder_self, source);
+  if (hypothesis >= record.hypotheses.size()) return;
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  if (found.produced.tokens.empty()) return;
+  const std::vector<std::string>& read = found.decoder_input.tokens;
+  Keys past{true, std::vector<bool>(read.size()), punctuation_of(read)};
+  past.end.front() = true;
+  add_maps(AttentionKind::decoder_self, found.decoder_self, past);
+  add_maps(AttentionKind::cross, found.cross, source);
+  add_alignment(found.cross, words);
+}
+
+void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis,
+                         const GoldAlignment& gold, const std::string& where) {
+  check_record(record, hypothesis);
+  const RecordWords words = words_of(record, hypothesis);
+  const bool comparable = words.fits_text && hypothesis < record.hypotheses.size();
+  if (comparable) check_gold(gold, words, where);
+  add(record, hypothesis);
+  if (!comparable) {
+    ++gold_skipped_;
+    return;
+  }
+  ++gold_pairs_;
+  add_gold(record, record.hypotheses[hypothesis], words, gold);
+}
+
+void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, const Keys& keys) {
+  KindSums& of_kind = kinds_[static_cast<std::size_t>(kind)];
+  if (of_kind.sums.empty()) {
+    of_kind.layers = maps.layers;
+    of_kind.heads = maps.heads;
+    of_kind.sums.resize(static_cast<std::size_t>(maps.layers * maps.heads));
+  }
+  if (of_kind.layers != maps.layers || of_kind.heads != maps.heads) {
+    throw InputError(
+        "a record with {} {} layers of {} heads after one with {} of {}; expected records of one "
+        "model",
+        maps.layers, name_of(kind), maps.heads, of_kind.layers, of_kind.heads);
+  }
+  of_kind.queries += static_cast<std::size_t>(maps.queries);
+  const auto width = static_cast<std::size_t>(maps.keys);
+  for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
+    // Heads lie one after the other, layer by layer: the first layer's head `place`.
+    const std::span<const float> map = maps.map(0, static_cast<int>(place));
+    for (int query = 0; query < maps.queries; ++query) {
+      add_row(of_kind.sums[place], map.subspan(static_cast<std::size_t>(query) * width, width),
+              query, maps, keys);
+    }
+  }
+}
+
+void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int query,
+                             const AttentionMaps& maps, const Keys& keys) {
+  if (!std::all_of(row.begin(), row.end(), [](float w) { return std::isfinite(w); })) {
+    ++skipped_rows_;
+    return;
+  }
+  const int visible = keys.causal ? query + 1 : maps.keys;
+  double distance = 0;
+  double farthest = 0;
+  for (int key = 0; key < visible; ++key) {
+    const auto k = static_cast<std::size_t>(key);
+    const auto weight = static_cast<double>(row[k]);
+    const double away = distance_of(query, key, maps);
+    farthest = std::max(farthest, away);
+    distance += weight * away;
+    if (weight > 0) sums.entropy -= weight * std::log(weight);
+    if (keys.end[k]) sums.end += weight;
+    if (keys.punctuation[k]) sums.punctuation += weight;
+  }
+  ++sums.rows;
+  sums.distance += distance;
+  if (visible > 1) {
+    ++sums.rows_with_choice;
+    sums.diagonality += 1 - distance / farthest;
+  }
+}
+
+void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords& words) {
+  const std::vector<Word> source = content_words(words.source);
+  const std::vector<Word> target = content_words(words.target);
+  if (source.empty() || target.empty()) return;
+  const std::vector<Word> target_read = as_read(target, cross.queries);
+  std::vector<HeadSums>& sums = kinds_[static_cast<std::size_t>(AttentionKind::cross)].sums;
+  for (std::size_t place = 0; place < sums.size(); ++place) {
+    const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
+    add_to(sums[place].written, return_chance(merge_to_words(pieces, target, source)));
+    add_to(sums[place].read, return_chance(merge_to_words(pieces, target_read, source)));
+  }
+}
+
+void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRecord& hypothesis,
+                              const RecordWords& words, const GoldAlignment& gold) {
+  const std::vector<Word> source = text_words(words.source);
+  const std::vector<Word> target = text_words(words.target);
+  const AttentionMaps& cross = hypothesis.cross;
+  const std::vector<Word> target_read = as_read(target, cross.queries);
+  const auto links = [&](const WeightMatrix& pieces, const std::vector<Word>& rows) {
+    return links_between(merge_to_words(pieces, rows, source), source, rows);
+  };
+  KindSums& heads = kinds_[static_cast<std::size_t>(AttentionKind::cross)];
+  for (std::size_t place = 0; place < heads.sums.size(); ++place) {
+    const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
+    add_to_score(heads.sums[place].gold, links(pieces, target), gold);
+    add_to_score(heads.sums[place].read_gold, links(pieces, target_read), gold);
+  }
+  std::vector<AlignmentChoice> choices;
+  for (int layer = 0; layer < cross.layers; ++layer) {
+    choices.push_back({AlignmentChoice::From::layer, {layer, 0}});
+  }
+  choices.push_back({AlignmentChoice::From::average, {}});
+  choices.push_back({AlignmentChoice::From::rollout, {}});
+  if (gold_choices_.empty()) {
+    for (const AlignmentChoice& choice : choices) gold_choices_.push_back({to_string(choice), {}});
+  }
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    add_to_score(gold_choices_[i].score, links(weights_of(record, hypothesis, choices[i]), target),
+                 gold);
+  }
+}
+
+KindReport HeadStatistics::report_of(AttentionKind kind) const {
+  const KindSums& of_kind = kinds_[static_cast<std::size_t>(kind)];
+  KindReport report{kind, of_kind.layers, of_kind.heads, {}, of_kind.queries};
+  for (const HeadSums& sums : of_kind.sums) {
+    HeadFigures figures;
+    figures.entropy = mean(sums.entropy, sums.rows);
+    figures.distance = mean(sums.distance, sums.rows);
+    figures.diagonality = mean(sums.diagonality, sums.rows_with_choice);
+    figures.end_mass = mean(sums.end, sums.rows);
+    figures.punctuation_mass = mean(sums.punctuation, sums.rows);
+    figures.alignment = mean(2 * sums.written.returns, sums.written.words);
+    figures.read_alignment = mean(2 * sums.read.returns, sums.read.words);
+    if (kind == AttentionKind::cross && gold_pairs_ > 0) {
+      figures.gold = sums.gold;
+      figures.read_gold = sums.read_gold;
+    }
+    report.figures.push_back(figures);
+  }
+  return report;
+}
+
+HeadReport HeadStatistics::report() const {
+  HeadReport report;
+  report.model = model_;
+  report.sentences = sentences_;
+  report.skipped_rows = skipped_rows_;
+  report.encoder_self = report_of(AttentionKind::encoder_self);
+  report.decoder_self = report_of(AttentionKind::decoder_self);
+  report.cross = report_of(AttentionKind::cross);
+  report.best = rank_by_alignment(report.cross);
+  report.gold_choices = gold_choices_;
+  report.gold_pairs = gold_pairs_;
+  report.gold_skipped = gold_skipped_;
+  return report;
+}
+
+}  // namespace attn

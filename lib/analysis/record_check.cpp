@@ -1,0 +1,37 @@
+#include "analysis/record_check.h"
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries,
+                std::size_t keys) {
+  const auto size = [](int n) { return static_cast<std::size_t>(n); };
+  if (maps.layers < 0 || maps.heads < 0 || size(maps.queries) != queries ||
+      size(maps.keys) != keys ||
+      maps.weights.size() != size(maps.layers) * size(maps.heads) * queries * keys) {
+    throw InputError(
+        "the record's {} maps are [{}, {}, {}, {}] with {} numbers; expected {} queries and {} "
+        "keys, one a token",
+        name, maps.layers, maps.heads, maps.queries, maps.keys, maps.weights.size(), queries, keys);
+  }
+}
+
+}  // namespace
+
+void check_record(const AttentionRecord& record, std::size_t hypothesis) {
+  const std::size_t source = record.source.tokens.size();
+  check_maps("encoder", record.encoder_self, source, source);
+  if (hypothesis >= record.hypotheses.size()) return;
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  const std::size_t steps = found.produced.tokens.size();
+  if (found.decoder_input.tokens.size() != steps) {
+    throw InputError("the record's decoder read {} tokens and wrote {}; expected as many",
+                     found.decoder_input.tokens.size(), steps);
+  }
+  check_maps("decoder", found.decoder_self, steps, steps);
+  check_maps("cross", found.cross, steps, steps == 0 ? 0 : source);
+}
+
+}  // namespace attn

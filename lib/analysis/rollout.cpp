@@ -1,0 +1,61 @@
+#include "analysis/rollout.h"
+
+#include <algorithm>
+
+namespace attn {
+namespace {
+
+/// ½ a x + ½ y, where y has the shape of a x.
+WeightMatrix half_and_half(const WeightMatrix& a, const WeightMatrix& x, const WeightMatrix& y) {
+  WeightMatrix mixed(a.rows, x.columns);
+  for (int row = 0; row < a.rows; ++row) {
+    for (int column = 0; column < x.columns; ++column) {
+      double sum = y.at(row, column);
+      for (int i = 0; i < a.columns; ++i) sum += a.at(row, i) * x.at(i, column);
+      mixed.at(row, column) = sum / 2;
+    }
+  }
+  return mixed;
+}
+
+WeightMatrix identity(int size) {
+  WeightMatrix eye(size, size);
+  for (int i = 0; i < size; ++i) eye.at(i, i) = 1;
+  return eye;
+}
+
+WeightMatrix self_rollout(const AttentionMaps& maps) {
+  WeightMatrix rollout = identity(maps.queries);
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    rollout = half_and_half(mean_of_layer(maps, layer), rollout, rollout);
+  }
+  return rollout;
+}
+
+}  // namespace
+
+WeightMatrix encoder_rollout(const AttentionMaps& encoder_self) {
+  return self_rollout(encoder_self);
+}
+
+WeightMatrix decoder_rollout(const AttentionMaps& decoder_self) {
+  return self_rollout(decoder_self);
+}
+
+WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord& hypothesis) {
+  const AttentionMaps& cross = hypothesis.cross;
+  const WeightMatrix source = encoder_rollout(record.encoder_self);
+  WeightMatrix shares(cross.queries, cross.keys);
+  double whole = 0;  // what every row of `shares` sums to
+  for (int layer = 0; layer < std::min(cross.layers, hypothesis.decoder_self.layers); ++layer) {
+    shares = half_and_half(mean_of_layer(hypothesis.decoder_self, layer), shares, shares);
+    shares = half_and_half(mean_of_layer(cross, layer), source, shares);
+    whole = (whole + 1) / 2;
+  }
+  if (whole > 0) {
+    for (double& value : shares.values) value /= whole;
+  }
+  return shares;
+}
+
+}  // namespace attn

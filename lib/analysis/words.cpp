@@ -1,0 +1,244 @@
+#include "analysis/words.h"
+
+#include <unicode/uchar.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+constexpr std::string_view word_mark = "▁";
+constexpr std::string_view unknown = "<unk>";
+
+std::string_view without_mark(std::string_view piece) {
+  if (piece.starts_with(word_mark)) piece.remove_prefix(word_mark.size());
+  return piece;
+}
+
+bool is_language_mark(std::string_view piece) {
+  return piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<");
+}
+
+/// Whether a language mark is a word of the text: of ">>de<< The" it is, of ">>de<<The" not.
+bool mark_is_text_word(std::string_view mark, std::string_view text) {
+  if (!text.starts_with(mark)) return false;
+  text.remove_prefix(mark.size());
+  return text.empty() || u_isUWhiteSpace(static_cast<UChar32>(decode_code_point(text).value));
+}
+
+/// Cuts one sequence of pieces.
+class WordSplitter {
+ public:
+  WordSplitter(const std::vector<std::string>& pieces, std::string_view text,
+               const std::vector<std::string>& more_special)
+      : pieces_(pieces), text_(text), more_special_(more_special) {}
+
+  std::vector<Word> split() {
+    const std::vector<Word> chunks = cut(true);
+    const auto unknown_piece = [](const std::string& piece) { return piece == unknown; };
+    if (std::any_of(pieces_.begin(), pieces_.end(), unknown_piece) &&
+        next_index_ != count_text_words(text_)) {
+      return refine(cut(false));
+    }
+    return refine(chunks);
+  }
+
+ private:
+  bool is_special(std::size_t at) const {
+    static constexpr std::array<std::string_view, 4> usual = {"</s>", "<s>", "<pad>", "<mask>"};
+    const std::string& piece = pieces_[at];
+    return std::find(usual.begin(), usual.end(), piece) != usual.end() ||
+           std::find(more_special_.begin(), more_special_.end(), piece) != more_special_.end() ||
+           (at == 0 && is_language_mark(piece));
+  }
+
+  /// The text's words and the special symbols between them.
+  std::vector<Word> cut(bool unknown_begins_word) {
+    std::vector<Word> chunks;
+    next_index_ = 0;
+    bool inside = false;  // of a word that may go on
+    for (std::size_t at = 0; at < pieces_.size(); ++at) {
+      const std::string& piece = pieces_[at];
+      if (is_special(at)) {
+        const bool counts = is_language_mark(piece) && mark_is_text_word(piece, text_);
+        chunks.push_back(
+            {{}, static_cast<int>(at), 1, WordKind::special, counts ? next_index_++ : -1});
+        inside = false;
+        continue;
+      }
+      const bool lone_mark = at > 0 && pieces_[at - 1] == word_mark;
+      const bool begins = !inside || piece.starts_with(word_mark) ||
+                          (unknown_begins_word && piece == unknown && !lone_mark);
+      if (begins) {
+        chunks.push_back({{}, static_cast<int>(at), 0, WordKind::word, next_index_++});
+      }
+      ++chunks.back().count;
+      inside = true;
+    }
+    return chunks;
+  }
+
+  /// Takes the punctuation off both ends of the text's words, and spells every word.
+  std::vector<Word> refine(const std::vector<Word>& chunks) const {
+    std::vector<Word> words;
+    int missing = 0;  // of marks without text, which are no words
+    for (const Word& chunk : chunks) {
+      if (chunk.kind == WordKind::special) {
+        words.push_back(spelled(chunk));
+        continue;
+      }
+      Word word = chunk;
+      word.text_index -= missing;
+      if (is_blank(word)) {
+        ++missing;
+        word.kind = WordKind::special;
+        word.text_index = -1;
+        words.push_back(spelled(word));
+        continue;
+      }
+      take_apart(word, words);
+    }
+    return words;
+  }
+
+  const std::string& piece(int at) const { return pieces_[static_cast<std::size_t>(at)]; }
+
+  bool is_blank(const Word& word) const {
+    for (int at = word.first; at < word.first + word.count; ++at) {
+      if (!without_mark(piece(at)).empty()) return false;
+    }
+    return true;
+  }
+
+  void take_apart(const Word& word, std::vector<Word>& words) const {
+    const auto is_edge = [this](int at) {
+      return without_mark(piece(at)).empty() || is_punctuation(piece(at));
+    };
+    const int end = word.first + word.count;
+    int core = word.first;
+    while (core < end && is_edge(core)) ++core;
+    int core_end = end;
+    while (core_end > core && is_edge(core_end - 1)) --core_end;
+    if (core == end) {  // nothing but punctuation
+      add(words, word, word.first, end, WordKind::punctuation);
+      return;
+    }
+    // A mark alone says where the word begins, and is no punctuation to be taken off.
+    if (!has_punctuation(word.first, core)) core = word.first;
+    if (!has_punctuation(core_end, end)) core_end = end;
+    add(words, word, word.first, core, WordKind::punctuation);
+    add(words, word, core, core_end, WordKind::word);
+    add(words, word, core_end, end, WordKind::punctuation);
+  }
+
+  bool has_punctuation(int begin, int end) const {
+    for (int at = begin; at < end; ++at) {
+      if (is_punctuation(piece(at))) return true;
+    }
+    return false;
+  }
+
+  void add(std::vector<Word>& words, const Word& whole, int begin, int end, WordKind kind) const {
+    if (begin == end) return;
+    words.push_back(spelled({{}, begin, end - begin, kind, whole.text_index}));
+  }
+
+  Word spelled(Word word) const {
+    for (int at = word.first; at < word.first + word.count; ++at) {
+      word.text += without_mark(piece(at));
+    }
+    return word;
+  }
+
+  const std::vector<std::string>& pieces_;
+  std::string_view text_;
+  const std::vector<std::string>& more_special_;
+  int next_index_ = 0;  ///< words of the text so far
+};
+
+/// How many words of the text the pieces hold.
+int indexed_words(const std::vector<Word>& words) {
+  int count = 0;
+  for (const Word& word : words) count = std::max(count, word.text_index + 1);
+  return count;
+}
+
+}  // namespace
+
+bool is_punctuation(std::string_view piece) {
+  std::string_view text = without_mark(piece);
+  if (text.empty()) return false;
+  while (!text.empty()) {
+    const CodePoint c = decode_code_point(text);
+    if (!c.valid || !u_ispunct(static_cast<UChar32>(c.value))) return false;
+    text.remove_prefix(c.length);
+  }
+  return true;
+}
+
+int count_text_words(std::string_view text) {
+  int words = 0;
+  bool inside = false;
+  while (!text.empty()) {
+    const CodePoint c = decode_code_point(text);
+    const bool blank = u_isUWhiteSpace(static_cast<UChar32>(c.value));
+    if (!blank && !inside) ++words;
+    inside = !blank;
+    text.remove_prefix(c.length);
+  }
+  return words;
+}
+
+std::vector<Word> split_words(const std::vector<std::string>& pieces, std::string_view text,
+                              const std::vector<std::string>& more_special) {
+  return WordSplitter(pieces, text, more_special).split();
+}
+
+RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis) {
+  RecordWords words;
+  std::vector<std::string> special;
+  if (!record.source.tokens.empty()) special.push_back(record.source.tokens.back());
+  words.source = split_words(record.source.tokens, record.source_text, special);
+  words.fits_text = indexed_words(words.source) == count_text_words(record.source_text);
+  if (hypothesis >= record.hypotheses.size()) return words;
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  if (!found.decoder_input.tokens.empty()) special.push_back(found.decoder_input.tokens.front());
+  words.target = split_words(found.produced.tokens, found.text, special);
+  words.fits_text = words.fits_text && indexed_words(words.target) == count_text_words(found.text);
+  return words;
+}
+
+std::vector<Word> text_words(const std::vector<Word>& words) {
+  std::vector<Word> chosen;
+  for (const Word& word : words) {
+    if (word.kind == WordKind::special) continue;
+    if (chosen.empty() || chosen.back().text_index != word.text_index) {
+      chosen.push_back(word);
+    } else if (word.kind == WordKind::word) {
+      chosen.back() = word;  // after the punctuation that it begins with
+    }
+  }
+  return chosen;
+}
+
+std::vector<Word> as_read(const std::vector<Word>& words, int rows) {
+  std::vector<Word> read;
+  for (Word word : words) {
+    ++word.first;
+    word.count = std::min(word.count, rows - word.first);
+    if (word.count > 0) read.push_back(word);
+  }
+  return read;
+}
+
+std::vector<Word> content_words(const std::vector<Word>& words) {
+  std::vector<Word> chosen;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(chosen),
+               [](const Word& word) { return word.kind == WordKind::word; });
+  return chosen;
+}
+
+}  // namespace attn

@@ -1,0 +1,62 @@
+// Words out of subword pieces.
+//
+// The rule:
+//  - A piece that begins with SentencePiece's mark "▁" begins a word, and so does the first piece
+//    and one after a special symbol; other pieces go on with the word before them.
+//  - "</s>", "<s>", "<pad>", "<mask>", a language mark ">>de<<" at the beginning, and whatever the
+//    record's source ends in or its decoder starts from, are special symbols: each stands alone and
+//    is not a word.
+//  - Pieces of nothing but punctuation (Unicode's general category P) at either end of a word are
+//    taken off it and make a word of kind punctuation, all of one end together; inside a word
+//    ("don't") they belong to it. So "home", "." are two words, but both keep the number of the
+//    text's word "home." (Word::text_index).
+//  - "<unk>" stands for text and so belongs to a word. Where counting it as a word of its own gives
+//    as many words as the text has (whole-word vocabularies), it is one; else it goes on with the
+//    word before.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/attention_record.h"
+#include "record/head_report.h"
+
+namespace attn {
+
+/// Whether a piece, without its mark of a word's beginning, is punctuation and nothing else.
+bool is_punctuation(std::string_view piece);
+
+/// How many words a text has, split at Unicode's blanks as Python's str.split does.
+int count_text_words(std::string_view text);
+
+/// The words of `pieces`, in order and without gaps: every piece is in one word. `text` is what the
+/// pieces spell; `more_special` are symbols to be known besides the usual ones.
+std::vector<Word> split_words(const std::vector<std::string>& pieces, std::string_view text,
+                              const std::vector<std::string>& more_special = {});
+
+/// The words of both sides of a record's cross-attention.
+struct RecordWords {
+  std::vector<Word> source;
+  std::vector<Word> target;  ///< of the produced tokens: row t of the map wrote token t
+  /// Both texts have as many words as were counted in their pieces, so that Word::text_index is
+  /// right. Not so where a tokenizer writes blanks into words or takes them away.
+  bool fits_text = true;
+};
+
+/// Words of the source and of one hypothesis; no words where there is no such hypothesis.
+RecordWords words_of(const AttentionRecord& record, std::size_t hypothesis);
+
+/// One word for each word of the text, in order: those that alignments link. Punctuation that is
+/// glued to a word is left out; punctuation that stands alone in the text stays. Special symbols
+/// are left out.
+std::vector<Word> text_words(const std::vector<Word>& words);
+
+/// The same words, but by the steps that read them: one row on. In a map of `rows` rows; pieces
+/// that no step read, at the end of a translation that was cut short, are left out.
+std::vector<Word> as_read(const std::vector<Word>& words, int rows);
+
+/// The words proper: without punctuation and special symbols.
+std::vector<Word> content_words(const std::vector<Word>& words);
+
+}  // namespace attn

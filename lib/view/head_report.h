@@ -1,0 +1,19 @@
+// The figures of every head as text for a terminal and as JSON.
+#pragma once
+
+#include <string>
+
+#include "record/head_report.h"
+
+namespace attn {
+
+/// A table a kind of attention, a row a head; the heads that align best are marked and named below,
+/// with what each column says. At most `width` columns where it can (at least 40).
+std::string render_head_report(const HeadReport& report, int width = 80);
+
+/// One JSON object on one line, newline included (docs/reading-heads.md says what each key holds).
+/// Numbers are the shortest decimals that read back to the same float; what nothing defines is
+/// null.
+std::string head_report_json(const HeadReport& report);
+
+}  // namespace attn

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "view/head_report.h"
+
+namespace attn {
+namespace {
+
+void append_optional(std::string& out, const std::optional<float>& value) {
+  if (value && std::isfinite(*value)) {
+    append_number(out, *value);
+  } else {
+    out += "null";
+  }
+}
+
+void append_figure(std::string& out, const char* key, const std::optional<float>& value) {
+  if (out.back() != '{') out += ',';
+  fmt::format_to(std::back_inserter(out), "\"{}\":", key);
+  append_optional(out, value);
+}
+
+void append_score(std::string& out, const GoldScore& score) {
+  append_figure(out, "precision", score.precision());
+  append_figure(out, "recall", score.recall());
+  append_figure(out, "aer", score.error_rate());
+}
+
+void append_head(std::string& out, const HeadFigures& figures, bool cross) {
+  out += '{';
+  append_figure(out, "entropy", figures.entropy);
+  append_figure(out, "distance", figures.distance);
+  append_figure(out, "diagonality", figures.diagonality);
+  append_figure(out, "end_mass", figures.end_mass);
+  append_figure(out, "punctuation_mass", figures.punctuation_mass);
+  if (cross) {
+    append_figure(out, "alignment", figures.alignment);
+    append_figure(out, "read_alignment", figures.read_alignment);
+  }
+  if (figures.gold) append_score(out, *figures.gold);
+  if (figures.read_gold) append_figure(out, "read_aer", figures.read_gold->error_rate());
+  out += '}';
+}
+
+/// ,"key":[layer][head]{…}
+void append_kind(std::string& out, const char* key, const KindReport& kind) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":[", key);
+  for (int layer = 0; layer < kind.layers; ++layer) {
+    out += layer == 0 ? "[" : ",[";
+    for (int head = 0; head < kind.heads; ++head) {
+      if (head > 0) out += ',';
+      append_head(out, kind.at({layer, head}), kind.kind == AttentionKind::cross);
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
+void append_best(std::string& out, const std::vector<HeadPlace>& best) {
+  out += ",\"best\":[";
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    fmt::format_to(std::back_inserter(out), "{}{{\"layer\":{},\"head\":{}}}", i == 0 ? "" : ",",
+                   best[i].layer, best[i].head);
+  }
+  out += ']';
+}
+
+void append_gold(std::string& out, const HeadReport& report) {
+  fmt::format_to(std::back_inserter(out), ",\"gold\":{{\"pairs\":{},\"skipped\":{},\"choices\":{{",
+                 report.gold_pairs, report.gold_skipped);
+  for (std::size_t i = 0; i < report.gold_choices.size(); ++i) {
+    if (i > 0) out += ',';
+    append_string(out, report.gold_choices[i].choice);
+    out += ":{";
+    append_score(out, report.gold_choices[i].score);
+    out += '}';
+  }
+  out += "}}";
+}
+
+}  // namespace
+
+std::string head_report_json(const HeadReport& report) {
+  std::string out = "{\"format\":\"attn-demo.heads\",\"version\":1,\"model\":";
+  append_string(out, clean_text(report.model).text);
+  fmt::format_to(std::back_inserter(out), ",\"sentences\":{},\"skipped_rows\":{}", report.sentences,
+                 report.skipped_rows);
+  append_kind(out, "encoder_self", report.encoder_self);
+  append_kind(out, "decoder_self", report.decoder_self);
+  append_kind(out, "cross", report.cross);
+  append_best(out, report.best);
+  if (report.gold_pairs + report.gold_skipped > 0) append_gold(out, report);
+  return out + "}\n";
+}
+
+}  // namespace attn

@@ -1,0 +1,132 @@
+#include "analysis/rollout.h"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <vector>
+
+#include "analysis/small_record.h"
+
+namespace attn {
+namespace {
+
+using Grid = std::vector<std::vector<double>>;
+
+void check(const WeightMatrix& found, const Grid& expected) {
+  REQUIRE(found.rows == static_cast<int>(expected.size()));
+  for (int row = 0; row < found.rows; ++row) {
+    REQUIRE(found.columns == static_cast<int>(expected[static_cast<std::size_t>(row)].size()));
+    for (int column = 0; column < found.columns; ++column) {
+      CAPTURE(row);
+      CAPTURE(column);
+      CHECK(
+          found.at(row, column) ==
+          doctest::Approx(expected[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)])
+              .epsilon(1e-9));
+    }
+  }
+}
+
+AttentionMaps layers_of(const std::vector<std::vector<float>>& layers) {
+  AttentionMaps maps = test::maps_of(2, 2, layers);
+  maps.layers = maps.heads;
+  maps.heads = 1;
+  return maps;
+}
+
+TEST_CASE("encoder rollout, by hand") {
+  check(encoder_rollout(layers_of({{0, 1, 1, 0}})), {{0.5, 0.5}, {0.5, 0.5}});
+  // ½(A₂ + I) ½(A₁ + I) with A₁ = [[1,0],[1,0]], A₂ = [[0,1],[0,1]]: the order matters.
+  check(encoder_rollout(layers_of({{1, 0, 1, 0}, {0, 1, 0, 1}})), {{0.75, 0.25}, {0.5, 0.5}});
+  // Heads are averaged first.
+  check(encoder_rollout(test::maps_of(2, 2, {{0, 1, 0, 1}, {1, 0, 0, 1}})), {{0.75, 0.25}, {0, 1}});
+  check(decoder_rollout(layers_of({{1, 0, 0.5F, 0.5F}})), {{1, 0}, {0.25, 0.75}});
+}
+
+TEST_CASE("cross rollout, by hand") {
+  AttentionRecord record = test::small_record({"▁a", "</s>"}, {"▁x", "</s>"});
+  record.encoder_self = layers_of({{1, 0, 0, 1}});
+  HypothesisRecord& hypothesis = record.hypotheses[0];
+  hypothesis.decoder_self = layers_of({{1, 0, 0, 1}, {1, 0, 1, 0}});
+  hypothesis.cross = layers_of({{1, 0, 0, 1}, {0, 1, 0, 1}});
+  // C₁ = ½ I; after self-attention [[½,0],[¼,¼]]; C₂ = [[¼,½],[⅛,⅝]], of ¾ in all.
+  check(cross_rollout(record, hypothesis), {{1.0 / 3, 2.0 / 3}, {1.0 / 6, 5.0 / 6}});
+  record.encoder_self = layers_of({{0, 1, 1, 0}});  // every state is half of each token
+  check(cross_rollout(record, hypothesis), {{0.5, 0.5}, {0.5, 0.5}});
+}
+
+Grid product(const Grid& a, const Grid& b) {
+  Grid c(a.size(), std::vector<double>(b[0].size()));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    for (std::size_t j = 0; j < b[0].size(); ++j) {
+      for (std::size_t k = 0; k < b.size(); ++k) c[i][j] += a[i][k] * b[k][j];
+    }
+  }
+  return c;
+}
+
+Grid eye(std::size_t size) {
+  Grid grid(size, std::vector<double>(size));
+  for (std::size_t i = 0; i < size; ++i) grid[i][i] = 1;
+  return grid;
+}
+
+/// One attention as a step of all S + L states: rows `first_row`… become half of what they were and
+/// half of what the mean of a layer's heads gathers from columns `first_column`….
+Grid step(std::size_t size, const AttentionMaps& maps, int layer, int first_row, int first_column) {
+  Grid grid = eye(size);
+  for (int q = 0; q < maps.queries; ++q) {
+    auto& row = grid[static_cast<std::size_t>(first_row + q)];
+    row[static_cast<std::size_t>(first_row + q)] = 0.5;
+    for (int k = 0; k < maps.keys; ++k) {
+      for (int head = 0; head < maps.heads; ++head) {
+        row[static_cast<std::size_t>(first_column + k)] +=
+            0.5 * static_cast<double>(maps.at(layer, head, q, k)) / maps.heads;
+      }
+    }
+  }
+  return grid;
+}
+
+TEST_CASE("rollout equals the product of whole-network matrices, on random maps") {
+  const std::vector<std::array<int, 4>> shapes = {
+      {1, 1, 1, 1}, {2, 3, 5, 4}, {3, 1, 4, 7}, {6, 6, 9, 11}};
+  for (const auto& [encoder_layers, decoder_layers, s, l] : shapes) {
+    CAPTURE(s);
+    const std::vector<std::string> source(static_cast<std::size_t>(s), "▁a");
+    const std::vector<std::string> target(static_cast<std::size_t>(l), "▁x");
+    AttentionRecord record = test::small_record(source, target);
+    HypothesisRecord& hypothesis = record.hypotheses[0];
+    record.encoder_self = test::random_maps(encoder_layers, 3, s, s, 1);
+    hypothesis.decoder_self = test::random_maps(decoder_layers, 2, l, l, 2, true);
+    hypothesis.cross = test::random_maps(decoder_layers, 4, l, s, 3);
+    // States: S of the encoder, then L of the decoder. The encoder runs first.
+    const std::size_t size = static_cast<std::size_t>(s + l);
+    Grid flow = eye(size);
+    for (int layer = 0; layer < encoder_layers; ++layer) {
+      flow = product(step(size, record.encoder_self, layer, 0, 0), flow);
+    }
+    for (int layer = 0; layer < decoder_layers; ++layer) {
+      flow = product(step(size, hypothesis.decoder_self, layer, s, s), flow);
+      flow = product(step(size, hypothesis.cross, layer, s, 0), flow);
+    }
+    const WeightMatrix found = cross_rollout(record, hypothesis);
+    REQUIRE(found.rows == l);
+    REQUIRE(found.columns == s);
+    for (int t = 0; t < l; ++t) {
+      const std::vector<double>& row = flow[static_cast<std::size_t>(s + t)];
+      double from_source = 0;
+      double sum = 0;
+      for (int j = 0; j < s; ++j) from_source += row[static_cast<std::size_t>(j)];
+      for (int j = 0; j < s; ++j) {
+        CHECK(found.at(t, j) ==
+              doctest::Approx(row[static_cast<std::size_t>(j)] / from_source).epsilon(1e-6));
+        sum += found.at(t, j);
+      }
+      CHECK(sum == doctest::Approx(1).epsilon(1e-6));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,100 @@
+// What analysis finds in the heads of a model that was trained from scratch: the heads that it
+// calls best, without having seen an alignment, against the alignments of the toy corpus.
+#ifndef __SANITIZE_ADDRESS__
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "analysis/alignment.h"
+#include "analysis/head_statistics.h"
+#include "model/model_directory.h"
+#include "record_from_json.h"
+#include "text/tokenizer.h"
+#include "toy_model.h"
+#include "train_run.h"
+#include "translate/translator.h"
+
+namespace attn::test {
+namespace {
+
+const std::string kRoot = ATTN_SOURCE_DIR;
+
+std::vector<std::string> toy_lines(const std::string& file) {
+  return lines_of(bytes_of(kRoot + "/data/toy/" + file));
+}
+
+struct ToyPair {
+  std::string source;
+  std::string target;
+  GoldAlignment gold;
+  std::string where;
+};
+
+/// Every pair that has an alignment.
+std::vector<ToyPair> aligned_pairs() {
+  std::vector<ToyPair> pairs;
+  for (const std::string part : {"dev", "test"}) {
+    const std::vector<std::string> source = toy_lines(part + ".en");
+    const std::vector<std::string> target = toy_lines(part + ".de");
+    const std::vector<std::string> gold = toy_lines(part + ".align");
+    REQUIRE(source.size() == gold.size());
+    REQUIRE(target.size() == gold.size());
+    for (std::size_t i = 0; i < gold.size(); ++i) {
+      const std::string where = part + ".align:" + std::to_string(i + 1);
+      pairs.push_back({source[i], target[i], parse_pharaoh_line(gold[i], where), where});
+    }
+  }
+  return pairs;
+}
+
+/// The report over all pairs, the given translation shown to the toy.
+HeadReport toy_report() {
+  const LoadedModel model = load_model(toy_model(), default_backend());
+  const Tokenizer tokenizer(toy_model());
+  const Translator translator(model.transformer, tokenizer,
+                              resolve(model.decode, model.default_forced_eos, "toy"));
+  HeadStatistics statistics;
+  for (const ToyPair& pair : aligned_pairs()) {
+    statistics.add(translator.record_target(translator.prepare(pair.source), pair.target), 0,
+                   pair.gold, pair.where);
+  }
+  return statistics.report();
+}
+
+float error_rate(const HeadReport& report, HeadPlace place) {
+  REQUIRE(report.cross.at(place).gold);
+  return report.cross.at(place).gold->error_rate().value();
+}
+
+}  // namespace
+
+TEST_CASE("the toy's heads that are called best are among the best against gold") {
+  const HeadReport report = toy_report();
+  REQUIRE(report.gold_pairs >= 100);
+  CHECK(report.gold_skipped == 0);
+  REQUIRE(report.best.size() == 4);  // two layers of two heads
+  std::vector<HeadPlace> by_gold = report.best;
+  std::stable_sort(by_gold.begin(), by_gold.end(), [&](HeadPlace a, HeadPlace b) {
+    return error_rate(report, a) < error_rate(report, b);
+  });
+  CHECK(report.best.front() == by_gold.front());
+  CHECK(error_rate(report, report.best.front()) < 0.5F);
+  // And the last is far from it, so that there was something to find.
+  CHECK(error_rate(report, by_gold.back()) > error_rate(report, report.best.front()) + 0.2F);
+}
+
+TEST_CASE("a record read back from --json has the same alignment") {
+  const Result result =
+      run_program({.args = {"translate", "--model", toy_model(), "--json", "-", "--target",
+                            "Die Gruppe ging nach Hause", "The group went home"}});
+  REQUIRE(result.code == kDone);
+  const AttentionRecord record = record_from_json(result.out);
+  const WordAlignment alignment = align(record, 0);
+  CHECK(alignment.source.size() == 4);
+  CHECK(alignment.target.size() == 5);
+  CHECK(alignment.links.size() == 5);
+  CHECK(alignment.from.starts_with("cross:"));
+}
+
+}  // namespace attn::test
+#endif
