@@ -4,7 +4,8 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev
-  libspdlog-dev doctest-dev libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libicu-dev libbenchmark-dev "$@")
+  libspdlog-dev doctest-dev libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libicu-dev libbenchmark-dev
+  python3 chromium chromium-driver "$@")
 
 missing=()
 for package in "${packages[@]}"; do

@@ -27,7 +27,7 @@ const controls = (() => {
     const { record, hypothesis } = scene;
     const text = printable(record.source.text);
     replaceChildren(find("source-text"), text === "" ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
-    find("source-text").classList.toggle("is-long", text.length > 90);
+    document.body.classList.toggle("has-long-text", text.length > 90);
     document.title = `${text === "" ? "An empty sentence" : text.slice(0, 80)} · attn-demo`;
     replaceChildren(find("facts"), factsOf(record.model).map((fact) => make("li", {}, fact)));
     updateHypotheses(record);
@@ -77,7 +77,7 @@ const controls = (() => {
     switches.unit.update([choice("tokens", "subwords"), choice("words", "words", "summed over key pieces, averaged over query pieces")], state.unit);
     switches.view.update([choice("both", "both"), choice("lines", "lines"), choice("heat", "heat map")], state.view);
     switches.digits.update([choice("none", "none"), choice("two", "0.00"), choice("exact", "exact", "the number as the record holds it")], state.digits);
-    switches.shade.update([choice("linear", "weight", "the shade follows the weight"), choice("root", "√ weight", "spreads small weights")], state.shade);
+    switches.shade.update([choice("root", "√ weight", "the shade follows the root of the weight, which spreads small ones"), choice("linear", "weight", "the shade follows the weight")], state.shade);
   }
 
   function nextTheme() {

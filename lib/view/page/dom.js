@@ -92,6 +92,14 @@ function moveInGrid(event, position, rows, columns) {
   };
 }
 
+const ruler = document.createElement("canvas").getContext("2d");
+
+/** How wide a text is in the page's letters at 13 px. */
+function textWidth(text, weight = 400) {
+  ruler.font = `${weight} 13px ${themeColor("--font")}`;
+  return ruler.measureText(text).width;
+}
+
 const calmMotion = matchMedia("(prefers-reduced-motion: reduce)");
 
 /** Runs at most once a frame, however often it is asked for. */

@@ -17,12 +17,6 @@ const heatMap = (() => {
 
   // ---- measuring
 
-  function textWidth(text, weight = 400) {
-    const context = canvas.getContext("2d");
-    context.font = `${weight} 13px ${themeColor("--font")}`;
-    return context.measureText(text).width;
-  }
-
   function layoutFor(n, m, available) {
     const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label)));
     const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 18, Math.max(72, available * 0.34));
@@ -35,6 +29,15 @@ const heatMap = (() => {
     if (!level && width > smallest) width = Math.max(smallest, Math.min(width, Math.floor((room - lean) / m)));
     const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
     return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean, numbers: state.digits !== "none" && width >= 34 };
+  }
+
+  /** What the map would like to have: room for labels and numbers. */
+  function comfortableWidth() {
+    const head = Math.max(0, ...scene.rows.map((row) => textWidth(rowLabel(row)))) + 18;
+    const most = find("stage").clientWidth;
+    const count = scene.columns.length;
+    const cell = state.digits === "exact" ? 92 : state.digits === "two" && count * 46 + head < most ? 46 : 13;
+    return Math.min(head, 220) + count * cell + (cell < 20 ? 80 : 0);
   }
 
   // ---- building
@@ -108,8 +111,10 @@ const heatMap = (() => {
       build();
     }
     const { n, m } = scene.matrix;
-    layout = layoutFor(n, m, Math.max(220, grid.parentNode.clientWidth));
-    for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height], ["top", layout.top]]) {
+    const beside = find("stage-views").classList.contains("is-beside");
+    const room = beside ? find("stage").clientWidth * 0.5 : find("heat").clientWidth;
+    layout = layoutFor(n, m, Math.max(220, room));
+    for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height], ["top", layout.top], ["lean", layout.right]]) {
       grid.style.setProperty(`--heat-${name}`, `${value}px`);
     }
     grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
@@ -154,6 +159,7 @@ const heatMap = (() => {
     const edge = (i, size) => Math.round(i * size * scale);
     const gap = layout.width >= 20 ? Math.max(1, Math.round(scale)) : 0;
     const digits = state.digits === "exact" ? null : layout.width >= 46 ? 2 : 1;
+    const faint = themeColor("--quiet");  // what rounds to 0 should not shout
     context.textAlign = "center";
     context.textBaseline = "middle";
     context.font = `${Math.round((layout.width >= 46 ? 13 : 11) * scale * 10) / 10}px ${themeColor("--font")}`;
@@ -168,7 +174,7 @@ const heatMap = (() => {
         context.fillStyle = masked[i] ? hatch || shade.css : shade.css;
         context.fillRect(left, top, wide, tall);
         if (!layout.numbers || masked[i]) continue;
-        context.fillStyle = shade.text;
+        context.fillStyle = w[i] < 0.005 ? faint : shade.text;
         context.fillText(cellText(w[i], digits), left + wide / 2, top + tall / 2 + scale * 0.5);
       }
     }
@@ -254,7 +260,7 @@ const heatMap = (() => {
   function start() {
     grid = find("heat-grid");
     canvas = find("heat-canvas");
-    const box = grid.parentNode;
+    const box = find("heat");
     box.addEventListener("pointermove", onPointer);
     box.addEventListener("pointerleave", () => stage.point(null));
     box.addEventListener("click", onClick);
@@ -268,5 +274,5 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight };
+  return { start, prepare, draw, highlight, comfortableWidth, rows: () => ({ top: layout.top, height: layout.height }) };
 })();

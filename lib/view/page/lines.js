@@ -16,8 +16,14 @@ const linesView = (() => {
 
   function layoutFor(n, m) {
     const most = Math.max(n, m);
-    const height = most <= 12 ? 38 : most <= 24 ? 30 : 22;
     const width = Math.max(40, svg.clientWidth || svg.getBoundingClientRect().width);
+    if (find("stage-views").classList.contains("is-beside")) {
+      // Beside the heat map the words stand level with its rows.
+      const { top, height } = heatMap.rows();
+      const columnTop = top + Math.max(0, ((n - m) * height) / 2);
+      return { height, width, port: height * 0.7, total: top + most * height, rowTop: top, columnTop };
+    }
+    const height = most <= 12 ? 38 : most <= 24 ? 30 : 22;
     return {
       height, width, port: height * 0.7, total: most * height,
       rowTop: ((most - n) * height) / 2, columnTop: ((most - m) * height) / 2,

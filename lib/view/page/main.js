@@ -19,6 +19,18 @@ function setPrinting(on) {
   stage.redraw();
 }
 
+/** Links within the page move there without touching the address, which holds the view. */
+function followJumps() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const target = find(link.getAttribute("href").slice(1));
+      target.scrollIntoView({ block: "start", behavior: calmMotion.matches ? "auto" : "smooth" });
+      target.focus({ preventScroll: true });
+    });
+  }
+}
+
 function beginPage() {
   loadRecords(find("attn-data").textContent);
   if (sentences.length === 0) {
@@ -27,6 +39,7 @@ function beginPage() {
     return;
   }
   for (const view of [controls, trainingView, overview, stage, stepsView, treeView, reportView, keyboard]) view.start();
+  followJumps();
   onChange(updateAll);
   find("page").hidden = false;
   change({ ...firstView(), ...fieldsOf(location.hash) });

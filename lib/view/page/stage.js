@@ -83,10 +83,17 @@ const stage = (() => {
         " ", make("span", { class: "number", text: fixed(weight, 3) }),
       ]);
       replaceChildren(readout, isRow ? rowText(scene.rows[now.index]) : dataText(scene.columns[now.index].label, { class: "strong" }),
-        isRow ? " looks most at " : " is looked at most by ", parts);
+        isRow ? " looks most at " : " is looked at most by ", parts, isRow ? probability(now.index) : null);
     } else {
       replaceChildren(readout, make("span", { class: "quiet", text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
     }
+  }
+
+  /** How sure the model was of what this step writes. */
+  function probability(index) {
+    const logProbs = scene.axes.writes && !scene.words && scene.hypothesis.log_probs;
+    if (!logProbs || typeof logProbs[index] !== "number") return null;
+    return make("span", { class: "quiet", text: ` · written with probability ${fixed(Math.exp(logProbs[index]), 3)}` });
   }
 
   function rowText(row) {
@@ -112,13 +119,16 @@ const stage = (() => {
     find("stage-views").hidden = nothing !== "";
     find("lines").hidden = !wantsLines();
     find("heat").hidden = !wantsHeat();
-    find("stage-views").dataset.view = state.view;
     if (nothing !== "") {
       shown = null;
       return;
     }
-    if (wantsLines()) { linesView.prepare(); linesView.nameWords(); }
+    arrange();
     if (wantsHeat()) heatMap.prepare();
+    if (wantsLines()) {
+      linesView.prepare();
+      linesView.nameWords();
+    }
     moveTo(scene.matrix);
     highlight();
     drawLegend();
@@ -134,17 +144,34 @@ const stage = (() => {
   function drawLegend() {
     const canvas = find("legend-scale");
     const context = canvas.getContext("2d");
+    const root = state.shade === "root";
     for (let x = 0; x < canvas.width; ++x) {
-      context.fillStyle = shadeOf(x / (canvas.width - 1)).css;
+      const place = x / (canvas.width - 1);
+      context.fillStyle = shadeOf(root ? place * place : place).css;
       context.fillRect(x, 0, 1, canvas.height);
     }
+    replaceChildren(find("legend-ticks"), (root ? [0, 0.05, 0.2, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((weight) => {
+      const tick = make("span", { class: "tick", text: weight });
+      tick.style.left = `${(root ? Math.sqrt(weight) : weight) * 100}%`;
+      return tick;
+    }));
     find("legend-masked").hidden = !scene.axes.causal;
+  }
+
+  /** Lines and heat map beside each other, where the map does not get too narrow for it. */
+  function arrange() {
+    const views = find("stage-views");
+    views.dataset.view = state.view;
+    const room = find("stage").clientWidth;
+    const beside = state.view === "both" && room >= 700 && heatMap.comfortableWidth() <= room * 0.5;
+    views.classList.toggle("is-beside", beside);
   }
 
   /** Draws everything again: another width, other colours. */
   function redraw() {
     if (!scene || !shown || !scene.matrix) return;
     cancelAnimationFrame(frame);
+    arrange();
     if (wantsHeat()) heatMap.prepare();
     drawMatrix(scene.matrix);
     highlight();
@@ -155,7 +182,7 @@ const stage = (() => {
     linesView.start();
     heatMap.start();
     const again = oncePerFrame(redraw);
-    new ResizeObserver(again).observe(find("stage-views"));
+    new ResizeObserver(again).observe(find("stage"));
   }
 
   return { start, update, redraw, point, explain };

@@ -13,7 +13,7 @@ const state = {
   off: { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() },  // "layer.head"
   unit: "tokens",       // or "words"
   view: "both",         // or "lines", "heat"
-  shade: "linear",      // or "root"
+  shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
   lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
   cell: null,           // {q, k}: the cell that is explained
@@ -26,7 +26,7 @@ const CHOICES = {
   mean: ["one", "layer", "all"],
   unit: ["tokens", "words"],
   view: ["both", "lines", "heat"],
-  shade: ["linear", "root"],
+  shade: ["root", "linear"],
   digits: ["two", "exact", "none"],
   theme: ["auto", "light", "dark"],
 };
@@ -102,7 +102,7 @@ function addressOf() {
   if (state.hypothesis > 0) parts.push(`hypothesis=${state.hypothesis}`);
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
-  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "linear", digits: "two", theme: "auto" };
+  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
   }

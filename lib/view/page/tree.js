@@ -2,9 +2,9 @@
 // dropped faint, finished ones framed twice. A click on a node shows the maps of the branch up to it.
 
 const treeView = (() => {
-  const STEP = 132;   // px from one step to the next
+  const STEP = 150;   // px from one step to the next
   const ROW = 34;
-  const BOX = { width: 104, height: 26 };
+  const BOX = { width: 120, height: 26 };
   let host = null;
   let drawn = null;   // the search that is on the page
   let dropped = true; // dropped extensions are shown
@@ -48,16 +48,23 @@ const treeView = (() => {
     return `step ${node.step}, ${printable(node.token)}, ${fate}, log-probability ${fixed(node.log_prob, 3)}, sum ${fixed(node.sum, 3)}, score ${fixed(node.score, 3)}`;
   }
 
-  function fit(text, most) {
+  /** The longest beginning of a label that fits its box beside the score. */
+  function fit(text, room) {
     const letters = Array.from(text);
-    return letters.length <= most ? text : letters.slice(0, most - 1).join("") + "…";
+    if (textWidth(text, 600) <= room) return text;
+    while (letters.length > 1 && textWidth(letters.join("") + "…", 600) > room) letters.pop();
+    return letters.join("") + "…";
   }
 
   function box(search, index, x, y) {
     const node = search.nodes[index];
     const label = tokenLabels([node.token])[0];
     const fate = node.ended ? "ended" : node.kept ? "kept" : "dropped";
-    const text = makeSvg("text", { class: "node-token", x: 10, y: BOX.height / 2, "dominant-baseline": "central", direction: "ltr", "unicode-bidi": "isolate", text: fit(label, 9) });
+    const score = fixed(node.ended ? node.score : node.sum, 2);
+    const text = makeSvg("text", {
+      class: "node-token", x: 10, y: BOX.height / 2, "dominant-baseline": "central", direction: "ltr", "unicode-bidi": "isolate",
+      text: fit(label, BOX.width - 26 - textWidth(score)),
+    });
     const group = makeSvg("g", {
       class: `node is-${fate}`, role: "treeitem", tabindex: "-1", "data-node": index, transform: `translate(${x} ${y - BOX.height / 2})`,
       "aria-level": node.step + 1, "aria-label": describe(node),
@@ -67,7 +74,7 @@ const treeView = (() => {
       node.ended ? makeSvg("rect", { class: "node-inner", x: 3, y: 3, width: BOX.width - 6, height: BOX.height - 6, rx: 4 }) : null,
       text,
       makeSvg("text", { class: "node-score", x: BOX.width - 9, y: BOX.height / 2, "text-anchor": "end", "dominant-baseline": "central",
-        text: fixed(node.ended ? node.score : node.sum, 2) }));
+        text: score }));
     return group;
   }
 
