@@ -67,6 +67,8 @@ class Browser:
             if dark:
                 arguments.append("--force-dark-mode")
             self._open(browser, arguments)
+            self._ask("POST", "/url", {"url": "about:blank"})  # leave the browser's own first page,
+            self.logs("performance")                           # and what it fetched
         except BaseException:
             self.close()
             raise
