@@ -116,6 +116,13 @@ class PageCase(unittest.TestCase):
         """Clicks one of a row of choices."""
         self.browser.click(f"#{switch} input[value='{value}']")
 
+    def pixels(self, selector):
+        """Width and height of a canvas, and its red, green, blue, alpha, …"""
+        return self.js("""const c = document.querySelector(arguments[0]);
+            const copy = Object.assign(document.createElement('canvas'), {width: c.width, height: c.height}).getContext('2d', {willReadFrequently: true});
+            copy.drawImage(c, 0, 0);
+            return [[c.width, c.height], [...copy.getImageData(0, 0, c.width, c.height).data]]""", selector)
+
     def shown_map(self):
         """The large map as texts: [row][column]."""
         return self.js("""return [...document.querySelectorAll('.heat-row')].map(row =>

@@ -50,6 +50,7 @@ class Keyboard(PageCase):
         self.press("Enter")
         self.wait_for("the branch", "return !document.getElementById('branch-chip').hidden")
         self.press("Left", "Left", "Right", "Enter")
+        self.press("Escape", "Escape", "Escape")  # a branch has no report
         self.tab_to(".sort")
         self.press("Enter")
         self.assertTrue(self.js("return document.activeElement.matches('.sort')"))
@@ -182,8 +183,8 @@ class Screens(PageCase):
                 self.assertEqual(poor, [], f"{theme} {address}")
 
     def ramp(self):
-        return self.js("""const c = document.getElementById('legend-scale'); const d = c.getContext('2d').getImageData(0, 0, c.width, 1).data;
-            return Array.from({length: c.width}, (_, i) => [d[4 * i], d[4 * i + 1], d[4 * i + 2]])""")
+        (width, _), d = self.pixels("#legend-scale")
+        return [d[4 * i:4 * i + 3] for i in range(width)]
 
     @staticmethod
     def luminance(rgb):

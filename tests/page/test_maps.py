@@ -59,9 +59,7 @@ class Maps(PageCase):
             for head in range(3):
                 self.wait_for("a small map", "return document.querySelector(arguments[0]).width > 1",
                               f".thumb[data-layer='{layer}'][data-head='{head}'] canvas")
-                size, pixels = self.js("""const c = document.querySelector(arguments[0]);
-                    return [[c.width, c.height], [...c.getContext('2d').getImageData(0, 0, c.width, c.height).data]]""",
-                                       f".thumb[data-layer='{layer}'][data-head='{head}'] canvas")
+                size, pixels = self.pixels(f".thumb[data-layer='{layer}'][data-head='{head}'] canvas")
                 weights = [w for row in cross[layer][head] for w in row]
                 self.assertEqual(size, [len(cross[layer][head][0]), len(cross[layer][head])])
                 light = [0.2126 * pixels[4 * i] + 0.7152 * pixels[4 * i + 1] + 0.0722 * pixels[4 * i + 2] for i in range(len(weights))]

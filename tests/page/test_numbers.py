@@ -25,7 +25,7 @@ def number(text):
 class Steps(PageCase):
     def explain(self, q, k):
         self.browser.click(f".heat-cell[data-row='{q}'][data-column='{k}']")
-        self.wait_for("the steps", "return document.querySelectorAll('#steps-content .step').length > 0 || document.getElementById('steps-missing')")
+        self.wait_for("the steps", "return document.querySelector('#steps-content [data-step], #steps-missing') !== null")
 
     def step(self, name):
         return number(self.texts(f"[data-step='{name}']")[0])
@@ -77,7 +77,7 @@ class Steps(PageCase):
 
     def test_large_vectors_are_cut_in_the_middle(self):
         self.open("#cell=1.1")
-        cut = self.texts(".vectors:first-of-type thead th")
+        cut = self.texts(".step:first-child .vectors thead th")
         self.assertIn("…", cut)
         self.assertLess(len(cut), 16)
         self.browser.click("[data-more='vectors']")

@@ -195,7 +195,8 @@ const stepsView = (() => {
     const names = scene.axes.writes ? tokenLabels(scene.axes.writes) : labels.rows;
     return make("div", {},
       make("p", { text: "This cell merges pieces: summed over the pieces of the key word, averaged over those of the query word." }),
-      make("div", { class: "scroll" }, make("table", { class: "row-table" },
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the pieces of this cell" }, make("table", { class: "row-table" },
+        make("caption", { class: "unseen", text: "the pieces of this cell" }),
         make("thead", {}, make("tr", {}, make("th"), span(column).map((k) => make("th", { scope: "col", class: "number" }, dataText(labels.columns[k]))), make("th", { class: "number", text: "sum" }))),
         make("tbody", {}, span(row).map((q) => make("tr", {}, make("th", { scope: "row" }, dataText(names[q])),
           span(column).map((k) => make("td", { class: "number", text: matrix.masked[q * matrix.m + k] ? "masked" : computed(matrix.w[q * matrix.m + k]) })),

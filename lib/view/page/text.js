@@ -5,8 +5,8 @@
 // has no picture of its own. A joiner between two emoji stays, as it is part of the picture.
 const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|[\u{e0000}-\u{e0fff}]/gu;
-const PICTURE_BEFORE = /[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}\ufe0f]$/u;
-const PICTURE_AFTER = /^\p{Extended_Pictographic}/u;
+const PICTURE = /^\p{Extended_Pictographic}/u;
+const PICTURE_END = /^[\p{Extended_Pictographic}\u{1f3fb}-\u{1f3ff}\ufe0f]/u;  // or its colour or style
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** `text` with everything invisible written as \u{…}; lone surrogates become U+FFFD. */
@@ -15,9 +15,9 @@ function printable(text) {
     .replace(LONE_SURROGATE, "\ufffd")
     .replace(INVISIBLE, (found, at, whole) => {
       const code = found.codePointAt(0);
-      if (code === 0x200d && PICTURE_BEFORE.test(whole.slice(0, at)) &&
-          PICTURE_AFTER.test(whole.slice(at + 1))) {
-        return found;
+      if (code === 0x200d) {
+        const before = Array.from(whole.slice(Math.max(0, at - 2), at)).pop() || "";
+        if (PICTURE_END.test(before) && PICTURE.test(whole.slice(at + 1))) return found;
       }
       return "\\u{" + code.toString(16) + "}";
     });
