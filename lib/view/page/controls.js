@@ -72,7 +72,7 @@ const controls = (() => {
     switches.kind.update(CHOICES.kind.map((kind) => ({ value: kind, label: KINDS[kind].short, hint: KINDS[kind].says, spoken: KINDS[kind].name })), state.kind);
     switches.layer.update(numbers(layers, "layer"), state.mean === "all" ? null : state.layer);
     switches.head.update(numbers(heads, "head"), state.mean === "one" ? state.head : null);
-    switches.mean.update([choice("one", "one head", "the chosen head alone"), choice("layer", "mean of layer", "the mean of this layer's heads that are on"),
+    switches.mean.update([choice("one", "one head", "the chosen head alone"), choice("layer", "layer mean", "the mean of this layer's heads that are on"),
       choice("all", "mean of all", "the mean of all heads that are on")], state.mean);
     switches.unit.update([choice("tokens", "subwords"), choice("words", "words", "summed over key pieces, averaged over query pieces")], state.unit);
     switches.view.update([choice("both", "both"), choice("lines", "lines"), choice("heat", "heat map")], state.view);

@@ -5,6 +5,7 @@
 const heatMap = (() => {
   const MOST_CELLS = 900;      // that are all elements at once
   const MOST_PIXELS = 12e6;    // of the canvas
+  const MOST_BESIDE = 0.56;    // of the room, beside the lines
   let grid = null;
   let canvas = null;
   let builtKey = "";
@@ -18,8 +19,8 @@ const heatMap = (() => {
   // ---- measuring
 
   function layoutFor(n, m, available) {
-    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label)));
-    const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 18, Math.max(72, available * 0.34));
+    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
+    const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 16, Math.max(72, available * 0.38));
     const labelWidth = Math.min(widest(scene.columns.map((column) => column.label)), 150);
     const room = available - headWidth - 2;
     const smallest = state.digits === "exact" ? 92 : 11;
@@ -28,7 +29,12 @@ const heatMap = (() => {
     const lean = level ? 0 : Math.ceil(labelWidth * 0.71);
     if (!level && width > smallest) width = Math.max(smallest, Math.min(width, Math.floor((room - lean) / m)));
     const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
-    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean, numbers: state.digits !== "none" && width >= 34 };
+    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean, numbers: state.digits !== "none" && width >= 29 };
+  }
+
+  /** Whether lines and map have room beside each other. */
+  function fitsBeside(room) {
+    return room >= 700 && comfortableWidth() <= room * MOST_BESIDE;
   }
 
   /** What the map would like to have: room for labels and numbers. */
@@ -36,7 +42,7 @@ const heatMap = (() => {
     const head = Math.max(0, ...scene.rows.map((row) => textWidth(rowLabel(row)))) + 18;
     const most = find("stage").clientWidth;
     const count = scene.columns.length;
-    const cell = state.digits === "exact" ? 92 : state.digits === "two" && count * 46 + head < most ? 46 : 13;
+    const cell = state.digits === "exact" ? 92 : state.digits === "two" && count * 36 + head < most ? 36 : 13;
     return Math.min(head, 220) + count * cell + (cell < 20 ? 80 : 0);
   }
 
@@ -112,8 +118,10 @@ const heatMap = (() => {
     }
     const { n, m } = scene.matrix;
     const beside = find("stage-views").classList.contains("is-beside");
-    const room = beside ? find("stage").clientWidth * 0.5 : find("heat").clientWidth;
-    layout = layoutFor(n, m, Math.max(220, room));
+    const whole = find("stage").clientWidth;
+    const room = beside ? Math.max(whole * 0.45, Math.min(whole * MOST_BESIDE, comfortableWidth())) : find("heat").clientWidth;
+    const paper = printing ? Math.min(room, 690) : room;
+    layout = layoutFor(n, m, Math.max(220, paper));
     for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height], ["top", layout.top], ["lean", layout.right]]) {
       grid.style.setProperty(`--heat-${name}`, `${value}px`);
     }
@@ -158,11 +166,11 @@ const heatMap = (() => {
     hatch = scene.axes.causal ? makeHatch(context, scale) : null;
     const edge = (i, size) => Math.round(i * size * scale);
     const gap = layout.width >= 20 ? Math.max(1, Math.round(scale)) : 0;
-    const digits = state.digits === "exact" ? null : layout.width >= 46 ? 2 : 1;
+    const narrow = layout.width < 46;
     const faint = themeColor("--quiet");  // what rounds to 0 should not shout
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.font = `${Math.round((layout.width >= 46 ? 13 : 11) * scale * 10) / 10}px ${themeColor("--font")}`;
+    context.font = `${Math.round((narrow ? 11 : 13) * scale * 10) / 10}px ${themeColor("--font")}`;
     for (let q = 0; q < n; ++q) {
       const top = edge(q, layout.height);
       const tall = edge(q + 1, layout.height) - top - gap;
@@ -173,17 +181,16 @@ const heatMap = (() => {
         const shade = shadeOf(w[i]);
         context.fillStyle = masked[i] ? hatch || shade.css : shade.css;
         context.fillRect(left, top, wide, tall);
-        if (!layout.numbers || masked[i]) continue;
+        if (!layout.numbers || masked[i] || (narrow && w[i] < 0.005)) continue;
         context.fillStyle = w[i] < 0.005 ? faint : shade.text;
-        context.fillText(cellText(w[i], digits), left + wide / 2, top + tall / 2 + scale * 0.5);
+        context.fillText(cellText(w[i]), left + wide / 2, top + tall / 2 + scale * 0.5);
       }
     }
   }
 
-  function cellText(weight, digits) {
-    if (weight !== weight) return "NaN";
-    if (digits === null) return scene.exact ? exact(weight) : computed(weight);
-    return fixed(weight, digits);
+  function cellText(weight) {
+    if (state.digits === "exact" && weight === weight) return scene.exact ? exact(weight) : computed(weight);
+    return fixed(weight, 2);
   }
 
   /** A frame round what is in the light. */
@@ -274,5 +281,5 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, comfortableWidth, rows: () => ({ top: layout.top, height: layout.height }) };
+  return { start, prepare, draw, highlight, fitsBeside, rows: () => ({ top: layout.top, height: layout.height }) };
 })();

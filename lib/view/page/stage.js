@@ -162,9 +162,7 @@ const stage = (() => {
   function arrange() {
     const views = find("stage-views");
     views.dataset.view = state.view;
-    const room = find("stage").clientWidth;
-    const beside = state.view === "both" && room >= 700 && heatMap.comfortableWidth() <= room * 0.5;
-    views.classList.toggle("is-beside", beside);
+    views.classList.toggle("is-beside", state.view === "both" && !printing && heatMap.fitsBeside(find("stage").clientWidth));
   }
 
   /** Draws everything again: another width, other colours. */
