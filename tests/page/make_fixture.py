@@ -104,9 +104,11 @@ class Maker:
         if update is not None:
             model["update"] = update
         return {"format": "attn-demo.attention", "version": 1, "model": model,
-                "source": {"text": text_of(source), "tokens": source, "ids": [number(token) for token in source]},
+                "source": {"text": text_of(source), "tokens": source,
+                    "ids": [number(token) for token in source]},
                 "encoder_self": encoder, "vectors": {"encoder_self": vectors},
-                "hypotheses": [self.hypothesis(source, tokens, -0.2 - 0.15 * i) for i, tokens in enumerate(targets)]}
+                "hypotheses": [self.hypothesis(source, tokens, -0.2 - 0.15 * i) for i,
+                    tokens in enumerate(targets)]}
 
 
 def text_of(tokens):
@@ -127,7 +129,8 @@ def add_report(record):
             for rows in heads:
                 entropy = sum(-w * math.log(w) for row in rows for w in row if w > 0) / max(1, len(rows))
                 one = {"entropy": shortest(entropy), "distance": shortest(dice.random() * 4)}
-                for key in ("diagonality", "end_mass", "punctuation_mass") + (("alignment",) if kind == "cross" else ()):
+                for key in ("diagonality", "end_mass", "punctuation_mass") + (("alignment",)
+                    if kind == "cross" else ()):
                     one[key] = shortest(dice.random())
                 made[-1].append(one)
         return made
@@ -158,21 +161,24 @@ def add_search(record, beams=4):
     first = record["hypotheses"][0]["tokens"]
     for t in range(0, len(first) - 1, 2):  # a dropped one beside every second step of the best
         beside = dict(nodes[index[tuple(first[:t + 1])]])
-        beside.update(id=98, token="\u2581oder", log_prob=-4.5, sum=shortest(beside["sum"] - 4), kept=False, ended=False)
+        beside.update(id=98, token="\u2581oder", log_prob=-4.5, sum=shortest(beside["sum"] - 4), kept=False,
+            ended=False)
         nodes.append(beside)
     record["search"] = {"beams": beams, "length_penalty": 1.0, "nodes": nodes}
 
 
 def pieces(text):
     """"The house+s" → ▁The ▁house s </s>: a plus marks where a word is cut."""
-    return [piece if i else "\u2581" + piece for word in text.split() for i, piece in enumerate(word.split("+"))] + [END]
+    return [piece if i else "\u2581" + piece for word in text.split() for i,
+        piece in enumerate(word.split("+"))] + [END]
 
 
 def main_records():
     maker = Maker(layers=2, heads=3, head_dim=16)
     first = maker.record(pieces("The group went home"), [pieces(text) for text in (
         "Die Gruppe ging nach Hause", "Die Gruppe ist nach Hause gegangen", "Die Gruppe fuhr heim")])
-    second = maker.record(pieces("The front+door+s were open+."), [pieces("Die Haus+tür+en stand+en offen+.")])
+    second = maker.record(pieces("The front+door+s were open+."),
+        [pieces("Die Haus+tür+en stand+en offen+.")])
     for record in (first, second):
         add_report(record)
     add_search(first)
@@ -213,7 +219,8 @@ HOSTILE = [
 def hostile_records():
     maker = Maker(layers=1, heads=2, head_dim=4)
     tokens = ["\u2581" + word for word in HOSTILE] + [END]
-    record = maker.record(tokens, [tokens, list(reversed(tokens[:-1])) + [END]], name="</script><b>\u202ename")
+    record = maker.record(tokens, [tokens, list(reversed(tokens[:-1])) + [END]],
+        name="</script><b>\u202ename")
     record["source"]["text"] = " ".join(HOSTILE)
     add_report(record)
     add_search(record)
@@ -254,7 +261,8 @@ def big_records():
     return [without_options(record)]
 
 
-MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
+MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records,
+    "empty": empty_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 
 

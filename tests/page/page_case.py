@@ -31,7 +31,8 @@ def write_page(name, lines):
     """The page of these JSON lines, by lib/view/page_html."""
     path = os.path.join(Shared.folder.name, name + ".html")
     with open(path, "wb") as page:
-        subprocess.run([FIXTURE_PROGRAM], input="".join(line + "\n" for line in lines).encode(), stdout=page, check=True)
+        subprocess.run([FIXTURE_PROGRAM], input="".join(line + "\n" for line in lines).encode(), stdout=page,
+            check=True)
     return path
 
 
@@ -62,8 +63,10 @@ class PageCase(unittest.TestCase):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 url = message["params"]["request"]["url"]
-                self.assertTrue(url.startswith(("file://" + Shared.folder.name, "about:")), f"the page asks for {url}")
-        self.assertIsNone(self.browser.run("return window.tripped === undefined ? null : window.tripped"), "text from the data ran")
+                self.assertTrue(url.startswith(("file://" + Shared.folder.name, "about:")),
+                    f"the page asks for {url}")
+        self.assertIsNone(self.browser.run("return window.tripped === undefined ? null : window.tripped"),
+            "text from the data ran")
 
     # ---- opening
 
@@ -107,7 +110,8 @@ class PageCase(unittest.TestCase):
         return self.js("return document.getElementById('stage-title').textContent")
 
     def texts(self, selector):
-        return self.js("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)", selector)
+        return self.js("return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)",
+            selector)
 
     def count(self, selector):
         return len(self.browser.all(selector))
@@ -154,4 +158,5 @@ class PageCase(unittest.TestCase):
 
 
 def mean(maps):
-    return [[sum(rows[q][k] for rows in maps) / len(maps) for k in range(len(maps[0][q]))] for q in range(len(maps[0]))]
+    return [[sum(rows[q][k] for rows in maps) / len(maps) for k in range(len(maps[0][q]))]
+        for q in range(len(maps[0]))]

@@ -57,9 +57,14 @@ class Keyboard(PageCase):
 
     def test_single_keys(self):
         self.open("#kind=cross&layer=0&head=0")
-        for keys, title in ((["h"], "cross-attention · layer 0 · head 1"), (["H", "H"], "cross-attention · layer 1 · head 2"), (["l"], "cross-attention · layer 0 · head 2"),
-                            (["1"], "encoder self-attention · layer 0 · head 2"), (["2"], "decoder self-attention · layer 0 · head 2"), (["3", "m"], "cross-attention · layer 0 · mean of 3 heads"),
-                            (["o"], "cross-attention · layer 0 · mean of 2 heads"), (["m"], "cross-attention · 2 layers · mean of 5 heads"), (["m", "h"], "cross-attention · layer 1 · head 0")):
+        for keys, title in ((["h"], "cross-attention · layer 0 · head 1"),
+            (["H", "H"], "cross-attention · layer 1 · head 2"), (["l"], "cross-attention · layer 0 · head 2"),
+                            (["1"], "encoder self-attention · layer 0 · head 2"), (["2"],
+                                "decoder self-attention · layer 0 · head 2"), (["3",
+                                "m"], "cross-attention · layer 0 · mean of 3 heads"),
+                            (["o"], "cross-attention · layer 0 · mean of 2 heads"), (["m"],
+                                "cross-attention · 2 layers · mean of 5 heads"), (["m",
+                                "h"], "cross-attention · layer 1 · head 0")):
             self.press(*keys)
             self.assertEqual(self.title(), title, keys)
         self.press("w")
@@ -101,7 +106,8 @@ class Keyboard(PageCase):
 
     def test_the_focus_is_seen(self):
         self.open()
-        for part in ("#hypotheses input", "#kind input", ".thumb", ".word-row", ".heat-cell", ".node", ".sort"):
+        for part in ("#hypotheses input", "#kind input", ".thumb", ".word-row", ".heat-cell", ".node",
+            ".sort"):
             self.tab_to(part)
             seen = self.js("""const e = document.activeElement; const box = e.matches('.segment input') ? e.nextElementSibling
                 : e.matches('.node') ? e.querySelector('rect') : e; const s = getComputedStyle(box);
@@ -117,7 +123,8 @@ class Reader(PageCase):
             seen = {}
             for node in tree:
                 role = node.get("role", {}).get("value")
-                if node.get("ignored") or role not in ("button", "radio", "checkbox", "slider", "link", "gridcell", "grid", "combobox", "columnheader",
+                if node.get("ignored") or role not in ("button", "radio", "checkbox", "slider", "link",
+                    "gridcell", "grid", "combobox", "columnheader",
                                                        "rowheader", "tree", "treeitem", "table", "region", "image", "group", "heading"):
                     continue
                 seen[role] = seen.get(role, 0) + 1
@@ -129,13 +136,15 @@ class Reader(PageCase):
     def test_what_happens_is_announced(self):
         self.open("#kind=cross&layer=0&head=0")
         self.browser.press("h")
-        self.wait_equal("cross-attention · layer 0 · head 1", "return document.getElementById('announcements').textContent")
+        self.wait_equal("cross-attention · layer 0 · head 1",
+            "return document.getElementById('announcements').textContent")
         self.assertEqual(self.browser.attribute("#announcements", "aria-live"), "polite")
 
 
 class Screens(PageCase):
     def test_nothing_sticks_out(self):
-        for name, address in (("main", "#cell=2.2"), ("main", "#kind=decoder_self&cell=1.0&branch=3"), ("training", ""), ("hostile", "#cell=3.3")):
+        for name, address in (("main", "#cell=2.2"), ("main", "#kind=decoder_self&cell=1.0&branch=3"),
+            ("training", ""), ("hostile", "#cell=3.3")):
             for width in (360, 640, 768, 1024, 1280, 1920, 2560):
                 self.browser.resize(width, 800)
                 self.open(address, name)
@@ -175,7 +184,8 @@ class Screens(PageCase):
 
     def test_text_stands_out_in_light_and_dark(self):
         for theme in ("light", "dark"):
-            for address in ("#kind=decoder_self&cell=2.1&lock=row.3&mean=layer", "#kind=cross&cell=2.1&lock=row.3&branch=3&off.cross=0.1", "#sentence=1&unit=words"):
+            for address in ("#kind=decoder_self&cell=2.1&lock=row.3&mean=layer",
+                "#kind=cross&cell=2.1&lock=row.3&branch=3&off.cross=0.1", "#sentence=1&unit=words"):
                 self.open(f"{address}&theme={theme}")
                 self.wait_for("colours to settle", "return document.getAnimations().length === 0")
                 checked, poor = self.js(self.CONTRASTS)
@@ -194,7 +204,8 @@ class Screens(PageCase):
     def test_the_scale_is_even_and_survives_grey(self):
         for theme, sign in (("light", -1), ("dark", 1)):
             self.open(f"#theme={theme}")
-            light = [116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y for y in map(self.luminance, self.ramp())]  # CIE L*
+            light = [116 * y ** (1 / 3) - 16 if y > 0.008856 else 903.3 * y
+                for y in map(self.luminance, self.ramp())]  # CIE L*
             self.assertGreater(abs(light[-1] - light[0]), 60)
             steps = [sign * (b - a) for a, b in zip(light, light[12:])]
             self.assertGreater(min(steps), 0, "it only goes one way")
@@ -207,9 +218,12 @@ class Screens(PageCase):
     def test_the_system_chooses_dark(self):
         grounds = {}
         for scheme in ("light", "dark"):
-            self.browser.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+            self.browser.command("Emulation.setEmulatedMedia",
+                {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
             self.open()
-            grounds[scheme] = self.luminance([int(n) for n in re.findall(r"\d+", self.js("return getComputedStyle(document.body).backgroundColor"))])
+            grounds[scheme] = self.luminance([int(n)
+                for n in re.findall(r"\d+",
+                self.js("return getComputedStyle(document.body).backgroundColor"))])
             self.assertEqual(self.browser.text("#theme"), "Dark" if scheme == "light" else "Light")
         self.assertGreater(grounds["light"], 0.8)
         self.assertLess(grounds["dark"], 0.02)

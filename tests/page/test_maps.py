@@ -4,7 +4,8 @@ import unittest
 
 from page_case import PageCase, mean
 
-KIND_NAMES = {"encoder_self": "encoder self-attention", "decoder_self": "decoder self-attention", "cross": "cross-attention"}
+KIND_NAMES = {"encoder_self": "encoder self-attention", "decoder_self": "decoder self-attention",
+    "cross": "cross-attention"}
 
 
 def maps_of(record, kind, hypothesis=0):
@@ -29,7 +30,8 @@ class Maps(PageCase):
         self.assertEqual(self.texts(".heat-rowhead"), ["The", "group", "went", "home", "</s>"])
         self.assertEqual(self.texts(".heat-colhead"), ["The", "group", "went", "home", "</s>"])
         self.choose("kind", "decoder_self")
-        self.assertEqual(self.texts(".heat-rowhead"), ["<pad> → Die", "Die → Gruppe", "Gruppe → ging", "ging → nach", "nach → Hause", "Hause → </s>"])
+        self.assertEqual(self.texts(".heat-rowhead"),
+            ["<pad> → Die", "Die → Gruppe", "Gruppe → ging", "ging → nach", "nach → Hause", "Hause → </s>"])
         self.assertEqual(self.texts(".heat-colhead"), ["<pad>", "Die", "Gruppe", "ging", "nach", "Hause"])
         self.choose("kind", "cross")
         self.assertEqual(self.texts(".heat-colhead"), ["The", "group", "went", "home", "</s>"])
@@ -37,7 +39,8 @@ class Maps(PageCase):
 
     def test_masked_cells_are_not_zeros(self):
         self.open("#kind=decoder_self&layer=0&head=0&digits=exact")
-        self.assertIn("masked", self.browser.attribute(".heat-cell[data-row='0'][data-column='1']", "aria-label"))
+        self.assertIn("masked", self.browser.attribute(".heat-cell[data-row='0'][data-column='1']",
+            "aria-label"))
         self.assertTrue(self.js("return !document.getElementById('legend-masked').hidden"))
         self.assertEqual(self.count("#line-picture .line-group[data-row='0'] .line"), 1)
         self.choose("kind", "cross")
@@ -50,7 +53,8 @@ class Maps(PageCase):
         self.browser.click(".thumb[data-layer='0'][data-head='2'] canvas")
         self.assertEqual(self.title(), "cross-attention · layer 0 · head 2")
         self.assert_map(record["hypotheses"][0]["cross"][0][2])
-        self.assertEqual(self.browser.attribute(".thumb[data-layer='0'][data-head='2']", "aria-selected"), "true")
+        self.assertEqual(self.browser.attribute(".thumb[data-layer='0'][data-head='2']", "aria-selected"),
+            "true")
 
     def test_small_maps_are_drawn_from_the_weights(self):
         self.open()
@@ -62,7 +66,8 @@ class Maps(PageCase):
                 size, pixels = self.pixels(f".thumb[data-layer='{layer}'][data-head='{head}'] canvas")
                 weights = [w for row in cross[layer][head] for w in row]
                 self.assertEqual(size, [len(cross[layer][head][0]), len(cross[layer][head])])
-                light = [0.2126 * pixels[4 * i] + 0.7152 * pixels[4 * i + 1] + 0.0722 * pixels[4 * i + 2] for i in range(len(weights))]
+                light = [0.2126 * pixels[4 * i] + 0.7152 * pixels[4 * i + 1] + 0.0722 * pixels[4 * i + 2]
+                    for i in range(len(weights))]
                 for i, a in enumerate(weights):
                     for j, b in enumerate(weights):
                         if a > b + 0.02:
@@ -90,7 +95,8 @@ class Maps(PageCase):
         shades = "return [...document.querySelectorAll('#line-columns .word-value')].map(e => e.textContent)"
         self.browser.hover("#line-rows .word[data-index='2']")
         self.wait_equal([f"{w:.2f}" for w in row], shades)
-        self.wait_equal(["2"], "return [...document.querySelectorAll('.line-group.is-active')].map(g => g.dataset.row)")
+        self.wait_equal(["2"],
+            "return [...document.querySelectorAll('.line-group.is-active')].map(g => g.dataset.row)")
         self.browser.away()
         self.wait_equal([""] * 5, shades)
         self.browser.click("#line-rows .word[data-index='2']")
@@ -108,14 +114,17 @@ class Maps(PageCase):
         self.open("#kind=cross&layer=0&head=0")
         column = [row[3] for row in self.records()[0]["hypotheses"][0]["cross"][0][0]]
         self.browser.click("#line-columns .word[data-index='3']")
-        self.wait_equal([f"{w:.2f}" for w in column], "return [...document.querySelectorAll('#line-rows .word-value')].map(e => e.textContent)")
+        self.wait_equal([f"{w:.2f}" for w in column],
+            "return [...document.querySelectorAll('#line-rows .word-value')].map(e => e.textContent)")
 
     def test_a_cell_is_read_out_exactly(self):
         self.open("#kind=cross&layer=0&head=0")
         weight = self.records()[0]["hypotheses"][0]["cross"][0][0][1][2]
         self.browser.hover(".heat-cell[data-row='1'][data-column='2']")
-        self.wait_for("the readout", "return document.querySelector('#readout .number') && document.getElementById('readout').textContent.includes('looks at')")
-        self.assertEqual(float(self.js("return document.querySelector('#readout .number').textContent")), weight)
+        self.wait_for("the readout",
+            "return document.querySelector('#readout .number') && document.getElementById('readout').textContent.includes('looks at')")
+        self.assertEqual(float(self.js("return document.querySelector('#readout .number').textContent")),
+            weight)
 
     def test_views_can_be_shown_alone(self):
         self.open()
@@ -178,21 +187,26 @@ class Words(PageCase):
                 if causal and start > end - 1:
                     made[-1].append(None)
                 else:
-                    made[-1].append(sum(rows[q][k] for q in range(first, end) for k in range(start, stop)) / (end - first))
+                    made[-1].append(sum(rows[q][k] for q in range(first, end)
+                        for k in range(start, stop)) / (end - first))
         return made
 
     def test_whole_words(self):
         self.open("#sentence=1&layer=1&head=2")
         record = self.records()[1]
         self.choose("unit", "words")
-        self.assertIn("summed over the pieces of the key word and averaged over those of the query word", self.browser.text("#word-rule"))
+        self.assertIn("summed over the pieces of the key word and averaged over those of the query word",
+            self.browser.text("#word-rule"))
         self.assert_near(self.merged(record["hypotheses"][0]["cross"][1][2], self.TARGET, self.SOURCE))
         self.assertEqual(self.texts(".heat-colhead"), ["The", "frontdoors", "were", "open", ".", "</s>"])
-        self.assertEqual(self.texts(".heat-rowhead"), ["<pad> → Die", "Die → Haustüren", "Haustüren → standen", "standen → offen", "offen → .", ". → </s>"])
+        self.assertEqual(self.texts(".heat-rowhead"),
+            ["<pad> → Die", "Die → Haustüren", "Haustüren → standen", "standen → offen", "offen → .",
+            ". → </s>"])
         self.choose("kind", "encoder_self")
         self.assert_near(self.merged(record["encoder_self"][1][2], self.SOURCE, self.SOURCE))
         self.choose("kind", "decoder_self")
-        self.assert_near(self.merged(record["hypotheses"][0]["decoder_self"][1][2], self.TARGET, self.READ, causal=True))
+        self.assert_near(self.merged(record["hypotheses"][0]["decoder_self"][1][2], self.TARGET, self.READ,
+            causal=True))
 
     def test_rows_still_sum_to_one(self):
         self.open("#sentence=1&unit=words&mean=all")
@@ -201,11 +215,13 @@ class Words(PageCase):
 
     def test_words_of_a_mean(self):
         self.open("#sentence=1&unit=words&mean=layer&layer=0&kind=cross")
-        self.assert_near(self.merged(mean(self.records()[1]["hypotheses"][0]["cross"][0]), self.TARGET, self.SOURCE))
+        self.assert_near(self.merged(mean(self.records()[1]["hypotheses"][0]["cross"][0]), self.TARGET,
+            self.SOURCE))
 
     def test_pieces_are_marked(self):
         self.open("#sentence=1")
-        self.assertEqual(self.texts(".heat-colhead"), ["The", "front", "‿door", "‿s", "were", "open", "‿.", "</s>"])
+        self.assertEqual(self.texts(".heat-colhead"),
+            ["The", "front", "‿door", "‿s", "were", "open", "‿.", "</s>"])
         self.assertIn("‿ goes on", self.browser.text("#stage-says"))
 
 
@@ -221,7 +237,8 @@ class Choices(PageCase):
 
     def test_sentences_are_chosen_from_a_list(self):
         self.open()
-        self.assertEqual(self.texts("#sentence-picker option"), ["1. The group went home", "2. The frontdoors were open.", "3. Yes"])
+        self.assertEqual(self.texts("#sentence-picker option"),
+            ["1. The group went home", "2. The frontdoors were open.", "3. Yes"])
         self.browser.click("#sentence-picker option[value='2']")
         self.wait_equal("Yes", "return document.getElementById('source-text').textContent")
         self.assert_map(self.records()[2]["hypotheses"][0]["cross"][1][0])
@@ -243,7 +260,8 @@ class Choices(PageCase):
         self.assertTrue(self.js("return document.querySelector('#unit input[value=words]').checked"))
 
     def test_a_wrong_address_does_no_harm(self):
-        for address in ("#kind=nothing&layer=99&head=-1&sentence=999&cell=88.99&lock=row.77&branch=5000", "#%%%&=&==&cell=1&off.cross=a,b",
+        for address in ("#kind=nothing&layer=99&head=-1&sentence=999&cell=88.99&lock=row.77&branch=5000",
+            "#%%%&=&==&cell=1&off.cross=a,b",
                         "#kind=__proto__&mean=constructor&sort=x'y&lock=column.999999999999", "#layer=1e3&head=0x1&theme=dark;"):
             self.open(address)
             self.assertIn("cross-attention · layer", self.title())
@@ -259,14 +277,16 @@ class Training(PageCase):
 
     def test_moments_of_one_text_make_a_slider(self):
         self.open("#kind=cross&layer=1&head=0")
-        by_update = {r["model"].get("update"): r for r in self.records() if r["source"]["text"] == "The group went home"}
+        by_update = {r["model"].get("update"): r for r in self.records()
+            if r["source"]["text"] == "The group went home"}
         self.assertEqual(self.count("#sentence-picker option"), 2)
         self.assertIn("update 1,500", self.browser.text("#training-says"))  # it begins at the end
         for index, update in enumerate(sorted(by_update)):
             self.moment(index)
             self.assertIn(f"update {update:,}", self.browser.text("#training-says"))
             self.assert_map(by_update[update]["hypotheses"][0]["cross"][1][0])
-            self.assertEqual(self.texts("#hypotheses .hypothesis-text"), [by_update[update]["hypotheses"][0]["text"]])
+            self.assertEqual(self.texts("#hypotheses .hypothesis-text"),
+                [by_update[update]["hypotheses"][0]["text"]])
         self.browser.click("#sentence-picker option[value='1']")
         self.wait_for("the slider to go", "return document.getElementById('training').hidden")
 
@@ -274,15 +294,19 @@ class Training(PageCase):
         self.open("#moment=2")
         self.browser.click("#training-play")
         self.assertEqual(self.browser.attribute("#training-play", "aria-label"), "pause")
-        self.wait_equal("play the training", "return document.getElementById('training-play').getAttribute('aria-label')")
+        self.wait_equal("play the training",
+            "return document.getElementById('training-play').getAttribute('aria-label')")
         self.assertIn("5 of 5", self.browser.text("#training-says"))
         self.browser.click("#training-play")  # from the beginning again
-        self.wait_for("the last moment", "return document.getElementById('training-says').textContent.includes('5 of 5')")
+        self.wait_for("the last moment",
+            "return document.getElementById('training-says').textContent.includes('5 of 5')")
 
     def test_motion_ends_at_the_exact_map(self):
-        self.browser.command("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-reduced-motion", "value": "no-preference"}]})
+        self.browser.command("Emulation.setEmulatedMedia",
+            {"features": [{"name": "prefers-reduced-motion", "value": "no-preference"}]})
         self.open("#kind=cross&layer=0&head=0")
-        by_update = {r["model"].get("update"): r for r in self.records() if r["source"]["text"] == "The group went home"}
+        by_update = {r["model"].get("update"): r for r in self.records()
+            if r["source"]["text"] == "The group went home"}
         self.choose("head", 2)
         rows = by_update[1500]["hypotheses"][0]["cross"][0][2]
         self.assert_map(rows)

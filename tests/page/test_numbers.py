@@ -25,7 +25,8 @@ def number(text):
 class Steps(PageCase):
     def explain(self, q, k):
         self.browser.click(f".heat-cell[data-row='{q}'][data-column='{k}']")
-        self.wait_for("the steps", "return document.querySelector('#steps-content [data-step], #steps-missing') !== null")
+        self.wait_for("the steps",
+            "return document.querySelector('#steps-content [data-step], #steps-missing') !== null")
 
     def step(self, name):
         return number(self.texts(f"[data-step='{name}']")[0])
@@ -60,14 +61,16 @@ class Steps(PageCase):
         for d in range(16):
             self.assertAlmostEqual(number(shown[0][2][d][0]), query[d] * keys[k][d], delta=6e-4)
             self.assertAlmostEqual(number(shown[1][1][d][0]), weights[k] * values[k][d], delta=6e-4)
-            self.assertAlmostEqual(number(shown[1][2][d][0]), sum(w * v[d] for w, v in zip(weights, values)), delta=6e-4)
+            self.assertAlmostEqual(number(shown[1][2][d][0]), sum(w * v[d] for w, v in zip(weights, values)),
+                delta=6e-4)
         self.browser.click("[data-more='vectors']")
 
     def test_every_number_of_some_cells(self):
         self.open()
         record = self.records()[0]
         first = record["hypotheses"][0]
-        for kind, place, cells in (("cross", (1, 2), ((3, 1), (0, 4))), ("encoder_self", (0, 1), ((2, 2),)), ("decoder_self", (1, 0), ((4, 2), (5, 5)))):
+        for kind, place, cells in (("cross", (1, 2), ((3, 1), (0, 4))), ("encoder_self", (0, 1), ((2, 2),)),
+            ("decoder_self", (1, 0), ((4, 2), (5, 5)))):
             self.choose("kind", kind)
             self.choose("layer", place[0])
             self.choose("head", place[1])
@@ -106,8 +109,11 @@ class Steps(PageCase):
         self.explain(0, 1)
         self.assertIn("missing", self.browser.text("#steps-missing"))
         row = self.records()[2]["encoder_self"][0][0][0]
-        self.assertAlmostEqual(number(self.texts("[data-step='ratio']")[0]), math.log(row[1] / max(row)), delta=1e-5)
-        self.assertEqual(self.texts(".row-table tbody td.number")[1::2], [self.js("return arguments[0] < 1e-4 ? arguments[0].toExponential() : String(arguments[0])", w) for w in row])
+        self.assertAlmostEqual(number(self.texts("[data-step='ratio']")[0]), math.log(row[1] / max(row)),
+            delta=1e-5)
+        self.assertEqual(self.texts(".row-table tbody td.number")[1::2],
+            [self.js("return arguments[0] < 1e-4 ? arguments[0].toExponential() : String(arguments[0])", w)
+            for w in row])
 
     def test_a_merged_cell_shows_its_pieces(self):
         self.open("#sentence=1&unit=words&kind=cross&layer=0&head=0")
@@ -136,7 +142,8 @@ class Search(PageCase):
             label, look = labels[str(index)]
             fate = "ended" if node["ended"] else "kept" if node["kept"] else "dropped"
             self.assertIn(f"is-{fate}", look)
-            for part in (f"step {node['step']},", node["token"], fate, f"sum {node['sum']:.3f}", f"score {node['score']:.3f}"):
+            for part in (f"step {node['step']},", node["token"], fate, f"sum {node['sum']:.3f}",
+                f"score {node['score']:.3f}"):
                 self.assertIn(part.replace("-", "\u2212") if part[0] == "s" else part, label)
         self.browser.click("#tree-dropped")
         kept = sum(node["kept"] or node["ended"] for node in nodes)
@@ -146,7 +153,8 @@ class Search(PageCase):
         self.open("#kind=cross&layer=1&head=1")
         record = self.records()[0]
         nodes = record["search"]["nodes"]
-        for index in (4, len(nodes) - 1, next(i for i, n in enumerate(nodes) if n["parent"] > 0 and n["token"] == END)):
+        for index in (4, len(nodes) - 1, next(i for i, n in enumerate(nodes) if n["parent"] > 0
+            and n["token"] == END)):
             path = [index]
             while nodes[path[0]]["parent"] >= 0:
                 path.insert(0, nodes[path[0]]["parent"])
@@ -154,7 +162,8 @@ class Search(PageCase):
             self.assert_map([nodes[i]["cross"][1][1] for i in path])
             self.choose("kind", "decoder_self")
             steps = len(path)
-            self.assert_map([nodes[i]["decoder_self"][1][1] + [0.0] * (steps - t - 1) for t, i in enumerate(path)], causal=True)
+            self.assert_map([nodes[i]["decoder_self"][1][1] + [0.0] * (steps - t - 1) for t,
+                i in enumerate(path)], causal=True)
             self.assertEqual(self.texts(".heat-colhead")[0], "<pad>")
             self.choose("kind", "cross")
             self.assertEqual(self.count(".node.is-path"), steps)
@@ -186,7 +195,8 @@ class Report(PageCase):
     def test_best_aligning_heads_are_marked(self):
         self.open("#kind=cross")
         report = self.records()[0]["hypotheses"][0]["report"]["cross"]
-        best = max((figures["alignment"], layer, head) for layer, heads in enumerate(report) for head, figures in enumerate(heads))
+        best = max((figures["alignment"], layer, head) for layer, heads in enumerate(report) for head,
+            figures in enumerate(heads))
         marked = self.js("return [...document.querySelectorAll('.report-table tr')].filter(r => r.querySelector('.star')).map(r => [Number(r.dataset.layer), Number(r.dataset.head)])")
         self.assertEqual(marked, [[best[1], best[2]]])
         self.assertEqual(self.count(".thumb.is-best"), 1)

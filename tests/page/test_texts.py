@@ -15,7 +15,8 @@ class Hostile(PageCase):
     page = "hostile"
 
     def test_text_stays_text(self):
-        for address in ("", "#kind=encoder_self&cell=3.3", "#kind=decoder_self&unit=words&cell=2.2", "#hypothesis=1&cell=0.0&mean=all", "#branch=5&cell=1.1", "#sentence=1"):
+        for address in ("", "#kind=encoder_self&cell=3.3", "#kind=decoder_self&unit=words&cell=2.2",
+            "#hypothesis=1&cell=0.0&mean=all", "#branch=5&cell=1.1", "#sentence=1"):
             self.open(address)
             self.assertEqual(self.count("script"), 2)
             self.assertEqual(self.count("img, iframe, object, embed, link, base, [onload], [onerror], [onclick]"), 0)
@@ -30,7 +31,8 @@ class Hostile(PageCase):
     def test_what_cannot_be_seen_is_written_out(self):
         self.open()
         heads = self.texts(".heat-colhead")
-        for shown in ("\\u{1b}[31mred\\u{1b}[0m", "a\\u{202e}b\\u{2066}c", "x\\u{2028}y\\u{2029}z", "\\u{200b}", "\\u{feff}", "\\u{0}", "\\u{e0041}", "\"\u00a0\"",
+        for shown in ("\\u{1b}[31mred\\u{1b}[0m", "a\\u{202e}b\\u{2066}c", "x\\u{2028}y\\u{2029}z",
+            "\\u{200b}", "\\u{feff}", "\\u{0}", "\\u{e0041}", "\"\u00a0\"",
                       "\U0001f468\u200d\U0001f469\u200d\U0001f467"):
             self.assertIn(shown, heads)
         text = self.js("return document.getElementById('page').textContent")
@@ -58,7 +60,8 @@ class Hostile(PageCase):
         record["encoder_self"][0][0][1][1] = None
         self.open_path(write_page("nan", [json.dumps(record)]), "#kind=encoder_self&layer=0&head=0")
         self.assertEqual(self.shown_map()[1][1], "NaN")
-        for address in ("#kind=encoder_self&layer=0&head=0&cell=1.0", "#kind=encoder_self&mean=all&unit=words&cell=1.1", "#kind=encoder_self&layer=0&lock=row.1"):
+        for address in ("#kind=encoder_self&layer=0&head=0&cell=1.0",
+            "#kind=encoder_self&mean=all&unit=words&cell=1.1", "#kind=encoder_self&layer=0&lock=row.1"):
             self.open_path(os.path.join(Shared.folder.name, "nan.html"), address)
             self.assertEqual(self.count(".heat-row"), 5)
 
@@ -80,7 +83,8 @@ class Sizes(PageCase):
 
     def test_no_sentence_at_all(self):
         self.browser.open(write_page("none", []))
-        self.wait_equal("This page holds no sentence.", "return document.getElementById('failure').textContent")
+        self.wait_equal("This page holds no sentence.",
+            "return document.getElementById('failure').textContent")
 
     def test_sixty_tokens_six_layers_sixteen_heads(self):
         self.open("#kind=encoder_self", name="big")
@@ -103,7 +107,8 @@ class Sizes(PageCase):
                 else:
                     self.assertEqual(float(text), rows[21][k])
         self.browser.hover(".thumb[data-layer='5'][data-head='15']")
-        self.wait_for("all small maps", "return [...document.querySelectorAll('.thumb canvas')].every(c => c.width === 60)")
+        self.wait_for("all small maps",
+            "return [...document.querySelectorAll('.thumb canvas')].every(c => c.width === 60)")
         self.choose("unit", "words")
         self.assertGreater(self.count(".heat-row"), 30)
         self.choose("mean", "all")
@@ -136,7 +141,8 @@ class Sizes(PageCase):
 class Program(unittest.TestCase):
     def test_a_missing_browser_is_no_success(self):
         here = os.path.dirname(os.path.abspath(__file__))
-        run = subprocess.run([sys.executable, os.path.join(here, "run_tests.py"), "--fixture", page_case.FIXTURE_PROGRAM],
+        run = subprocess.run([sys.executable, os.path.join(here, "run_tests.py"), "--fixture",
+            page_case.FIXTURE_PROGRAM],
                              env={**os.environ, "PATH": "/nonexistent"}, capture_output=True, text=True)
         self.assertEqual(run.returncode, 1)
         self.assertIn("apt-get install chromium chromium-driver", run.stderr)
@@ -144,12 +150,14 @@ class Program(unittest.TestCase):
     def test_records_become_the_same_bytes_as_here(self):
         """The page's data are the lines, with every "<" and line separator of JavaScript escaped."""
         lines = make_fixture.lines("hostile")
-        page = subprocess.run([page_case.FIXTURE_PROGRAM], input="\n".join(lines).encode(), capture_output=True, check=True).stdout.decode()
+        page = subprocess.run([page_case.FIXTURE_PROGRAM], input="\n".join(lines).encode(),
+            capture_output=True, check=True).stdout.decode()
         start = page.index('id="attn-data">') + len('id="attn-data">')
         data = page[start:page.index("</script>", start)]
         for character in "<\u2028\u2029":
             self.assertNotIn(character, data)
-        self.assertEqual(json.loads(data), {"format": "attn-demo.page", "version": 1, "records": [json.loads(line) for line in lines]})
+        self.assertEqual(json.loads(data), {"format": "attn-demo.page", "version": 1,
+            "records": [json.loads(line) for line in lines]})
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ class Browser:
         self.session = None
         try:
             self.url = f"http://127.0.0.1:{self._port()}"
-            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
+            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--hide-scrollbars",
                          "--force-device-scale-factor=1", f"--window-size={width},{height}",
                          f"--user-data-dir={self.profile}/user"]
             if calm:
@@ -84,7 +85,8 @@ class Browser:
 
     def _open(self, browser, arguments):
         answer = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
-            "browserName": "chrome", "timeouts": {"script": int(PATIENCE * 1000), "pageLoad": int(PATIENCE * 1000)},
+            "browserName": "chrome", "timeouts": {"script": int(PATIENCE * 1000),
+                "pageLoad": int(PATIENCE * 1000)},
             "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
             "goog:chromeOptions": {"binary": browser, "args": arguments}}}}, fresh=True)
         self.session = answer["sessionId"]
@@ -154,7 +156,8 @@ class Browser:
     # ---- elements
 
     def all(self, selector):
-        return [found[ELEMENT] for found in self._ask("POST", "/elements", {"using": "css selector", "value": selector})]
+        return [found[ELEMENT] for found in self._ask("POST", "/elements",
+            {"using": "css selector", "value": selector})]
 
     def one(self, selector):
         return until(f"an element {selector}", lambda: (self.all(selector) or [None])[0])
@@ -171,12 +174,15 @@ class Browser:
 
     def hover(self, selector):
         self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'})", selector)
-        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
-            {"type": "pointerMove", "duration": 0, "x": 0, "y": 0, "origin": {ELEMENT: self.one(selector)}}]}]})
+        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+            "parameters": {"pointerType": "mouse"}, "actions": [
+            {"type": "pointerMove", "duration": 0, "x": 0, "y": 0,
+                "origin": {ELEMENT: self.one(selector)}}]}]})
 
     def away(self):
         """Moves the pointer to where nothing is."""
-        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [
+        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+            "parameters": {"pointerType": "mouse"}, "actions": [
             {"type": "pointerMove", "duration": 0, "x": 2, "y": 2}]}]})
 
     def press(self, *keys):

@@ -16,7 +16,8 @@ function fill(node, options, children) {
   for (const [name, value] of Object.entries(options || {})) {
     if (value === undefined || value === null || value === false) continue;
     if (name === "text") node.textContent = value;
-    else if (name === "on") for (const [event, run] of Object.entries(value)) node.addEventListener(event, run);
+    else if (name === "on") for (const [event, run] of Object.entries(value)) node.addEventListener(event,
+        run);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
   for (const child of children.flat(Infinity)) {

@@ -20,16 +20,19 @@ const heatMap = (() => {
 
   function layoutFor(n, m, available) {
     const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
-    const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 16, Math.max(72, available * 0.38));
+    const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 16,
+        Math.max(72, available * 0.38));
     const labelWidth = Math.min(widest(scene.columns.map((column) => column.label)), 150);
     const room = available - headWidth - 2;
     const smallest = state.digits === "exact" ? 92 : 11;
     let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
     const level = labelWidth + 10 <= width;  // labels lie level where they fit, else they lean
     const lean = level ? 0 : Math.ceil(labelWidth * 0.71);
-    if (!level && width > smallest) width = Math.max(smallest, Math.min(width, Math.floor((room - lean) / m)));
+    if (!level && width > smallest) width = Math.max(smallest,
+        Math.min(width, Math.floor((room - lean) / m)));
     const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
-    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean, numbers: state.digits !== "none" && width >= 29 };
+    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean,
+        numbers: state.digits !== "none" && width >= 29 };
   }
 
   /** Whether lines and map have room beside each other. */
@@ -50,24 +53,29 @@ const heatMap = (() => {
 
   function headerOf(row) {
     const text = row.writes === null ? [dataText(row.reads)]
-      : [dataText(row.reads, { class: "quiet" }), make("span", { class: "quiet", text: " → " }), dataText(row.writes)];
-    return make("div", { class: "heat-rowhead", role: "rowheader", title: rowLabel(row), "aria-label": spokenRow(row) }, text);
+      : [dataText(row.reads, { class: "quiet" }), make("span", { class: "quiet", text: " → " }),
+          dataText(row.writes)];
+    return make("div", { class: "heat-rowhead", role: "rowheader", title: rowLabel(row),
+        "aria-label": spokenRow(row) }, text);
   }
 
   function build() {
     columnHeads = scene.columns.map((column, k) =>
-      make("div", { class: "heat-colhead", role: "columnheader", "aria-colindex": k + 2, title: column.label },
+      make("div", { class: "heat-colhead", role: "columnheader", "aria-colindex": k + 2,
+          title: column.label },
         dataText(column.label)));
     rowElements = scene.rows.map((row, q) =>
       make("div", { class: "heat-row", role: "row", "aria-rowindex": q + 2, "data-row": q }, headerOf(row)));
     filled = new Map();
     const heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
-      make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1, "aria-label": "rows look, columns are looked at" }),
+      make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
+          "aria-label": "rows look, columns are looked at" }),
       columnHeads);
     grid.setAttribute("aria-rowcount", scene.rows.length + 1);
     grid.setAttribute("aria-colcount", scene.columns.length + 1);
     replaceChildren(grid, heads, rowElements);
-    at = { row: Math.min(at.row, scene.rows.length - 1), column: Math.min(at.column, scene.columns.length - 1) };
+    at = { row: Math.min(at.row, scene.rows.length - 1),
+        column: Math.min(at.column, scene.columns.length - 1) };
     if (scene.matrix.w.length <= MOST_CELLS) scene.rows.forEach((_, q) => fillRow(q));
   }
 
@@ -80,7 +88,8 @@ const heatMap = (() => {
       }
     }
     const cells = scene.columns.map((_, k) =>
-      make("div", { class: "heat-cell", role: "gridcell", tabindex: "-1", "aria-colindex": k + 2, "data-row": q, "data-column": k }));
+      make("div", { class: "heat-cell", role: "gridcell", tabindex: "-1", "aria-colindex": k + 2,
+          "data-row": q, "data-column": k }));
     rowElements[q].append(...cells);
     filled.set(q, cells);
     nameCells(q);
@@ -96,7 +105,8 @@ const heatMap = (() => {
       const text = weightText(q, k);
       cell.dataset.value = text;
       cell.setAttribute("aria-label", `${text}, ${row}, looks at ${scene.columns[k].label}`);
-      cell.setAttribute("aria-selected", String(Boolean(state.cell) && state.cell.q === q && state.cell.k === k));
+      cell.setAttribute("aria-selected", String(Boolean(state.cell) && state.cell.q === q
+          && state.cell.k === k));
       cell.classList.toggle("is-explained", Boolean(state.cell) && state.cell.q === q && state.cell.k === k);
       cell.tabIndex = at.row === q && at.column === k ? 0 : -1;
     });
@@ -119,15 +129,18 @@ const heatMap = (() => {
     const { n, m } = scene.matrix;
     const beside = find("stage-views").classList.contains("is-beside");
     const whole = find("stage").clientWidth;
-    const room = beside ? Math.max(whole * 0.45, Math.min(whole * MOST_BESIDE, comfortableWidth())) : find("heat").clientWidth;
+    const room = beside ? Math.max(whole * 0.45, Math.min(whole * MOST_BESIDE, comfortableWidth()))
+        : find("heat").clientWidth;
     const paper = printing ? Math.min(room, 690) : room;
     layout = layoutFor(n, m, Math.max(220, paper));
-    for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height], ["top", layout.top], ["lean", layout.right]]) {
+    for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height],
+        ["top", layout.top], ["lean", layout.right]]) {
       grid.style.setProperty(`--heat-${name}`, `${value}px`);
     }
     grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
     grid.classList.toggle("is-level", layout.level);
-    columnHeads.forEach((head, k) => { head.style.left = `${layout.headWidth + (layout.level ? k : k + 0.5) * layout.width}px`; });
+    columnHeads.forEach((head, k) =>
+        { head.style.left = `${layout.headWidth + (layout.level ? k : k + 0.5) * layout.width}px`; });
     fillRow(at.row);
     for (const q of filled.keys()) { nameCells(q); placeCells(q); }
     grid.setAttribute("aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
@@ -196,7 +209,8 @@ const heatMap = (() => {
   /** A frame round what is in the light. */
   function highlight(active) {
     const row = active && active.axis === "row" ? active.index : -1;
-    const column = active && active.axis === "column" ? active.index : active && active.other !== undefined ? active.other : -1;
+    const column = active && active.axis === "column" ? active.index : active && active.other !== undefined
+        ? active.other : -1;
     const lockedRow = state.lock && state.lock.axis === "row" ? state.lock.index : -1;
     const lockedColumn = state.lock && state.lock.axis === "column" ? state.lock.index : -1;
     rowElements.forEach((element, q) => {
@@ -259,7 +273,8 @@ const heatMap = (() => {
     if (event.pointerType === "touch" || !layout) return;
     const head = event.target.closest(".heat-rowhead, .heat-colhead");
     const cell = cellAt(event);
-    if (head && head.classList.contains("heat-rowhead")) stage.point({ axis: "row", index: Number(head.parentNode.dataset.row) });
+    if (head && head.classList.contains("heat-rowhead")) stage.point({ axis: "row",
+        index: Number(head.parentNode.dataset.row) });
     else if (head) stage.point({ axis: "column", index: columnHeads.indexOf(head) });
     else stage.point(cell ? { axis: "row", index: cell.q, other: cell.k } : null);
   }
@@ -281,5 +296,6 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, fitsBeside, rows: () => ({ top: layout.top, height: layout.height }) };
+  return { start, prepare, draw, highlight, fitsBeside, rows: () =>
+      ({ top: layout.top, height: layout.height }) };
 })();

@@ -4,7 +4,8 @@ const keyboard = (() => {
   let enabled = true;
 
   const step = (value, count, by) => (count === 0 ? 0 : (value + by + count) % count);
-  const next = (key) => change({ [key]: CHOICES[key][step(CHOICES[key].indexOf(state[key]), CHOICES[key].length, 1)] });
+  const next = (key) => change({ [key]: CHOICES[key][step(CHOICES[key].indexOf(state[key]),
+      CHOICES[key].length, 1)] });
 
   /** The next head that is switched on, over all layers. */
   function moveHead(by) {
@@ -25,18 +26,25 @@ const keyboard = (() => {
   }
 
   const KEYS = [
-    { keys: ["1", "2", "3"], says: "encoder, decoder, cross-attention", run: (key) => change({ kind: CHOICES.kind[Number(key) - 1] }) },
-    { keys: ["h", "H"], says: "next, previous head that is on", run: (key) => moveHead(key === "h" ? 1 : -1) },
-    { keys: ["l", "L"], says: "next, previous layer", run: (key) => change({ layer: step(state.layer, scene.shape.layers, key === "l" ? 1 : -1) }) },
+    { keys: ["1", "2", "3"], says: "encoder, decoder, cross-attention", run: (key) =>
+        change({ kind: CHOICES.kind[Number(key) - 1] }) },
+    { keys: ["h", "H"], says: "next, previous head that is on", run: (key) =>
+        moveHead(key === "h" ? 1 : -1) },
+    { keys: ["l", "L"], says: "next, previous layer", run: (key) =>
+        change({ layer: step(state.layer, scene.shape.layers, key === "l" ? 1 : -1) }) },
     { keys: ["o"], says: "switch the head on or off", run: () => switchHead(state.layer, state.head) },
     { keys: ["m"], says: "one head, mean of the layer, mean of all", run: () => next("mean") },
     { keys: ["w"], says: "subwords or whole words", run: () => next("unit") },
     { keys: ["v"], says: "lines and heat map, lines, heat map", run: () => next("view") },
     { keys: ["d"], says: "numbers: two decimals, exact, none", run: () => next("digits") },
     { keys: ["r"], says: "shade by weight or by its root", run: () => next("shade") },
-    { keys: ["n", "N"], says: "next, previous translation", run: (key) => change({ hypothesis: step(state.hypothesis, scene.record.hypotheses.length, key === "n" ? 1 : -1), branch: null }) },
-    { keys: ["s", "S"], says: "next, previous sentence", run: (key) => change({ sentence: step(state.sentence, sentences.length, key === "s" ? 1 : -1) }) },
-    { keys: ["t", "T"], says: "later, earlier in the training", run: (key) => change({ moment: clamp(state.moment + (key === "t" ? 1 : -1), scene.sentence.moments.length) }) },
+    { keys: ["n", "N"], says: "next, previous translation", run: (key) =>
+        change({ hypothesis: step(state.hypothesis, scene.record.hypotheses.length, key === "n" ? 1 : -1),
+        branch: null }) },
+    { keys: ["s", "S"], says: "next, previous sentence", run: (key) =>
+        change({ sentence: step(state.sentence, sentences.length, key === "s" ? 1 : -1) }) },
+    { keys: ["t", "T"], says: "later, earlier in the training", run: (key) =>
+        change({ moment: clamp(state.moment + (key === "t" ? 1 : -1), scene.sentence.moments.length) }) },
     { keys: ["c"], says: "light or dark colours", run: () => controls.nextTheme() },
     { keys: ["Escape"], says: "close the step-by-step, unlock, leave the branch", run: leave },
     { keys: ["?"], says: "these keys", run: openHelp },
@@ -65,8 +73,11 @@ const keyboard = (() => {
   }
 
   function writeHelp() {
-    const row = (keys, says) => make("div", { class: "key-row" }, make("dt", {}, keys.map((key) => make("kbd", { text: key === "Escape" ? "Esc" : key }))), make("dd", { text: says }));
-    replaceChildren(find("keys-list"), GRIDS.map(([key, says]) => row([key], says)), KEYS.map((entry) => row(entry.keys, entry.says)));
+    const row = (keys, says) => make("div", { class: "key-row" },
+        make("dt", {}, keys.map((key) => make("kbd", { text: key === "Escape" ? "Esc" : key }))),
+        make("dd", { text: says }));
+    replaceChildren(find("keys-list"), GRIDS.map(([key, says]) => row([key], says)),
+        KEYS.map((entry) => row(entry.keys, entry.says)));
   }
 
   function start() {

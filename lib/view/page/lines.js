@@ -36,13 +36,16 @@ const linesView = (() => {
     const label = isRow
       ? (row.writes === null
         ? [dataText(row.reads, { class: "word-text" })]
-        : [dataText(row.reads, { class: "word-reads" }), make("span", { class: "word-arrow", "aria-hidden": "true", text: "→" }),
+        : [dataText(row.reads, { class: "word-reads" }),
+            make("span", { class: "word-arrow", "aria-hidden": "true", text: "→" }),
            dataText(row.writes, { class: "word-text" })])
       : [dataText(scene.columns[index].label, { class: "word-text" })];
     const value = make("span", { class: "word-value", "aria-hidden": "true" });
     return make("button", {
-      type: "button", class: `word word-${axis}`, tabindex: "-1", "data-index": index, "aria-pressed": "false",
-    }, isRow ? [value, make("span", { class: "word-label" }, label)] : [make("span", { class: "word-label" }, label), value]);
+      type: "button", class: `word word-${axis}`, tabindex: "-1", "data-index": index,
+          "aria-pressed": "false",
+    }, isRow ? [value, make("span", { class: "word-label" }, label)]
+        : [make("span", { class: "word-label" }, label), value]);
   }
 
   function build() {
@@ -103,12 +106,14 @@ const linesView = (() => {
   function highlight(active) {
     host.classList.toggle("has-active", active !== null);
     const columnActive = active && active.axis === "column";
-    groups.forEach((group, q) => group.classList.toggle("is-active", Boolean(active) && active.axis === "row" && active.index === q));
+    groups.forEach((group, q) => group.classList.toggle("is-active", Boolean(active) && active.axis === "row"
+        && active.index === q));
     for (const [at, path] of paths) {
       path.classList.toggle("is-active", Boolean(columnActive) && at % scene.columns.length === active.index);
     }
     markWords(rowButtons, "row", active, (q) => (columnActive ? [q, active.index] : null));
-    markWords(columnButtons, "column", active, (k) => (active && active.axis === "row" ? [active.index, k] : null));
+    markWords(columnButtons, "column", active, (k) =>
+        (active && active.axis === "row" ? [active.index, k] : null));
   }
 
   function markWords(buttons, axis, active, cellOf) {
@@ -132,12 +137,14 @@ const linesView = (() => {
 
   function nameWords() {
     rowButtons.forEach((button, q) => {
-      const seen = largest("row", q, 3).map(({ index, weight }) => `${scene.columns[index].label} ${fixed(weight, 2)}`);
+      const seen = largest("row", q, 3).map(({ index, weight }) =>
+          `${scene.columns[index].label} ${fixed(weight, 2)}`);
       button.setAttribute("aria-label", `${spokenRow(scene.rows[q])}: looks at ${seen.join(", ")}`);
       button.title = rowLabel(scene.rows[q]);
     });
     columnButtons.forEach((button, k) => {
-      const seen = largest("column", k, 3).map(({ index, weight }) => `${rowLabel(scene.rows[index])} ${fixed(weight, 2)}`);
+      const seen = largest("column", k, 3).map(({ index, weight }) =>
+          `${rowLabel(scene.rows[index])} ${fixed(weight, 2)}`);
       button.setAttribute("aria-label", `${scene.columns[k].label}: looked at by ${seen.join(", ")}`);
       button.title = scene.columns[k].label;
     });
@@ -159,7 +166,8 @@ const linesView = (() => {
   function placeOf(event) {
     const button = event.target.closest(".word");
     if (!button) return null;
-    return { axis: button.classList.contains("word-row") ? "row" : "column", index: Number(button.dataset.index) };
+    return { axis: button.classList.contains("word-row") ? "row" : "column",
+        index: Number(button.dataset.index) };
   }
 
   /** The cell of a line that the pointer is on. */

@@ -38,7 +38,8 @@ function beginPage() {
     find("failure").hidden = false;
     return;
   }
-  for (const view of [controls, trainingView, overview, stage, stepsView, treeView, reportView, keyboard]) view.start();
+  for (const view of [controls, trainingView, overview, stage, stepsView, treeView, reportView,
+      keyboard]) view.start();
   followJumps();
   onChange(updateAll);
   find("page").hidden = false;

@@ -70,13 +70,15 @@ const overview = (() => {
     host.style.setProperty("--heads", heads);
     host.setAttribute("aria-rowcount", layers);
     host.setAttribute("aria-colcount", heads);
-    const top = make("div", { class: "thumb-row thumb-heads", "aria-hidden": "true" }, make("span", { class: "thumb-layer" }),
+    const top = make("div", { class: "thumb-row thumb-heads", "aria-hidden": "true" },
+        make("span", { class: "thumb-layer" }),
       Array.from({ length: heads }, (_, head) => make("span", { class: "thumb-name", text: head })));
     const rows = Array.from({ length: layers }, (_, layer) => {
       const row = Array.from({ length: heads }, (_, head) => thumbOf(layer, head));
       thumbs.push(...row);
       return make("div", { class: "thumb-row", role: "row" },
-        make("span", { class: "thumb-layer", role: "presentation", "aria-hidden": "true", text: layer }), row.map((thumb) => thumb.cell));
+        make("span", { class: "thumb-layer", role: "presentation", "aria-hidden": "true", text: layer }),
+            row.map((thumb) => thumb.cell));
     });
     replaceChildren(host, top, rows);
     for (const thumb of thumbs) watcher.observe(thumb.cell);
@@ -139,7 +141,8 @@ const overview = (() => {
       build(scene.shape);
     }
     host.setAttribute("aria-label", `all heads of ${KINDS[scene.kind].name}, layers down, heads across`);
-    drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, state.shade, isDark()].join();
+    drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, state.shade,
+        isDark()].join();
     for (const thumb of thumbs) if (thumb.inSight || printing) draw(thumb);
     mark(reportOf(scene.record, scene.hypothesis, scene.kind));
     const on = thumbs.filter((thumb) => isOn(scene.kind, thumb.layer, thumb.head)).length;

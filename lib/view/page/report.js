@@ -2,19 +2,24 @@
 
 const COLUMNS = [
   { key: "place", label: "head", says: "layer · head" },
-  { key: "entropy", label: "entropy", says: "How spread out its rows are, in nats: 0 is one word, ln S all S words alike", digits: 2 },
+  { key: "entropy", label: "entropy",
+      says: "How spread out its rows are, in nats: 0 is one word, ln S all S words alike", digits: 2 },
   { key: "distance", label: "distance", says: "How far away it looks on the mean, in tokens", digits: 2 },
-  { key: "diagonality", label: "diagonal", says: "1: it looks along the diagonal; 0: as far from it as can be", digits: 2, share: true },
-  { key: "end_mass", label: "on end", says: "Weight on the end symbol (in the decoder: on the start symbol)", digits: 2, share: true },
+  { key: "diagonality", label: "diagonal",
+      says: "1: it looks along the diagonal; 0: as far from it as can be", digits: 2, share: true },
+  { key: "end_mass", label: "on end", says: "Weight on the end symbol (in the decoder: on the start symbol)",
+      digits: 2, share: true },
   { key: "punctuation_mass", label: "on punctuation", says: "Weight on punctuation", digits: 2, share: true },
-  { key: "alignment", label: "aligns", says: "How well it pairs words one to one: 1 is perfect", digits: 2, share: true },
+  { key: "alignment", label: "aligns", says: "How well it pairs words one to one: 1 is perfect", digits: 2,
+      share: true },
 ];
 
 /** The best aligning tenth of all heads, at least one: "layer.head". */
 function bestHeads(report) {
   const ranked = [];
   report.forEach((heads, layer) => heads.forEach((figures, head) => {
-    if (figures && typeof figures.alignment === "number") ranked.push({ key: headKey(layer, head), alignment: figures.alignment });
+    if (figures && typeof figures.alignment === "number") ranked.push({ key: headKey(layer, head),
+        alignment: figures.alignment });
   }));
   ranked.sort((a, b) => b.alignment - a.alignment);
   const heads = report.reduce((sum, layer) => sum + layer.length, 0);
@@ -53,9 +58,12 @@ const reportView = (() => {
   function headCell(column) {
     const up = state.sort === column.key;
     const down = state.sort === `-${column.key}`;
-    return make("th", { scope: "col", class: column.key === "place" ? "" : "number", "aria-sort": up ? "ascending" : down ? "descending" : "none" },
-      make("button", { type: "button", class: "sort", title: column.says, "data-sort": column.key, on: { click: () => sortBy(column.key) } },
-        column.label, make("span", { class: "sort-mark", "aria-hidden": "true", text: up ? "↑" : down ? "↓" : "" })));
+    return make("th", { scope: "col", class: column.key === "place" ? "" : "number", "aria-sort": up
+        ? "ascending" : down ? "descending" : "none" },
+      make("button", { type: "button", class: "sort", title: column.says, "data-sort": column.key,
+          on: { click: () => sortBy(column.key) } },
+        column.label, make("span", { class: "sort-mark", "aria-hidden": "true", text: up ? "↑" : down ? "↓"
+            : "" })));
   }
 
   function figureCell(column, value, top) {
@@ -63,7 +71,8 @@ const reportView = (() => {
     const bar = make("span", { class: "bar" });
     bar.style.width = `${Math.max(0, Math.min(1, value / top)) * 100}%`;
     return make("td", { class: "number", "data-key": column.key, "data-value": value, title: exact(value) },
-      make("span", { text: fixed(value, column.digits) }), make("span", { class: "bar-room", "aria-hidden": "true" }, bar));
+      make("span", { text: fixed(value, column.digits) }),
+          make("span", { class: "bar-room", "aria-hidden": "true" }, bar));
   }
 
   function bodyRow(row, columns, tops, best) {
@@ -72,7 +81,8 @@ const reportView = (() => {
     const name = `layer ${row.layer} · head ${row.head}`;
     return make("tr", { class: chosen ? "is-chosen" : "", "data-layer": row.layer, "data-head": row.head },
       make("th", { scope: "row" },
-        make("button", { type: "button", class: "text-button", "aria-current": chosen ? "true" : undefined, text: name,
+        make("button", { type: "button", class: "text-button", "aria-current": chosen ? "true" : undefined,
+            text: name,
           on: { click: () => {
             change({ layer: row.layer, head: row.head, mean: "one" });
             announce(`${scene.title} is shown`);
@@ -85,15 +95,18 @@ const reportView = (() => {
   }
 
   function table(report) {
-    const has = (key) => report.some((heads) => heads.some((figures) => figures && typeof figures[key] === "number"));
+    const has = (key) => report.some((heads) => heads.some((figures) => figures
+        && typeof figures[key] === "number"));
     const columns = COLUMNS.filter((column) => column.key === "place" || has(column.key));
     const tops = {};
     for (const column of columns.slice(1)) {
-      const values = report.flat().map((figures) => figures && figures[column.key]).filter((value) => typeof value === "number");
+      const values = report.flat().map((figures) => figures && figures[column.key]).filter((value) =>
+          typeof value === "number");
       tops[column.key] = column.share ? 1 : Math.max(1e-9, ...values);
     }
     const best = scene.kind === "cross" ? bestHeads(report) : new Set();
-    return make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "figures of all heads" },
+    return make("div", { class: "scroll", tabindex: "0", role: "region",
+        "aria-label": "figures of all heads" },
       make("table", { class: "report-table" },
         make("caption", { class: "unseen", text: `every head of ${KINDS[scene.kind].name}` }),
         make("thead", {}, make("tr", {}, columns.map(headCell))),
@@ -116,7 +129,8 @@ const reportView = (() => {
       make("ul", { class: "links", "aria-label": `word alignment${from}` }, target.map((word, t) => {
         const partners = links.filter((link) => link.target === t);
         return make("li", { class: partners.length === 0 ? "alone" : "" },
-          make("span", { class: "link-source" }, partners.length === 0 ? make("span", { class: "quiet", text: "–" })
+          make("span", { class: "link-source" }, partners.length === 0
+              ? make("span", { class: "quiet", text: "–" })
             : partners.map((link, i) => [i > 0 ? " + " : "", dataText(printable(source[link.source]))])),
           make("span", { class: "link-line", "aria-hidden": "true" }),
           dataText(printable(word), { class: "strong" }));
@@ -128,7 +142,8 @@ const reportView = (() => {
     const links = scene.kind === "cross" ? alignment() : null;
     find("report").hidden = !report && !links;
     find("to-report").hidden = find("report").hidden;
-    find("report-says").textContent = !report ? "" : scene.kind === "cross" && report.flat().some((f) => f && typeof f.alignment === "number")
+    find("report-says").textContent = !report ? "" : scene.kind === "cross"
+        && report.flat().some((f) => f && typeof f.alignment === "number")
       ? "What each head does, over all its rows. ★ marks the tenth of the heads that align best."
       : "What each head does, over all its rows.";
     replaceChildren(host, report ? table(report) : "", links || "");

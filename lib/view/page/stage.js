@@ -72,7 +72,8 @@ const stage = (() => {
     const cell = now && now.other !== undefined ? { q: now.index, k: now.other } : null;
     if (cell) {
       const row = scene.rows[cell.q];
-      replaceChildren(readout, rowText(row), " looks at ", dataText(scene.columns[cell.k].label, { class: "strong" }), ": ",
+      replaceChildren(readout, rowText(row), " looks at ",
+          dataText(scene.columns[cell.k].label, { class: "strong" }), ": ",
         make("span", { class: "number strong", text: weightText(cell.q, cell.k) }));
     } else if (now) {
       const list = largest(now.axis, now.index, 3);
@@ -82,10 +83,12 @@ const stage = (() => {
         isRow ? dataText(scene.columns[index].label, { class: "strong" }) : rowText(scene.rows[index]),
         " ", make("span", { class: "number", text: fixed(weight, 3) }),
       ]);
-      replaceChildren(readout, isRow ? rowText(scene.rows[now.index]) : dataText(scene.columns[now.index].label, { class: "strong" }),
+      replaceChildren(readout, isRow ? rowText(scene.rows[now.index])
+          : dataText(scene.columns[now.index].label, { class: "strong" }),
         isRow ? " looks most at " : " is looked at most by ", parts, isRow ? probability(now.index) : null);
     } else {
-      replaceChildren(readout, make("span", { class: "quiet", text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
+      replaceChildren(readout, make("span", { class: "quiet",
+          text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
     }
   }
 
@@ -93,7 +96,8 @@ const stage = (() => {
   function probability(index) {
     const logProbs = scene.axes.writes && !scene.words && scene.hypothesis.log_probs;
     if (!logProbs || typeof logProbs[index] !== "number") return null;
-    return make("span", { class: "quiet", text: ` · written with probability ${fixed(Math.exp(logProbs[index]), 3)}` });
+    return make("span",
+        { class: "quiet", text: ` · written with probability ${fixed(Math.exp(logProbs[index]), 3)}` });
   }
 
   function rowText(row) {
@@ -150,7 +154,8 @@ const stage = (() => {
       context.fillStyle = shadeOf(root ? place * place : place).css;
       context.fillRect(x, 0, 1, canvas.height);
     }
-    replaceChildren(find("legend-ticks"), (root ? [0, 0.05, 0.2, 0.5, 1] : [0, 0.25, 0.5, 0.75, 1]).map((weight) => {
+    replaceChildren(find("legend-ticks"), (root ? [0, 0.05, 0.2, 0.5, 1]
+        : [0, 0.25, 0.5, 0.75, 1]).map((weight) => {
       const tick = make("span", { class: "tick", text: weight });
       tick.style.left = `${(root ? Math.sqrt(weight) : weight) * 100}%`;
       return tick;
@@ -162,7 +167,8 @@ const stage = (() => {
   function arrange() {
     const views = find("stage-views");
     views.dataset.view = state.view;
-    views.classList.toggle("is-beside", state.view === "both" && !printing && heatMap.fitsBeside(find("stage").clientWidth));
+    views.classList.toggle("is-beside", state.view === "both" && !printing
+        && heatMap.fitsBeside(find("stage").clientWidth));
   }
 
   /** Draws everything again: another width, other colours. */

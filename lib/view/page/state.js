@@ -88,7 +88,8 @@ function putCellRight() {
 /** Where a reader begins: the last layer's cross-attention, where there is one. */
 function firstView() {
   const record = sentences[0].moments[0];
-  const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross" : "encoder_self";
+  const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
+      : "encoder_self";
   return { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER };
 }
 
@@ -102,7 +103,8 @@ function addressOf() {
   if (state.hypothesis > 0) parts.push(`hypothesis=${state.hypothesis}`);
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
-  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two", theme: "auto" };
+  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
+      theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
   }

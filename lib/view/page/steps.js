@@ -23,7 +23,8 @@ function stepsOf(place, q, k) {
   });
   const masked = weights.map((weight, j) => axes.causal && j > q && weight === 0);
   const steps = { q, k, layer, head, weights, masked, headDim: shape.headDim };
-  const vector = (which, row, count) => vectorOf(record, hypothesis, kind, which, { layer, head, row, rows: count });
+  const vector = (which, row, count) => vectorOf(record, hypothesis, kind, which,
+      { layer, head, row, rows: count });
   const query = vector("query", q, axes.reads.length);
   const keys = axes.columns.map((_, j) => vector("key", j, axes.columns.length));
   const values = axes.columns.map((_, j) => vector("value", j, axes.columns.length));
@@ -33,7 +34,8 @@ function stepsOf(place, q, k) {
   }
   const scale = shape.scale === undefined ? 1 / Math.sqrt(shape.headDim) : shape.scale;
   const products = keys.map((key) => dotProducts(query, key));
-  Object.assign(steps, { query, key: keys[k], products: products[k], scale, scaleKnown: shape.scale !== undefined });
+  Object.assign(steps, { query, key: keys[k], products: products[k], scale,
+      scaleKnown: shape.scale !== undefined });
   steps.dots = products.map(sumOf);
   steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale));
   steps.max = Math.max(...steps.scores);
@@ -43,7 +45,8 @@ function stepsOf(place, q, k) {
   if (!values.includes(null)) {
     steps.value = values[k];
     steps.part = Float64Array.from(values[k], (value) => value * weights[k]);
-    steps.output = Float64Array.from({ length: shape.headDim }, (_, d) => sumOf(values.map((v, j) => weights[j] * v[d])));
+    steps.output = Float64Array.from({ length: shape.headDim }, (_, d) =>
+        sumOf(values.map((v, j) => weights[j] * v[d])));
   }
   return steps;
 }

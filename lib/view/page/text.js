@@ -87,7 +87,8 @@ function takeOffPunctuation(tokens, { first, end }) {
   // A mark alone says where a word begins, and is no punctuation.
   if (!some(first, from)) from = first;
   if (!some(to, end)) to = end;
-  return [{ first, end: from }, { first: from, end: to }, { first: to, end }].filter((part) => part.first < part.end);
+  return [{ first, end: from }, { first: from, end: to }, { first: to, end }].filter((part) =>
+      part.first < part.end);
 }
 
 /** The number as the record holds it: the shortest decimal of its float32. */

@@ -40,7 +40,8 @@ const treeView = (() => {
       places.set(top.index, { row, depth });
       stack.pop();
     }
-    return { places, rows: Math.max(1, nextRow), depth: Math.max(...Array.from(places.values(), (place) => place.depth)) };
+    return { places, rows: Math.max(1, nextRow), depth: Math.max(...Array.from(places.values(), (place) =>
+        place.depth)) };
   }
 
   function describe(node) {
@@ -62,18 +63,22 @@ const treeView = (() => {
     const fate = node.ended ? "ended" : node.kept ? "kept" : "dropped";
     const score = fixed(node.ended ? node.score : node.sum, 2);
     const text = makeSvg("text", {
-      class: "node-token", x: 10, y: BOX.height / 2, "dominant-baseline": "central", direction: "ltr", "unicode-bidi": "isolate",
+      class: "node-token", x: 10, y: BOX.height / 2, "dominant-baseline": "central", direction: "ltr",
+          "unicode-bidi": "isolate",
       text: fit(label, BOX.width - 26 - textWidth(score)),
     });
     const group = makeSvg("g", {
-      class: `node is-${fate}`, role: "treeitem", tabindex: "-1", "data-node": index, transform: `translate(${x} ${y - BOX.height / 2})`,
+      class: `node is-${fate}`, role: "treeitem", tabindex: "-1", "data-node": index,
+          transform: `translate(${x} ${y - BOX.height / 2})`,
       "aria-level": node.step + 1, "aria-label": describe(node),
     },
       makeSvg("title", { text: describe(node) }),
       makeSvg("rect", { class: "node-box", width: BOX.width, height: BOX.height, rx: 6 }),
-      node.ended ? makeSvg("rect", { class: "node-inner", x: 3, y: 3, width: BOX.width - 6, height: BOX.height - 6, rx: 4 }) : null,
+      node.ended ? makeSvg("rect", { class: "node-inner", x: 3, y: 3, width: BOX.width - 6,
+          height: BOX.height - 6, rx: 4 }) : null,
       text,
-      makeSvg("text", { class: "node-score", x: BOX.width - 9, y: BOX.height / 2, "text-anchor": "end", "dominant-baseline": "central",
+      makeSvg("text", { class: "node-score", x: BOX.width - 9, y: BOX.height / 2, "text-anchor": "end",
+          "dominant-baseline": "central",
         text: score }));
     return group;
   }
@@ -81,7 +86,8 @@ const treeView = (() => {
   function edge(from, to, kept) {
     const x0 = from.x + (from.root ? 10 : BOX.width);
     const bend = (to.x - x0) / 2;
-    return makeSvg("path", { class: kept ? "edge" : "edge is-dropped", d: `M${x0} ${from.y}C${x0 + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x} ${to.y}` });
+    return makeSvg("path", { class: kept ? "edge" : "edge is-dropped",
+        d: `M${x0} ${from.y}C${x0 + bend} ${from.y} ${to.x - bend} ${to.y} ${to.x} ${to.y}` });
   }
 
   function draw(search) {
@@ -89,7 +95,8 @@ const treeView = (() => {
     const top = 34;
     const at = (index) => {
       const place = places.get(index);
-      return { x: index < 0 ? 6 : 34 + (place.depth - 1) * STEP, y: top + (place.row + 0.5) * ROW, root: index < 0 };
+      return { x: index < 0 ? 6 : 34 + (place.depth - 1) * STEP, y: top + (place.row + 0.5) * ROW,
+          root: index < 0 };
     };
     const width = 34 + depth * STEP;
     const height = top + rows * ROW + 8;
@@ -102,22 +109,28 @@ const treeView = (() => {
       boxes.push({ index, group: box(search, index, place.x, place.y), ...place });
     }
     const root = at(-1);
-    replaceChildren(host, makeSvg("svg", { class: "tree", width, height, viewBox: `0 0 ${width} ${height}`, role: "tree", "aria-label": "the beam search: arrow keys move, Enter shows a branch" },
-      Array.from({ length: depth }, (_, step) => makeSvg("text", { class: "tree-step", x: 34 + step * STEP + BOX.width / 2, y: 14, "text-anchor": "middle", "aria-hidden": "true", text: step === 0 ? "step 0" : step })),
-      makeSvg("circle", { class: "root", cx: root.x + 5, cy: root.y, r: 5 }), edges, boxes.map((entry) => entry.group)));
+    replaceChildren(host, makeSvg("svg", { class: "tree", width, height, viewBox: `0 0 ${width} ${height}`,
+        role: "tree", "aria-label": "the beam search: arrow keys move, Enter shows a branch" },
+      Array.from({ length: depth }, (_, step) => makeSvg("text",
+          { class: "tree-step", x: 34 + step * STEP + BOX.width / 2, y: 14, "text-anchor": "middle",
+          "aria-hidden": "true", text: step === 0 ? "step 0" : step })),
+      makeSvg("circle", { class: "root", cx: root.x + 5, cy: root.y, r: 5 }), edges,
+          boxes.map((entry) => entry.group)));
   }
 
   function mark(search) {
     const chosen = state.branch === null ? [] : pathTo(search, state.branch);
     const best = state.branch === null ? pathOfHypothesis(search) : chosen;
     const path = new Set(best);
-    const stop = state.branch !== null ? state.branch : best.length > 0 ? best[best.length - 1] : boxes.length > 0 ? boxes[0].index : -1;
+    const stop = state.branch !== null ? state.branch : best.length > 0 ? best[best.length - 1]
+        : boxes.length > 0 ? boxes[0].index : -1;
     for (const { index, group } of boxes) {
       group.classList.toggle("is-path", path.has(index));
       group.setAttribute("aria-selected", String(index === state.branch));
       group.setAttribute("tabindex", index === stop ? "0" : "-1");
     }
-    if (boxes.length > 0 && !boxes.some((entry) => entry.index === stop)) boxes[0].group.setAttribute("tabindex", "0");
+    if (boxes.length > 0 && !boxes.some((entry) =>
+        entry.index === stop)) boxes[0].group.setAttribute("tabindex", "0");
   }
 
   /** The nodes that make the hypothesis on show, as far as the tree holds them. */
@@ -154,7 +167,8 @@ const treeView = (() => {
     const near = (list) => list.sort((a, b) => Math.abs(a.y - from.y) - Math.abs(b.y - from.y))[0];
     if (key === "ArrowRight") return near(boxes.filter((entry) => nodes[entry.index].parent === from.index));
     const down = key === "ArrowDown";
-    return near(boxes.filter((entry) => nodes[entry.index].step === step && (down ? entry.y > from.y : entry.y < from.y)));
+    return near(boxes.filter((entry) => nodes[entry.index].step === step
+        && (down ? entry.y > from.y : entry.y < from.y)));
   }
 
   function onKey(event) {
@@ -187,9 +201,11 @@ const treeView = (() => {
     }
     mark(search);
     const branch = state.branch === null ? null : search.nodes[state.branch];
-    replaceChildren(find("branch-says"), branch ? [make("span", { class: "strong", text: "Branch: " }), dataText(printable(scene.hypothesis.text)),
+    replaceChildren(find("branch-says"), branch ? [make("span", { class: "strong", text: "Branch: " }),
+        dataText(printable(scene.hypothesis.text)),
       make("span", { class: "quiet", text: ` · ${describe(branch)} · its maps are shown above ` }),
-      make("button", { type: "button", class: "text-button", id: "branch-close", text: "back to the translation", on: { click: () => {
+      make("button", { type: "button", class: "text-button", id: "branch-close",
+          text: "back to the translation", on: { click: () => {
         const index = state.branch;
         change({ branch: null });
         focusNode(index);
