@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-PATIENCE = 180.0  # seconds that a slow machine may take for anything
+PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # seconds that a slow machine may take for anything
 KEYS = {
     "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
     "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",

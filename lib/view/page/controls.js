@@ -31,7 +31,7 @@ const controls = (() => {
     replaceChildren(find("source-text"), text === ""
         ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
     document.body.classList.toggle("has-long-text", text.length > 90);
-    document.title = `${text === "" ? "An empty sentence" : text.slice(0, 80)} · attn-demo`;
+    document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
     replaceChildren(find("facts"), factsOf(record.model).map((fact) => make("li", {}, fact)));
     updateHypotheses(record);
     find("branch-chip").hidden = state.branch === null;

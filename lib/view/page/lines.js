@@ -12,7 +12,9 @@ const linesView = (() => {
   let drawnKey = "";
   let layout = null;
 
-  const THINNEST = 0.06;  // px: a thinner line would not be seen
+  const THINNEST = 0.06;       // px: a thinner line would not be seen
+  const THINNEST_MANY = 0.25;  // px, in maps of more than MANY cells, so that they stay quick
+  const MANY = 10000;
 
   function layoutFor(n, m) {
     const most = Math.max(n, m);
@@ -88,7 +90,7 @@ const linesView = (() => {
 
   function drawLine(at, q, k, thickness, d) {
     let path = paths.get(at);
-    if (thickness < THINNEST) {
+    if (thickness < (scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST)) {
       if (path) path.remove();
       paths.delete(at);
       return;

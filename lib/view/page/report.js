@@ -28,6 +28,7 @@ function bestHeads(report) {
 
 const reportView = (() => {
   let host = null;
+  let drawn = {};  // what is on the page: nothing is built again for another head
 
   function rowsFor(report, columns) {
     const rows = [];
@@ -77,18 +78,14 @@ const reportView = (() => {
 
   function bodyRow(row, columns, tops, best) {
     const key = headKey(row.layer, row.head);
-    const chosen = row.layer === state.layer && row.head === state.head && state.mean === "one";
-    const name = `layer ${row.layer} · head ${row.head}`;
-    return make("tr", { class: chosen ? "is-chosen" : "", "data-layer": row.layer, "data-head": row.head },
+    const choose = () => {
+      change({ layer: row.layer, head: row.head, mean: "one" });
+      announce(`${scene.title} is shown`);
+    };
+    return make("tr", { "data-layer": row.layer, "data-head": row.head },
       make("th", { scope: "row" },
-        make("button", { type: "button", class: "text-button", "aria-current": chosen ? "true" : undefined,
-            text: name,
-          on: { click: () => {
-            change({ layer: row.layer, head: row.head, mean: "one" });
-            announce(`${scene.title} is shown`);
-            const again = host.querySelector(`tr[data-layer="${row.layer}"][data-head="${row.head}"] button`);
-            if (again) again.focus();
-          } } }),
+        make("button", { type: "button", class: "text-button", text: `layer ${row.layer} · head ${row.head}`,
+          on: { click: choose } }),
         best.has(key) ? make("span", { class: "star", title: "one of the best aligning heads", text: " ★" },
           make("span", { class: "unseen", text: " one of the best aligning heads" })) : null),
       columns.slice(1).map((column) => figureCell(column, row.figures[column.key], tops[column.key])));
@@ -137,16 +134,32 @@ const reportView = (() => {
       })));
   }
 
+  /** The row of the head on show. */
+  function mark() {
+    for (const row of host.querySelectorAll("tr[data-layer]")) {
+      const chosen = Number(row.dataset.layer) === state.layer && Number(row.dataset.head) === state.head &&
+                     state.mean === "one";
+      row.classList.toggle("is-chosen", chosen);
+      if (chosen) row.querySelector("button").setAttribute("aria-current", "true");
+      else row.querySelector("button").removeAttribute("aria-current");
+    }
+  }
+
   function update() {
     const report = reportOf(scene.record, scene.hypothesis, scene.kind);
-    const links = scene.kind === "cross" ? alignment() : null;
-    find("report").hidden = !report && !links;
-    find("to-report").hidden = find("report").hidden;
-    find("report-says").textContent = !report ? "" : scene.kind === "cross"
-        && report.flat().some((f) => f && typeof f.alignment === "number")
-      ? "What each head does, over all its rows. ★ marks the tenth of the heads that align best."
-      : "What each head does, over all its rows.";
-    replaceChildren(host, report ? table(report) : "", links || "");
+    const hypothesis = scene.kind === "cross" ? scene.hypothesis : null;
+    const same = drawn.report === report && drawn.hypothesis === hypothesis && drawn.sort === state.sort;
+    if (!same) {
+      drawn = { report, hypothesis, sort: state.sort };
+      const links = hypothesis ? alignment() : null;
+      find("report").hidden = !report && !links;
+      find("to-report").hidden = find("report").hidden;
+      const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
+      find("report-says").textContent = !report ? "" : "What each head does, over all its rows." +
+        (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best." : "");
+      replaceChildren(host, report ? table(report) : "", links || "");
+    }
+    mark();
   }
 
   function start() {
