@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what building needs and is missing, from Debian's packages; prints nothing when all is
-# there. Sourced by demo.sh and test.sh; more packages may be named as arguments.
+# there. More packages may be named as arguments.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev

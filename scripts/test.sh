@@ -3,7 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-scripts/install_packages.sh
+# The page is tested in a real browser, driven by Python's own library.
+scripts/install_packages.sh python3 chromium chromium-driver
 scripts/build.sh release
 ctest --preset release
 # The same tests with the kernels of CPUs that have AVX2 only, and of those that have neither.

@@ -1,0 +1,73 @@
+// One hue from paper to ink. Lightness falls evenly in OKLab, so equal steps of weight look equally
+// large, the order survives in grey print, and no hue has to be told from another.
+
+const RAMPS = {
+  //            lightness at 0 and 1, greatest chroma, hue
+  light: { from: 0.985, to: 0.31, chroma: 0.135, hue: 262 },
+  dark: { from: 0.235, to: 0.95, chroma: 0.115, hue: 250 },
+};
+
+/** OKLCH to sRGB 0 … 255 (Björn Ottosson's OKLab matrices), clipped to the gamut. */
+function oklchToRgb(lightness, chroma, hue) {
+  const a = chroma * Math.cos((hue * Math.PI) / 180);
+  const b = chroma * Math.sin((hue * Math.PI) / 180);
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3;
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3;
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3;
+  return [
+    4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s,
+    -1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s,
+    -0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s,
+  ].map((linear) => {
+    const part = linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055;
+    return Math.round(255 * Math.max(0, Math.min(1, part)));
+  });
+}
+
+/** WCAG 2's relative luminance. */
+function luminance(rgb) {
+  const [r, g, b] = rgb.map((channel) => {
+    const part = channel / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function buildRamp({ from, to, chroma, hue }) {
+  const steps = [];
+  for (let i = 0; i <= 255; ++i) {
+    const part = i / 255;
+    // No colour at the paper's end, the most of it in the middle.
+    const colour = chroma * Math.sin(Math.PI * Math.min(1, 0.06 + 0.72 * part)) * Math.min(1, part * 4);
+    const rgb = oklchToRgb(from + (to - from) * part, colour, hue);
+    // Of black and white the one that stands out more: at least 4.5 to 1 on any ground.
+    const dark = (luminance(rgb) + 0.05) ** 2 > 1.05 * 0.05;
+    steps.push({ rgb, css: `rgb(${rgb.join(",")})`, text: dark ? "#000" : "#fff" });
+  }
+  return steps;
+}
+
+const ramps = { light: buildRamp(RAMPS.light), dark: buildRamp(RAMPS.dark) };
+const systemDark = matchMedia("(prefers-color-scheme: dark)");
+let printing = false;
+
+function isDark() {
+  if (printing) return false;
+  return state.theme === "dark" || (state.theme === "auto" && systemDark.matches);
+}
+
+/** The place of a weight on the ramp, 0 … 255; what is not a number gets that of 0. */
+function rampIndex(weight) {
+  if (!(weight > 0)) return 0;
+  const part = weight >= 1 ? 1 : weight;
+  return Math.round(255 * (state.shade === "root" ? Math.sqrt(part) : part));
+}
+
+function shadeOf(weight) {
+  return ramps[isDark() ? "dark" : "light"][rampIndex(weight)];
+}
+
+/** A colour of the style sheet, for what is drawn on a canvas. */
+function themeColor(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+}

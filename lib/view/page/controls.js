@@ -1,0 +1,134 @@
+// The head of the page: which sentence, which translation, and the switches above the maps.
+
+const controls = (() => {
+  const switches = {};
+  let sentenceKey = null;
+  let hypothesisKey = "";
+
+  const numbers = (count, what) => Array.from({ length: count }, (_, i) =>
+      ({ value: String(i), label: String(i), spoken: `${what} ${i}` }));
+
+  function updateSentences() {
+    const picker = find("sentence-picker");
+    find("sentences").hidden = sentences.length < 2;
+    if (sentenceKey !== sentences) {
+      sentenceKey = sentences;
+      const several = new Set(sentences.map((sentence) => sentence.name)).size > 1;
+      replaceChildren(picker, sentences.map((sentence, i) => {
+        const text = Array.from(printable(sentence.text));
+        const cut = text.length > 100 ? text.slice(0, 99).join("") + "…" : text.join("");
+        return make("option", { value: i, dir: "auto",
+            text: `${i + 1}. ${cut || "(empty)"}${several ? ` · ${printable(sentence.name)}` : ""}` });
+      }));
+    }
+    picker.value = String(state.sentence);
+    find("sentence-count").textContent = `${state.sentence + 1} of ${sentences.length}`;
+  }
+
+  function updateTitle() {
+    const { record, hypothesis } = scene;
+    const text = printable(record.source.text);
+    replaceChildren(find("source-text"), text === ""
+        ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
+    document.body.classList.toggle("has-long-text", text.length > 90);
+    document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
+    replaceChildren(find("facts"), factsOf(record.model).map((fact) => make("li", {}, fact)));
+    updateHypotheses(record);
+    find("branch-chip").hidden = state.branch === null;
+    if (state.branch !== null) replaceChildren(find("branch-text"),
+        dataText(printable(hypothesis.text) || "(empty)"));
+  }
+
+  function factsOf(model) {
+    const layers = `${model.encoder_layers} + ${model.decoder_layers} layers`;
+    const same = model.encoder_heads === model.decoder_heads;
+    const heads = same ? plural(model.encoder_heads, "head")
+        : `${model.encoder_heads} and ${model.decoder_heads} heads`;
+    const dim = model.encoder_head_dim === model.decoder_head_dim ? model.encoder_head_dim
+        : `${model.encoder_head_dim} and ${model.decoder_head_dim}`;
+    const name = String(model.name || "").split("/").filter(Boolean).pop() || "model";
+    const facts = [make("span", { title: printable(model.name || "") }, dataText(printable(name))), layers,
+        heads, `d_model ${model.d_model}`, `head_dim ${dim}`];
+    if (model.weights === "random") facts.push(make("span",
+        { class: "strong",
+        text: `random weights${model.seed === null || model.seed === undefined ? "" : ` (seed ${model.seed})`}` }));
+    if (model.update !== undefined) facts.push(`update ${thousands(model.update)}`);
+    return facts;
+  }
+
+  function updateHypotheses(record) {
+    const host = find("hypotheses");
+    const key = JSON.stringify(record.hypotheses.map((hypothesis) => [hypothesis.text, hypothesis.score]));
+    if (key !== hypothesisKey) {
+      hypothesisKey = key;
+      const several = record.hypotheses.length > 1;
+      host.classList.toggle("is-single", !several);
+      replaceChildren(host, make("legend", { class: "unseen", text: "translation" }),
+          record.hypotheses.map((hypothesis, i) =>
+        make("label", { class: "hypothesis" },
+          make("input", { type: "radio", name: "hypothesis", value: i, class: several ? "" : "unseen",
+              on: { change: () => change({ hypothesis: i, branch: null }) } }),
+          several ? make("span", { class: "rank number", text: i + 1 }) : null,
+          make("span", { class: "hypothesis-text" }, dataText(printable(hypothesis.text) || "(empty)")),
+          make("span", { class: "score number", title: "score: log-probability ÷ length^penalty" },
+            make("span", { class: "unseen", text: "score " }), fixed(hypothesis.score, 4)))));
+    }
+    host.querySelectorAll("input").forEach((input, i) =>
+        { input.checked = state.branch === null && i === state.hypothesis; });
+    host.querySelectorAll(".hypothesis").forEach((label, i) =>
+        label.classList.toggle("is-chosen", state.branch === null && i === state.hypothesis));
+  }
+
+  function updateSwitches() {
+    const { layers, heads } = scene.shape;
+    const choice = (value, label, hint) => ({ value, label, hint });
+    switches.kind.update(CHOICES.kind.map((kind) =>
+        ({ value: kind, label: KINDS[kind].short, hint: KINDS[kind].says, spoken: KINDS[kind].name })),
+        state.kind);
+    switches.layer.update(numbers(layers, "layer"), state.mean === "all" ? null : state.layer);
+    switches.head.update(numbers(heads, "head"), state.mean === "one" ? state.head : null);
+    switches.mean.update([choice("one", "one head", "the chosen head alone"),
+        choice("layer", "layer mean", "the mean of this layer's heads that are on"),
+      choice("all", "mean of all", "the mean of all heads that are on")], state.mean);
+    switches.unit.update([choice("tokens", "subwords"),
+        choice("words", "words", "summed over key pieces, averaged over query pieces")], state.unit);
+    switches.view.update([choice("both", "both"), choice("lines", "lines"), choice("heat", "heat map")],
+        state.view);
+    switches.digits.update([choice("none", "none"), choice("two", "0.00"),
+        choice("exact", "exact", "the number as the record holds it")], state.digits);
+    switches.shade.update([choice("root", "√ weight",
+        "the shade follows the root of the weight, which spreads small ones"),
+        choice("linear", "weight", "the shade follows the weight")], state.shade);
+  }
+
+  function nextTheme() {
+    change({ theme: isDark() ? "light" : "dark" });
+    announce(`${isDark() ? "dark" : "light"} colours`);
+  }
+
+  function update() {
+    updateSentences();
+    updateTitle();
+    updateSwitches();
+    document.body.classList.toggle("has-many-heads", scene.shape.heads > 8);
+    find("theme").textContent = isDark() ? "Light" : "Dark";
+  }
+
+  function start() {
+    switches.kind = segmented("kind", "Attention", (kind) => change({ kind }));
+    switches.layer = segmented("layer", "Layer", (layer) =>
+        change({ layer: Number(layer), mean: state.mean === "all" ? "layer" : state.mean }));
+    switches.head = segmented("head", "Head", (head) => change({ head: Number(head), mean: "one" }));
+    switches.mean = segmented("mean", "Show", (mean) => change({ mean }));
+    switches.unit = segmented("unit", "Unit", (unit) => change({ unit }));
+    switches.view = segmented("view", "View", (view) => change({ view }));
+    switches.digits = segmented("digits", "Numbers", (digits) => change({ digits }));
+    switches.shade = segmented("shade", "Shade", (shade) => change({ shade }));
+    find("sentence-picker").addEventListener("change", (event) =>
+        change({ sentence: Number(event.target.value) }));
+    find("theme").addEventListener("click", nextTheme);
+    find("branch-chip-close").addEventListener("click", () => change({ branch: null }));
+  }
+
+  return { start, update, nextTheme };
+})();

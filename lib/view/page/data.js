@@ -1,0 +1,162 @@
+// The records of the page and where to find what in them (docs/json.md describes every key).
+
+const KINDS = {
+  encoder_self: {
+    name: "encoder self-attention", short: "Encoder", side: "encoder",
+    says: "Each source word looks at all source words.",
+  },
+  decoder_self: {
+    name: "decoder self-attention", short: "Decoder", side: "decoder",
+    says: "Each step looks at the words read so far; later ones are masked.",
+  },
+  cross: {
+    name: "cross-attention", short: "Cross", side: "decoder",
+    says: "Each step looks at the source words.",
+  },
+};
+
+/** Sentences of the page, each with the moments of a training run it was recorded at (mostly one):
+ *  [{text, name, moments: [record, …]}], moments in the order of their updates. */
+let sentences = [];
+
+function loadRecords(text) {
+  const page = JSON.parse(text);
+  if (page.format !== "attn-demo.page" || page.version !== 1) {
+    throw new Error(`this page reads attn-demo.page version 1, and found ${page.format} version ${page.version}`);
+  }
+  sentences = groupMoments(page.records);
+}
+
+/** Records of one source text whose weights are of different updates of one run become moments of
+ *  one sentence; all others stand for themselves. */
+function groupMoments(records) {
+  const found = [];
+  const runs = new Map();
+  for (const record of records) {
+    const update = record.model.update;
+    const key = JSON.stringify([record.source.text, record.source.ids, record.model.d_model]);
+    const run = update === undefined ? undefined : runs.get(key);
+    if (run && !run.moments.some((other) => other.model.update === update)) {
+      run.moments.push(record);
+      continue;
+    }
+    const sentence = { text: record.source.text, name: record.model.name, moments: [record] };
+    found.push(sentence);
+    if (update !== undefined) runs.set(key, sentence);
+  }
+  for (const sentence of found) sentence.moments.sort((a, b) => a.model.update - b.model.update);
+  return found;
+}
+
+/** Layers, heads and head_dim of a kind. */
+function shapeOf(record, kind) {
+  const side = KINDS[kind].side;
+  return {
+    layers: record.model[`${side}_layers`],
+    heads: record.model[`${side}_heads`],
+    headDim: record.model[`${side}_head_dim`],
+    scale: record.model[`${side}_scale`],
+  };
+}
+
+/** What the decoder wrote: a hypothesis of the list, or a branch of the search. */
+function hypothesisOf(record, index, branch) {
+  if (branch !== null && record.search && record.search.nodes[branch]) return branchOf(record, branch);
+  return record.hypotheses[index] || null;
+}
+
+/** Indices of the nodes from the start to this one. */
+function pathTo(search, index) {
+  const path = [];
+  for (let at = index; at >= 0; at = search.nodes[at].parent) path.unshift(at);
+  return path;
+}
+
+const branches = new WeakMap();  // record → Map of node → hypothesis
+
+/** A branch of the search in the form of a hypothesis: its maps are the rows along its path. */
+function branchOf(record, index) {
+  if (!branches.has(record)) branches.set(record, new Map());
+  const known = branches.get(record);
+  if (!known.has(index)) known.set(index, makeBranch(record, index));
+  return known.get(index);
+}
+
+function makeBranch(record, index) {
+  const nodes = pathTo(record.search, index).map((at) => record.search.nodes[at]);
+  const { layers, heads } = shapeOf(record, "cross");
+  const steps = nodes.length;
+  const collect = (key, width) => Array.from({ length: layers }, (_, layer) =>
+    Array.from({ length: heads }, (_, head) => nodes.map((node) => {
+      const row = node[key] ? node[key][layer][head] : [];
+      return row.concat(new Array(Math.max(0, width - row.length)).fill(0));
+    })));
+  const tokens = nodes.map((node) => node.token);
+  const first = record.hypotheses[0];
+  const start = first && first.decoder_input.tokens.length > 0 ? first.decoder_input.tokens[0] : "<pad>";
+  const last = nodes[steps - 1];
+  return {
+    branch: index,
+    text: pieceText(tokens),
+    tokens,
+    ids: nodes.map((node) => node.id),
+    score: last.score,
+    log_probs: nodes.map((node) => node.log_prob),
+    decoder_input: { tokens: [start, ...tokens.slice(0, -1)], ids: [] },
+    decoder_self: nodes.every((node) => node.decoder_self) ? collect("decoder_self", steps) : [],
+    cross: nodes.every((node) => node.cross) ? collect("cross", record.source.tokens.length) : [],
+  };
+}
+
+/** Pieces as the text they stand for, without special symbols. */
+function pieceText(tokens) {
+  return tokens.filter((token) => !isSpecial(token)).join("").replaceAll(WORD_MARK, " ").trim();
+}
+
+/** The rows [query][key] of one head, as they stand in the record; empty where there are none. */
+function rowsOf(record, hypothesis, kind, layer, head) {
+  const maps = kind === "encoder_self" ? record.encoder_self : hypothesis && hypothesis[kind];
+  return (maps && maps[layer] && maps[layer][head]) || [];
+}
+
+/** The tokens on both axes: rows read (and in the decoder write), columns are looked at. */
+function axesOf(record, hypothesis, kind) {
+  const source = record.source.tokens;
+  if (kind === "encoder_self") return { reads: source, writes: null, columns: source, causal: false };
+  const reads = hypothesis ? hypothesis.decoder_input.tokens : [];
+  const writes = hypothesis ? hypothesis.tokens : [];
+  const causal = kind === "decoder_self";
+  return { reads, writes, columns: causal ? reads : source, causal };
+}
+
+const decoded = new WeakMap();  // vectors of a kind → {query, key, value}, each a Float32Array
+
+/** The vector of one row: `which` is "query", "key" or "value"; null where none were recorded. */
+function vectorOf(record, hypothesis, kind, which, place) {
+  const owner = kind === "encoder_self" ? record : hypothesis;
+  const vectors = owner && owner.vectors && owner.vectors[kind];
+  if (!vectors || !vectors[which]) return null;
+  if (!decoded.has(vectors)) decoded.set(vectors, {});
+  const cache = decoded.get(vectors);
+  if (!cache[which]) cache[which] = decodeFloats(vectors[which]);
+  const { heads, headDim } = shapeOf(record, kind);
+  const from = ((place.layer * heads + place.head) * place.rows + place.row) * headDim;
+  const found = cache[which].subarray(from, from + headDim);
+  return found.length === headDim ? found : null;
+}
+
+/** base64 of little-endian float32, whatever the order of bytes here. */
+function decodeFloats(base64) {
+  const binary = atob(base64);
+  const view = new DataView(new ArrayBuffer(binary.length));
+  for (let i = 0; i < binary.length; ++i) view.setUint8(i, binary.charCodeAt(i));
+  const floats = new Float32Array(binary.length >> 2);
+  for (let i = 0; i < floats.length; ++i) floats[i] = view.getFloat32(4 * i, true);
+  return floats;
+}
+
+/** The figures of every head of a kind, [layer][head], or null. */
+function reportOf(record, hypothesis, kind) {
+  const owner = kind === "encoder_self" ? record : hypothesis;
+  return (owner && owner.report && owner.report[kind]) || null;
+}

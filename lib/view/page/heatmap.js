@@ -1,0 +1,301 @@
+// The large map as a grid of cells. The ground is a canvas; on it lies a grid of transparent
+// elements that the keyboard, the pointer and a screen reader meet: every cell of a small map, and of
+// a large one the cells of the row one is in.
+
+const heatMap = (() => {
+  const MOST_CELLS = 900;      // that are all elements at once
+  const MOST_PIXELS = 12e6;    // of the canvas
+  const MOST_BESIDE = 0.56;    // of the room, beside the lines
+  let grid = null;
+  let canvas = null;
+  let builtKey = "";
+  let rowElements = [];        // one role="row" a query
+  let filled = new Map();      // row → its cells
+  let columnHeads = [];
+  let at = { row: 0, column: 0 };  // the cell that Tab reaches
+  let layout = null;
+  let hatch = null;
+
+  // ---- measuring
+
+  function layoutFor(n, m, available) {
+    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
+    const headWidth = Math.min(Math.ceil(widest(scene.rows.map(rowLabel))) + 16,
+        Math.max(72, available * 0.38));
+    const labelWidth = Math.min(widest(scene.columns.map((column) => column.label)), 150);
+    const room = available - headWidth - 2;
+    const smallest = state.digits === "exact" ? 92 : 11;
+    let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
+    const level = labelWidth + 10 <= width;  // labels lie level where they fit, else they lean
+    const lean = level ? 0 : Math.ceil(labelWidth * 0.71);
+    if (!level && width > smallest) width = Math.max(smallest,
+        Math.min(width, Math.floor((room - lean) / m)));
+    const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
+    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean,
+        numbers: state.digits !== "none" && width >= 29 };
+  }
+
+  /** Whether lines and map have room beside each other. */
+  function fitsBeside(room) {
+    return room >= 700 && comfortableWidth() <= room * MOST_BESIDE;
+  }
+
+  /** What the map would like to have: room for labels and numbers. */
+  function comfortableWidth() {
+    const head = Math.max(0, ...scene.rows.map((row) => textWidth(rowLabel(row)))) + 18;
+    const most = find("stage").clientWidth;
+    const count = scene.columns.length;
+    const cell = state.digits === "exact" ? 92 : state.digits === "two" && count * 36 + head < most ? 36 : 13;
+    return Math.min(head, 220) + count * cell + (cell < 20 ? 80 : 0);
+  }
+
+  // ---- building
+
+  function headerOf(row) {
+    const text = row.writes === null ? [dataText(row.reads)]
+      : [dataText(row.reads, { class: "quiet" }), make("span", { class: "quiet", text: " → " }),
+          dataText(row.writes)];
+    return make("div", { class: "heat-rowhead", role: "rowheader", title: rowLabel(row),
+        "aria-label": spokenRow(row) }, text);
+  }
+
+  function build() {
+    columnHeads = scene.columns.map((column, k) =>
+      make("div", { class: "heat-colhead", role: "columnheader", "aria-colindex": k + 2,
+          title: column.label },
+        dataText(column.label)));
+    rowElements = scene.rows.map((row, q) =>
+      make("div", { class: "heat-row", role: "row", "aria-rowindex": q + 2, "data-row": q }, headerOf(row)));
+    filled = new Map();
+    const heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
+      make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
+          "aria-label": "rows look, columns are looked at" }),
+      columnHeads);
+    grid.setAttribute("aria-rowcount", scene.rows.length + 1);
+    grid.setAttribute("aria-colcount", scene.columns.length + 1);
+    replaceChildren(grid, heads, rowElements);
+    at = { row: Math.min(at.row, scene.rows.length - 1),
+        column: Math.min(at.column, scene.columns.length - 1) };
+    if (scene.matrix.w.length <= MOST_CELLS) scene.rows.forEach((_, q) => fillRow(q));
+  }
+
+  function fillRow(q) {
+    if (filled.has(q)) return filled.get(q);
+    if (scene.matrix.w.length > MOST_CELLS) {
+      for (const [other, cells] of filled) {
+        cells.forEach((cell) => cell.remove());
+        filled.delete(other);
+      }
+    }
+    const cells = scene.columns.map((_, k) =>
+      make("div", { class: "heat-cell", role: "gridcell", tabindex: "-1", "aria-colindex": k + 2,
+          "data-row": q, "data-column": k }));
+    rowElements[q].append(...cells);
+    filled.set(q, cells);
+    nameCells(q);
+    placeCells(q);
+    return cells;
+  }
+
+  function nameCells(q) {
+    const cells = filled.get(q);
+    if (!cells) return;
+    const row = spokenRow(scene.rows[q]);
+    cells.forEach((cell, k) => {
+      const text = weightText(q, k);
+      cell.dataset.value = text;
+      cell.setAttribute("aria-label", `${text}, ${row}, looks at ${scene.columns[k].label}`);
+      cell.setAttribute("aria-selected", String(Boolean(state.cell) && state.cell.q === q
+          && state.cell.k === k));
+      cell.classList.toggle("is-explained", Boolean(state.cell) && state.cell.q === q && state.cell.k === k);
+      cell.tabIndex = at.row === q && at.column === k ? 0 : -1;
+    });
+  }
+
+  function placeCells(q) {
+    if (!layout || !filled.has(q)) return;
+    filled.get(q).forEach((cell, k) => {
+      cell.style.left = `${layout.headWidth + k * layout.width}px`;
+    });
+  }
+
+  /** Brings elements and sizes up to date with the scene. */
+  function prepare() {
+    if (scene.key !== builtKey) {
+      builtKey = scene.key;
+      layout = null;
+      build();
+    }
+    const { n, m } = scene.matrix;
+    const beside = find("stage-views").classList.contains("is-beside");
+    const whole = find("stage").clientWidth;
+    const room = beside ? Math.max(whole * 0.45, Math.min(whole * MOST_BESIDE, comfortableWidth()))
+        : find("heat").clientWidth;
+    const paper = printing ? Math.min(room, 690) : room;
+    layout = layoutFor(n, m, Math.max(220, paper));
+    for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height],
+        ["top", layout.top], ["lean", layout.right]]) {
+      grid.style.setProperty(`--heat-${name}`, `${value}px`);
+    }
+    grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
+    grid.classList.toggle("is-level", layout.level);
+    columnHeads.forEach((head, k) =>
+        { head.style.left = `${layout.headWidth + (layout.level ? k : k + 0.5) * layout.width}px`; });
+    fillRow(at.row);
+    for (const q of filled.keys()) { nameCells(q); placeCells(q); }
+    grid.setAttribute("aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
+  }
+
+  // ---- drawing
+
+  function makeHatch(context, scale) {
+    const size = Math.round(6 * scale);
+    const tile = make("canvas", { width: size, height: size });
+    const pen = tile.getContext("2d");
+    pen.strokeStyle = themeColor("--hatch");
+    pen.lineWidth = scale;
+    pen.beginPath();
+    for (const shift of [-size, 0, size]) {
+      pen.moveTo(shift, size);
+      pen.lineTo(shift + size, 0);
+    }
+    pen.stroke();
+    return context.createPattern(tile, "repeat");
+  }
+
+  function draw(matrix) {
+    const { n, m, w, masked } = matrix;
+    const width = m * layout.width;
+    const height = n * layout.height;
+    const wanted = printing ? 3 : Math.max(1, window.devicePixelRatio || 1);
+    const scale = Math.min(wanted, Math.sqrt(MOST_PIXELS / (width * height)));
+    canvas.width = Math.max(1, Math.round(width * scale));
+    canvas.height = Math.max(1, Math.round(height * scale));
+    canvas.style.width = `${width}px`;
+    canvas.style.height = `${height}px`;
+    canvas.style.left = `${layout.headWidth}px`;
+    canvas.style.top = `${layout.top}px`;
+    const context = canvas.getContext("2d");
+    hatch = scene.axes.causal ? makeHatch(context, scale) : null;
+    const edge = (i, size) => Math.round(i * size * scale);
+    const gap = layout.width >= 20 ? Math.max(1, Math.round(scale)) : 0;
+    const narrow = layout.width < 46;
+    const faint = themeColor("--quiet");  // what rounds to 0 should not shout
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.font = `${Math.round((narrow ? 11 : 13) * scale * 10) / 10}px ${themeColor("--font")}`;
+    for (let q = 0; q < n; ++q) {
+      const top = edge(q, layout.height);
+      const tall = edge(q + 1, layout.height) - top - gap;
+      for (let k = 0; k < m; ++k) {
+        const left = edge(k, layout.width);
+        const wide = edge(k + 1, layout.width) - left - gap;
+        const i = q * m + k;
+        const shade = shadeOf(w[i]);
+        context.fillStyle = masked[i] ? hatch || shade.css : shade.css;
+        context.fillRect(left, top, wide, tall);
+        if (!layout.numbers || masked[i] || (narrow && w[i] < 0.005)) continue;
+        context.fillStyle = w[i] < 0.005 ? faint : shade.text;
+        context.fillText(cellText(w[i]), left + wide / 2, top + tall / 2 + scale * 0.5);
+      }
+    }
+  }
+
+  function cellText(weight) {
+    if (state.digits === "exact" && weight === weight) return scene.exact ? exact(weight) : computed(weight);
+    return fixed(weight, 2);
+  }
+
+  /** A frame round what is in the light. */
+  function highlight(active) {
+    const row = active && active.axis === "row" ? active.index : -1;
+    const column = active && active.axis === "column" ? active.index : active && active.other !== undefined
+        ? active.other : -1;
+    const lockedRow = state.lock && state.lock.axis === "row" ? state.lock.index : -1;
+    const lockedColumn = state.lock && state.lock.axis === "column" ? state.lock.index : -1;
+    rowElements.forEach((element, q) => {
+      element.classList.toggle("is-active", q === row);
+      element.classList.toggle("is-locked", q === lockedRow);
+    });
+    columnHeads.forEach((element, k) => {
+      element.classList.toggle("is-active", k === column);
+      element.classList.toggle("is-locked", k === lockedColumn);
+    });
+  }
+
+  // ---- pointer and keyboard
+
+  function cellAt(event) {
+    const box = canvas.getBoundingClientRect();
+    const k = Math.floor((event.clientX - box.left) / layout.width);
+    const q = Math.floor((event.clientY - box.top) / layout.height);
+    const inside = q >= 0 && k >= 0 && q < scene.rows.length && k < scene.columns.length;
+    return inside ? { q, k } : null;
+  }
+
+  function focusCell(q, k) {
+    at = { row: q, column: k };
+    const cells = fillRow(q);
+    for (const row of filled.keys()) nameCells(row);
+    cells[k].focus();
+  }
+
+  function onKey(event) {
+    const cell = event.target.closest(".heat-cell");
+    if (!cell) return;
+    const here = { row: Number(cell.dataset.row), column: Number(cell.dataset.column) };
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      stage.explain(here.row, here.column);
+      return;
+    }
+    const place = moveInGrid(event, here, scene.rows.length, scene.columns.length);
+    if (place) focusCell(place.row, place.column);
+  }
+
+  function onClick(event) {
+    const head = event.target.closest(".heat-rowhead, .heat-colhead");
+    if (head) {
+      const isRow = head.classList.contains("heat-rowhead");
+      const index = isRow ? Number(head.parentNode.dataset.row) : columnHeads.indexOf(head);
+      const axis = isRow ? "row" : "column";
+      const same = state.lock && state.lock.axis === axis && state.lock.index === index;
+      change({ lock: same ? null : { axis, index } });
+      return;
+    }
+    const cell = cellAt(event);
+    if (!cell) return;
+    focusCell(cell.q, cell.k);
+    stage.explain(cell.q, cell.k);
+  }
+
+  function onPointer(event) {
+    if (event.pointerType === "touch" || !layout) return;
+    const head = event.target.closest(".heat-rowhead, .heat-colhead");
+    const cell = cellAt(event);
+    if (head && head.classList.contains("heat-rowhead")) stage.point({ axis: "row",
+        index: Number(head.parentNode.dataset.row) });
+    else if (head) stage.point({ axis: "column", index: columnHeads.indexOf(head) });
+    else stage.point(cell ? { axis: "row", index: cell.q, other: cell.k } : null);
+  }
+
+  function start() {
+    grid = find("heat-grid");
+    canvas = find("heat-canvas");
+    const box = find("heat");
+    box.addEventListener("pointermove", onPointer);
+    box.addEventListener("pointerleave", () => stage.point(null));
+    box.addEventListener("click", onClick);
+    box.addEventListener("keydown", onKey);
+    box.addEventListener("focusin", (event) => {
+      const cell = event.target.closest(".heat-cell");
+      if (cell && cell.matches(":focus-visible")) {
+        stage.point({ axis: "row", index: Number(cell.dataset.row), other: Number(cell.dataset.column) });
+      }
+    });
+    box.addEventListener("focusout", () => stage.point(null));
+  }
+
+  return { start, prepare, draw, highlight, fitsBeside, rows: () =>
+      ({ top: layout.top, height: layout.height }) };
+})();

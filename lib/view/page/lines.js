@@ -1,0 +1,231 @@
+// Words left (who looks) and right (what is looked at), and a line for every weight: as thick as the
+// weight. On the left a word's lines lie on one another like the bars of a stack and fill its port,
+// because a row sums to 1.
+
+const linesView = (() => {
+  let host = null;
+  let svg = null;
+  let rowButtons = [];
+  let columnButtons = [];
+  let groups = [];   // one <g> a row
+  let paths = new Map();  // q·m + k → <path>
+  let drawnKey = "";
+  let layout = null;
+
+  const THINNEST = 0.06;       // px: a thinner line would not be seen
+  const THINNEST_MANY = 0.25;  // px, in maps of more than MANY cells, so that they stay quick
+  const MANY = 10000;
+
+  function layoutFor(n, m) {
+    const most = Math.max(n, m);
+    const width = Math.max(40, svg.clientWidth || svg.getBoundingClientRect().width);
+    if (find("stage-views").classList.contains("is-beside")) {
+      // Beside the heat map the words stand level with its rows.
+      const { top, height } = heatMap.rows();
+      const columnTop = top + Math.max(0, ((n - m) * height) / 2);
+      return { height, width, port: height * 0.7, total: top + most * height, rowTop: top, columnTop };
+    }
+    const height = most <= 12 ? 38 : most <= 24 ? 30 : 22;
+    return {
+      height, width, port: height * 0.7, total: most * height,
+      rowTop: ((most - n) * height) / 2, columnTop: ((most - m) * height) / 2,
+    };
+  }
+
+  function wordButton(axis, index) {
+    const row = scene.rows[index];
+    const isRow = axis === "row";
+    const label = isRow
+      ? (row.writes === null
+        ? [dataText(row.reads, { class: "word-text" })]
+        : [dataText(row.reads, { class: "word-reads" }),
+            make("span", { class: "word-arrow", "aria-hidden": "true", text: "→" }),
+           dataText(row.writes, { class: "word-text" })])
+      : [dataText(scene.columns[index].label, { class: "word-text" })];
+    const value = make("span", { class: "word-value", "aria-hidden": "true" });
+    return make("button", {
+      type: "button", class: `word word-${axis}`, tabindex: "-1", "data-index": index,
+          "aria-pressed": "false",
+    }, isRow ? [value, make("span", { class: "word-label" }, label)]
+        : [make("span", { class: "word-label" }, label), value]);
+  }
+
+  function build() {
+    rowButtons = scene.rows.map((_, i) => wordButton("row", i));
+    columnButtons = scene.columns.map((_, i) => wordButton("column", i));
+    replaceChildren(find("line-rows"), rowButtons);
+    replaceChildren(find("line-columns"), columnButtons);
+    groups = scene.rows.map((_, q) => makeSvg("g", { class: "line-group", "data-row": q }));
+    svg.replaceChildren(...groups);
+    paths = new Map();
+    host.classList.toggle("has-steps", scene.axes.writes !== null);
+  }
+
+  /** Places words and lines of `matrix`, which may be on the way from one head to the next. */
+  function draw(matrix) {
+    const { n, m, w, masked } = matrix;
+    layout = layoutFor(n, m);
+    const { height, width, port, total, rowTop, columnTop } = layout;
+    host.style.setProperty("--line-height", `${height}px`);
+    find("line-rows").style.paddingTop = `${rowTop}px`;
+    find("line-columns").style.paddingTop = `${columnTop}px`;
+    svg.setAttribute("viewBox", `0 0 ${width} ${total}`);
+    svg.style.height = `${total}px`;
+    const bend = width * 0.45;
+    for (let q = 0; q < n; ++q) {
+      let sum = 0;
+      for (let k = 0; k < m; ++k) sum += w[q * m + k] > 0 ? w[q * m + k] : 0;
+      let y = rowTop + (q + 0.5) * height - (sum * port) / 2;
+      for (let k = 0; k < m; ++k) {
+        const at = q * m + k;
+        const thickness = w[at] > 0 && !masked[at] ? w[at] * port : 0;
+        const from = y + thickness / 2;
+        const to = columnTop + (k + 0.5) * height;
+        y += thickness;
+        drawLine(at, q, k, thickness,
+          `M0 ${from.toFixed(2)}C${bend.toFixed(1)} ${from.toFixed(2)} ${(width - bend).toFixed(1)} ${to} ${width} ${to}`);
+      }
+    }
+  }
+
+  function drawLine(at, q, k, thickness, d) {
+    let path = paths.get(at);
+    if (thickness < (scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST)) {
+      if (path) path.remove();
+      paths.delete(at);
+      return;
+    }
+    if (!path) {
+      path = makeSvg("path", { class: "line", "data-column": k });
+      groups[q].append(path);
+      paths.set(at, path);
+    }
+    path.setAttribute("d", d);
+    path.setAttribute("stroke-width", thickness.toFixed(3));
+  }
+
+  /** Shows the lines of one word (or all) and what they weigh. */
+  function highlight(active) {
+    host.classList.toggle("has-active", active !== null);
+    const columnActive = active && active.axis === "column";
+    groups.forEach((group, q) => group.classList.toggle("is-active", Boolean(active) && active.axis === "row"
+        && active.index === q));
+    for (const [at, path] of paths) {
+      path.classList.toggle("is-active", Boolean(columnActive) && at % scene.columns.length === active.index);
+    }
+    markWords(rowButtons, "row", active, (q) => (columnActive ? [q, active.index] : null));
+    markWords(columnButtons, "column", active, (k) =>
+        (active && active.axis === "row" ? [active.index, k] : null));
+  }
+
+  function markWords(buttons, axis, active, cellOf) {
+    const { m, w, masked } = scene.matrix;
+    buttons.forEach((button, index) => {
+      const locked = state.lock !== null && state.lock.axis === axis && state.lock.index === index;
+      button.classList.toggle("is-active", Boolean(active) && active.axis === axis && active.index === index);
+      button.classList.toggle("is-locked", locked);
+      button.setAttribute("aria-pressed", String(locked));
+      const value = button.querySelector(".word-value");
+      const label = button.querySelector(".word-label");
+      const cell = cellOf(index);
+      const at = cell ? cell[0] * m + cell[1] : -1;
+      const shown = cell && !masked[at];
+      value.textContent = !cell ? "" : masked[at] ? "·" : fixed(w[at], 2);
+      button.classList.toggle("is-masked", Boolean(cell) && !shown);
+      label.style.backgroundColor = shown ? shadeOf(w[at]).css : "";
+      label.style.color = shown ? shadeOf(w[at]).text : "";
+    });
+  }
+
+  function nameWords() {
+    rowButtons.forEach((button, q) => {
+      const seen = largest("row", q, 3).map(({ index, weight }) =>
+          `${scene.columns[index].label} ${fixed(weight, 2)}`);
+      button.setAttribute("aria-label", `${spokenRow(scene.rows[q])}: looks at ${seen.join(", ")}`);
+      button.title = rowLabel(scene.rows[q]);
+    });
+    columnButtons.forEach((button, k) => {
+      const seen = largest("column", k, 3).map(({ index, weight }) =>
+          `${rowLabel(scene.rows[index])} ${fixed(weight, 2)}`);
+      button.setAttribute("aria-label", `${scene.columns[k].label}: looked at by ${seen.join(", ")}`);
+      button.title = scene.columns[k].label;
+    });
+    const first = state.lock || { axis: "row", index: 0 };
+    for (const [axis, buttons] of [["row", rowButtons], ["column", columnButtons]]) {
+      const stop = axis === first.axis ? first.index : 0;
+      buttons.forEach((button, i) => { button.tabIndex = i === stop ? 0 : -1; });
+    }
+  }
+
+  /** `matrix` may be null: then nothing is drawn yet. True where words had to be built anew. */
+  function prepare() {
+    if (scene.key === drawnKey) return false;
+    drawnKey = scene.key;
+    build();
+    return true;
+  }
+
+  function placeOf(event) {
+    const button = event.target.closest(".word");
+    if (!button) return null;
+    return { axis: button.classList.contains("word-row") ? "row" : "column",
+        index: Number(button.dataset.index) };
+  }
+
+  /** The cell of a line that the pointer is on. */
+  function cellOf(event) {
+    const line = event.target.closest(".line");
+    return line ? { q: Number(line.parentNode.dataset.row), k: Number(line.dataset.column) } : null;
+  }
+
+  function onKey(event) {
+    const place = placeOf(event);
+    if (!place) return;
+    if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      const buttons = event.key === "ArrowLeft" ? rowButtons : columnButtons;
+      event.preventDefault();
+      focusWord(buttons, Math.min(place.index, buttons.length - 1));
+      return;
+    }
+    const buttons = place.axis === "row" ? rowButtons : columnButtons;
+    const moved = moveInGrid(event, { row: place.index, column: 0 }, buttons.length, 1);
+    if (!moved) return;
+    const home = event.key === "Home" ? 0 : event.key === "End" ? buttons.length - 1 : moved.row;
+    focusWord(buttons, home);
+  }
+
+  function focusWord(buttons, index) {
+    buttons.forEach((button, i) => { button.tabIndex = i === index ? 0 : -1; });
+    buttons[index].focus();
+  }
+
+  function toggleLock(place) {
+    const same = state.lock && state.lock.axis === place.axis && state.lock.index === place.index;
+    change({ lock: same ? null : place });
+    announce(same ? "unlocked" : "locked");
+  }
+
+  function start() {
+    host = find("lines");
+    svg = find("line-picture");
+    host.addEventListener("keydown", onKey);
+    host.addEventListener("click", (event) => {
+      const place = placeOf(event);
+      const cell = cellOf(event);
+      if (place) toggleLock(place);
+      else if (cell) stage.explain(cell.q, cell.k);
+    });
+    host.addEventListener("pointerover", (event) => {
+      if (event.pointerType === "touch") return;
+      const cell = cellOf(event);
+      stage.point(cell ? { axis: "row", index: cell.q, other: cell.k } : placeOf(event));
+    });
+    host.addEventListener("pointerleave", () => stage.point(null));
+    host.addEventListener("focusin", (event) => {
+      if (event.target.matches(":focus-visible")) stage.point(placeOf(event));
+    });
+    host.addEventListener("focusout", () => stage.point(null));
+  }
+
+  return { start, prepare, draw, highlight, nameWords };
+})();

@@ -1,0 +1,62 @@
+// The page begins here: it reads the data, and every view follows the state.
+
+function updateAll() {
+  document.documentElement.dataset.theme = printing ? "light" : state.theme;
+  controls.update();
+  trainingView.update();
+  overview.update();
+  stage.update();
+  stepsView.update();
+  treeView.update();
+  reportView.update();
+}
+
+function setPrinting(on) {
+  if (printing === on || !scene) return;
+  printing = on;
+  document.documentElement.dataset.theme = on ? "light" : state.theme;
+  overview.update();
+  stage.redraw();
+}
+
+/** Links within the page move there without touching the address, which holds the view. */
+function followJumps() {
+  for (const link of document.querySelectorAll('a[href^="#"]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      const target = find(link.getAttribute("href").slice(1));
+      target.scrollIntoView({ block: "start", behavior: calmMotion.matches ? "auto" : "smooth" });
+      target.focus({ preventScroll: true });
+    });
+  }
+}
+
+function beginPage() {
+  loadRecords(find("attn-data").textContent);
+  if (sentences.length === 0) {
+    find("failure").textContent = "This page holds no sentence.";
+    find("failure").hidden = false;
+    return;
+  }
+  for (const view of [controls, trainingView, overview, stage, stepsView, treeView, reportView,
+      keyboard]) view.start();
+  followJumps();
+  onChange(updateAll);
+  find("page").hidden = false;
+  change({ ...firstView(), ...fieldsOf(location.hash) });
+  addEventListener("hashchange", () => {
+    if (location.hash !== addressOf()) change(fieldsOf(location.hash));
+  });
+  systemDark.addEventListener("change", updateAll);
+  addEventListener("beforeprint", () => setPrinting(true));
+  addEventListener("afterprint", () => setPrinting(false));
+  matchMedia("print").addEventListener("change", (event) => setPrinting(event.matches));
+}
+
+try {
+  beginPage();
+} catch (problem) {
+  find("failure").textContent = `This page cannot show its data: ${problem.message}`;
+  find("failure").hidden = false;
+  throw problem;
+}

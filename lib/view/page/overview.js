@@ -1,0 +1,175 @@
+// All heads of the chosen kind as small maps: layers down, heads across. A small map is a canvas of
+// one pixel a cell that the browser enlarges, drawn when it comes into sight.
+
+const overview = (() => {
+  const MOST_PIXELS = 96;  // of a small map's side; a longer sentence shows the largest of each block
+  let host = null;
+  let thumbs = [];    // {layer, head, cell, canvas, toggle, drawn}
+  let shapeKey = "";
+  let drawKey = "";
+  const owners = new WeakMap();  // object → number, so that a key can name it
+  let owned = 0;
+
+  const watcher = new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      const thumb = thumbs.find((other) => other.cell === entry.target);
+      if (!thumb) continue;
+      thumb.inSight = entry.isIntersecting;
+      if (thumb.inSight) draw(thumb);
+    }
+  }, { rootMargin: "200px" });
+
+  function identity(object) {
+    if (!object) return 0;
+    if (!owners.has(object)) owners.set(object, ++owned);
+    return owners.get(object);
+  }
+
+  function draw(thumb) {
+    if (thumb.drawn === drawKey) return;
+    thumb.drawn = drawKey;
+    const { n, m, w, masked } = scene.map(thumb.layer, thumb.head);
+    const rows = Math.max(1, Math.min(n, MOST_PIXELS));
+    const columns = Math.max(1, Math.min(m, MOST_PIXELS));
+    const peak = new Float64Array(rows * columns).fill(-1);  // −1: nothing but masked cells
+    for (let q = 0; q < n; ++q) {
+      const row = Math.floor((q * rows) / n) * columns;
+      for (let k = 0; k < m; ++k) {
+        const at = row + Math.floor((k * columns) / m);
+        if (!masked[q * m + k] && !(w[q * m + k] <= peak[at])) peak[at] = w[q * m + k] || 0;
+      }
+    }
+    const { canvas } = thumb;
+    canvas.width = columns;
+    canvas.height = rows;
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(columns, rows);
+    for (let i = 0; i < peak.length; ++i) {
+      const rgb = peak[i] < 0 ? null : shadeOf(peak[i]).rgb;
+      if (rgb) image.data.set([...rgb, 255], 4 * i);  // masked: the ground shows through
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  function thumbOf(layer, head) {
+    const canvas = make("canvas", { width: 1, height: 1, "aria-hidden": "true" });
+    const toggle = make("button", {
+      type: "button", class: "thumb-switch", tabindex: "-1",
+      on: { click: (event) => { event.stopPropagation(); switchHead(layer, head); } },
+    });
+    const cell = make("div", {
+      class: "thumb", role: "gridcell", tabindex: "-1", "data-layer": layer, "data-head": head,
+      on: { click: () => choose(layer, head) },
+    }, canvas, toggle);
+    return { layer, head, cell, canvas, toggle, drawn: "", inSight: false };
+  }
+
+  function build({ layers, heads }) {
+    watcher.disconnect();
+    thumbs = [];
+    host.style.setProperty("--heads", heads);
+    host.setAttribute("aria-rowcount", layers);
+    host.setAttribute("aria-colcount", heads);
+    const top = make("div", { class: "thumb-row thumb-heads", "aria-hidden": "true" },
+        make("span", { class: "thumb-layer" }),
+      Array.from({ length: heads }, (_, head) => make("span", { class: "thumb-name", text: head })));
+    const rows = Array.from({ length: layers }, (_, layer) => {
+      const row = Array.from({ length: heads }, (_, head) => thumbOf(layer, head));
+      thumbs.push(...row);
+      return make("div", { class: "thumb-row", role: "row" },
+        make("span", { class: "thumb-layer", role: "presentation", "aria-hidden": "true", text: layer }),
+            row.map((thumb) => thumb.cell));
+    });
+    replaceChildren(host, top, rows);
+    for (const thumb of thumbs) watcher.observe(thumb.cell);
+  }
+
+  function choose(layer, head) {
+    change({ layer, head, mean: "one" });
+  }
+
+  function bestAt(report, layer, head) {
+    const best = scene.kind === "cross" && report && bestHeads(report).has(headKey(layer, head));
+    return best ? ", one of the best aligning" : "";
+  }
+
+  function mark(report) {
+    const shown = new Set(scene.heads.map((h) => headKey(h.layer, h.head)));
+    for (const { layer, head, cell, toggle } of thumbs) {
+      const on = isOn(scene.kind, layer, head);
+      const chosen = layer === state.layer && head === state.head;
+      const best = bestAt(report, layer, head);
+      cell.classList.toggle("is-off", !on);
+      cell.classList.toggle("is-shown", shown.has(headKey(layer, head)));
+      cell.classList.toggle("is-chosen", chosen && state.mean === "one");
+      cell.classList.toggle("is-best", best !== "");
+      cell.tabIndex = chosen ? 0 : -1;
+      cell.setAttribute("aria-selected", String(chosen));
+      cell.setAttribute("aria-label", `layer ${layer}, head ${head}, ${on ? "on" : "off"}${best}`);
+      cell.title = `layer ${layer} · head ${head}${best}`;
+      toggle.setAttribute("aria-label", `layer ${layer}, head ${head}: ${on ? "switch off" : "switch on"}`);
+      toggle.setAttribute("aria-pressed", String(on));
+      toggle.title = on ? "counts in means: switch off" : "left out of means: switch on";
+    }
+  }
+
+  function onKey(event) {
+    const here = thumbs.find((thumb) => thumb.cell === event.target);
+    if (!here) return;
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      choose(here.layer, here.head);
+      return;
+    }
+    const { layers, heads } = scene.shape;
+    const place = moveInGrid(event, { row: here.layer, column: here.head }, layers, heads);
+    if (!place) return;
+    choose(place.row, place.column);
+    focusChosen();
+  }
+
+  function focusChosen() {
+    const thumb = thumbs.find((other) => other.cell.tabIndex === 0);
+    if (thumb) thumb.cell.focus({ preventScroll: false });
+  }
+
+  function update() {
+    const { layers, heads } = scene.shape;
+    const shape = `${scene.kind} ${layers} ${heads}`;
+    if (shape !== shapeKey) {
+      shapeKey = shape;
+      build(scene.shape);
+    }
+    host.setAttribute("aria-label", `all heads of ${KINDS[scene.kind].name}, layers down, heads across`);
+    drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, state.shade,
+        isDark()].join();
+    for (const thumb of thumbs) if (thumb.inSight || printing) draw(thumb);
+    mark(reportOf(scene.record, scene.hypothesis, scene.kind));
+    const on = thumbs.filter((thumb) => isOn(scene.kind, thumb.layer, thumb.head)).length;
+    find("overview-count").textContent =
+      on === thumbs.length ? `${plural(layers, "layer")} × ${plural(heads, "head")}`
+                           : `${on} of ${thumbs.length} heads on`;
+    find("all-on").hidden = on === thumbs.length;
+  }
+
+  function start() {
+    host = find("overview-grid");
+    host.addEventListener("keydown", onKey);
+    find("all-on").addEventListener("click", () => {
+      change({ off: { ...state.off, [state.kind]: new Set() } });
+      focusChosen();
+    });
+  }
+
+  return { start, update, focusChosen };
+})();
+
+/** Switches a head of the chosen kind on or off: only those that are on count in a mean. */
+function switchHead(layer, head) {
+  const off = new Set(state.off[state.kind]);
+  const key = headKey(layer, head);
+  const now = off.delete(key);
+  if (!now) off.add(key);
+  change({ off: { ...state.off, [state.kind]: off } });
+  announce(`layer ${layer}, head ${head} is ${now ? "on" : "off"}`);
+}

@@ -1,0 +1,170 @@
+// The figures of every head as a table that can be sorted, and the word alignment of the best head.
+
+const COLUMNS = [
+  { key: "place", label: "head", says: "layer · head" },
+  { key: "entropy", label: "entropy",
+      says: "How spread out its rows are, in nats: 0 is one word, ln S all S words alike", digits: 2 },
+  { key: "distance", label: "distance", says: "How far away it looks on the mean, in tokens", digits: 2 },
+  { key: "diagonality", label: "diagonal",
+      says: "1: it looks along the diagonal; 0: as far from it as can be", digits: 2, share: true },
+  { key: "end_mass", label: "on end", says: "Weight on the end symbol (in the decoder: on the start symbol)",
+      digits: 2, share: true },
+  { key: "punctuation_mass", label: "on punctuation", says: "Weight on punctuation", digits: 2, share: true },
+  { key: "alignment", label: "aligns", says: "How well it pairs words one to one: 1 is perfect", digits: 2,
+      share: true },
+];
+
+/** The best aligning tenth of all heads, at least one: "layer.head". */
+function bestHeads(report) {
+  const ranked = [];
+  report.forEach((heads, layer) => heads.forEach((figures, head) => {
+    if (figures && typeof figures.alignment === "number") ranked.push({ key: headKey(layer, head),
+        alignment: figures.alignment });
+  }));
+  ranked.sort((a, b) => b.alignment - a.alignment);
+  const heads = report.reduce((sum, layer) => sum + layer.length, 0);
+  return new Set(ranked.slice(0, Math.ceil(heads / 10)).map((entry) => entry.key));
+}
+
+const reportView = (() => {
+  let host = null;
+  let drawn = {};  // what is on the page: nothing is built again for another head
+
+  function rowsFor(report, columns) {
+    const rows = [];
+    report.forEach((heads, layer) => heads.forEach((figures, head) => {
+      if (figures) rows.push({ layer, head, figures });
+    }));
+    const key = state.sort.replace(/^-/, "");
+    const column = columns.find((other) => other.key === key);
+    if (!column || key === "place") return state.sort === "-place" ? rows.reverse() : rows;
+    const sign = state.sort.startsWith("-") ? -1 : 1;
+    const valueOf = (row) => (typeof row.figures[key] === "number" ? row.figures[key] : NaN);
+    return rows.sort((a, b) => {
+      const [x, y] = [valueOf(a), valueOf(b)];
+      if (x !== x || y !== y) return (x !== x) - (y !== y);  // what has no figure comes last
+      return sign * (x - y);
+    });
+  }
+
+  function sortBy(key) {
+    // The first click shows the largest first, heads in their order; the next turns it round.
+    const first = key === "place" ? "place" : `-${key}`;
+    const other = key === "place" ? "-place" : key;
+    change({ sort: state.sort === first ? other : first });
+    const button = host.querySelector(`[data-sort="${key}"]`);
+    if (button) button.focus();
+  }
+
+  function headCell(column) {
+    const up = state.sort === column.key;
+    const down = state.sort === `-${column.key}`;
+    return make("th", { scope: "col", class: column.key === "place" ? "" : "number", "aria-sort": up
+        ? "ascending" : down ? "descending" : "none" },
+      make("button", { type: "button", class: "sort", title: column.says, "data-sort": column.key,
+          on: { click: () => sortBy(column.key) } },
+        column.label, make("span", { class: "sort-mark", "aria-hidden": "true", text: up ? "↑" : down ? "↓"
+            : "" })));
+  }
+
+  function figureCell(column, value, top) {
+    if (typeof value !== "number") return make("td", { class: "number quiet", text: "–" });
+    const bar = make("span", { class: "bar" });
+    bar.style.width = `${Math.max(0, Math.min(1, value / top)) * 100}%`;
+    return make("td", { class: "number", "data-key": column.key, "data-value": value, title: exact(value) },
+      make("span", { text: fixed(value, column.digits) }),
+          make("span", { class: "bar-room", "aria-hidden": "true" }, bar));
+  }
+
+  function bodyRow(row, columns, tops, best) {
+    const key = headKey(row.layer, row.head);
+    const choose = () => {
+      change({ layer: row.layer, head: row.head, mean: "one" });
+      announce(`${scene.title} is shown`);
+    };
+    return make("tr", { "data-layer": row.layer, "data-head": row.head },
+      make("th", { scope: "row" },
+        make("button", { type: "button", class: "text-button", text: `layer ${row.layer} · head ${row.head}`,
+          on: { click: choose } }),
+        best.has(key) ? make("span", { class: "star", title: "one of the best aligning heads", text: " ★" },
+          make("span", { class: "unseen", text: " one of the best aligning heads" })) : null),
+      columns.slice(1).map((column) => figureCell(column, row.figures[column.key], tops[column.key])));
+  }
+
+  function table(report) {
+    const has = (key) => report.some((heads) => heads.some((figures) => figures
+        && typeof figures[key] === "number"));
+    const columns = COLUMNS.filter((column) => column.key === "place" || has(column.key));
+    const tops = {};
+    for (const column of columns.slice(1)) {
+      const values = report.flat().map((figures) => figures && figures[column.key]).filter((value) =>
+          typeof value === "number");
+      tops[column.key] = column.share ? 1 : Math.max(1e-9, ...values);
+    }
+    const best = scene.kind === "cross" ? bestHeads(report) : new Set();
+    return make("div", { class: "scroll", tabindex: "0", role: "region",
+        "aria-label": "figures of all heads" },
+      make("table", { class: "report-table" },
+        make("caption", { class: "unseen", text: `every head of ${KINDS[scene.kind].name}` }),
+        make("thead", {}, make("tr", {}, columns.map(headCell))),
+        make("tbody", {}, rowsFor(report, columns).map((row) => bodyRow(row, columns, tops, best)))));
+  }
+
+  /** Source words above, target words below, a line for every link. */
+  function alignment() {
+    const found = scene.hypothesis && scene.hypothesis.alignment;
+    if (!found || typeof found.links !== "string") return null;
+    const words = (text) => text.split(/\s+/u).filter((word) => word !== "");
+    const source = words(scene.record.source.text);
+    const target = words(scene.hypothesis.text);
+    const links = found.links.split(" ").map((link) => /^(\d+)-(\d+)/.exec(link)).filter(Boolean)
+      .map((match) => ({ source: Number(match[1]), target: Number(match[2]) }))
+      .filter((link) => link.source < source.length && link.target < target.length);
+    const from = Array.isArray(found.head) ? ` by layer ${found.head[0]} · head ${found.head[1]}` : "";
+    return make("div", { class: "alignment" },
+      make("h3", { text: `Word alignment${from}` }),
+      make("ul", { class: "links", "aria-label": `word alignment${from}` }, target.map((word, t) => {
+        const partners = links.filter((link) => link.target === t);
+        return make("li", { class: partners.length === 0 ? "alone" : "" },
+          make("span", { class: "link-source" }, partners.length === 0
+              ? make("span", { class: "quiet", text: "–" })
+            : partners.map((link, i) => [i > 0 ? " + " : "", dataText(printable(source[link.source]))])),
+          make("span", { class: "link-line", "aria-hidden": "true" }),
+          dataText(printable(word), { class: "strong" }));
+      })));
+  }
+
+  /** The row of the head on show. */
+  function mark() {
+    for (const row of host.querySelectorAll("tr[data-layer]")) {
+      const chosen = Number(row.dataset.layer) === state.layer && Number(row.dataset.head) === state.head &&
+                     state.mean === "one";
+      row.classList.toggle("is-chosen", chosen);
+      if (chosen) row.querySelector("button").setAttribute("aria-current", "true");
+      else row.querySelector("button").removeAttribute("aria-current");
+    }
+  }
+
+  function update() {
+    const report = reportOf(scene.record, scene.hypothesis, scene.kind);
+    const hypothesis = scene.kind === "cross" ? scene.hypothesis : null;
+    const same = drawn.report === report && drawn.hypothesis === hypothesis && drawn.sort === state.sort;
+    if (!same) {
+      drawn = { report, hypothesis, sort: state.sort };
+      const links = hypothesis ? alignment() : null;
+      find("report").hidden = !report && !links;
+      find("to-report").hidden = find("report").hidden;
+      const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
+      find("report-says").textContent = !report ? "" : "What each head does, over all its rows." +
+        (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best." : "");
+      replaceChildren(host, report ? table(report) : "", links || "");
+    }
+    mark();
+  }
+
+  function start() {
+    host = find("report-content");
+  }
+
+  return { start, update };
+})();

@@ -1,0 +1,155 @@
+// What is to be seen: the state and the records become one matrix with its labels. Views draw a
+// scene and know neither records nor rules.
+
+/** A matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does not exist. */
+function matrixOf(rows, causal, n, m) {
+  const matrix = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m) };
+  for (let q = 0; q < n; ++q) {
+    const row = rows[q] || [];
+    for (let k = 0; k < m; ++k) {
+      const weight = row[k];
+      matrix.w[q * m + k] = typeof weight === "number" ? weight : NaN;
+      if (causal && k > q && weight === 0) matrix.masked[q * m + k] = 1;
+    }
+  }
+  return matrix;
+}
+
+/** The mean of several heads, cell by cell. A cell is masked where all of them are. */
+function meanOf(matrices) {
+  const { n, m } = matrices[0];
+  const mean = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(1) };
+  for (const matrix of matrices) {
+    for (let i = 0; i < n * m; ++i) {
+      mean.w[i] += matrix.w[i];
+      mean.masked[i] &= matrix.masked[i];
+    }
+  }
+  for (let i = 0; i < n * m; ++i) mean.w[i] /= matrices.length;
+  return mean;
+}
+
+/** Whole words from pieces: summed over the pieces of the key word, averaged over those of the query
+ *  word. Rows still sum to 1. A cell is masked where all its pieces are. */
+function mergeWords(matrix, rowGroups, columnGroups) {
+  const n = rowGroups.length;
+  const m = columnGroups.length;
+  const merged = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(1) };
+  rowGroups.forEach((row, q) => {
+    columnGroups.forEach((column, k) => {
+      let sum = 0;
+      for (let i = row.first; i < row.end; ++i) {
+        for (let j = column.first; j < column.end; ++j) {
+          sum += matrix.w[i * matrix.m + j];
+          merged.masked[q * m + k] &= matrix.masked[i * matrix.m + j];
+        }
+      }
+      merged.w[q * m + k] = sum / (row.end - row.first);
+    });
+  });
+  return merged;
+}
+
+/** Labels of both axes in the unit that is shown, and the groups of pieces behind them. */
+function labelAxes(axes, words) {
+  const single = (tokens) => tokenLabels(tokens).map((label, i) => ({ label, first: i, end: i + 1 }));
+  const group = words ? groupWords : single;
+  const columns = group(axes.columns);
+  if (!axes.writes) {
+    const rows = group(axes.reads).map((word) => ({ ...word, reads: word.label, writes: null }));
+    return { rows, columns };
+  }
+  // A step is known by what it writes; a word's first step tells what was read before it.
+  const readWords = group(axes.reads);
+  const rows = group(axes.writes).map((word) => {
+    const read = readWords.find((other) => word.first >= other.first && word.first < other.end);
+    return { ...word, reads: read ? read.label : "?", writes: word.label };
+  });
+  return { rows, columns };
+}
+
+function rowLabel(row) {
+  return row.writes === null ? row.reads : `${row.reads} → ${row.writes}`;
+}
+
+function spokenRow(row) {
+  return row.writes === null ? row.reads : `reads ${row.reads}, writes ${row.writes}`;
+}
+
+function headKey(layer, head) {
+  return `${layer}.${head}`;
+}
+
+function isOn(kind, layer, head) {
+  return !state.off[kind].has(headKey(layer, head));
+}
+
+/** The heads that the large map stands for: one, or those switched on that are averaged. */
+function shownHeads(shape) {
+  if (state.mean === "one") return [{ layer: state.layer, head: state.head }];
+  const heads = [];
+  for (let layer = 0; layer < shape.layers; ++layer) {
+    if (state.mean === "layer" && layer !== state.layer) continue;
+    for (let head = 0; head < shape.heads; ++head) {
+      if (isOn(state.kind, layer, head)) heads.push({ layer, head });
+    }
+  }
+  return heads;
+}
+
+let scene = null;
+
+/** One scene for the whole page, made anew when the state changes. */
+function makeScene() {
+  const sentence = sentences[state.sentence];
+  const record = sentence.moments[state.moment];
+  const hypothesis = hypothesisOf(record, state.hypothesis, state.branch);
+  const shape = shapeOf(record, state.kind);
+  const axes = axesOf(record, hypothesis, state.kind);
+  const words = state.unit === "words";
+  const { rows, columns } = labelAxes(axes, words);
+  const pieces = (layer, head) => matrixOf(rowsOf(record, hypothesis, state.kind, layer, head),
+                                           axes.causal, axes.reads.length, axes.columns.length);
+  const inUnit = (matrix) => (words ? mergeWords(matrix, rows, columns) : matrix);
+  const made = {
+    sentence, record, hypothesis, shape, axes, rows, columns, pieces,
+    kind: state.kind,
+    words,
+    merges: words && (rows.length < axes.reads.length || columns.length < axes.columns.length),
+    heads: shownHeads(shape),
+    map: (layer, head) => inUnit(pieces(layer, head)),
+    /** Changes when the axes do: what was drawn for another key cannot be moved over. */
+    key: JSON.stringify([state.kind, words, rows.map(rowLabel), columns.map((column) => column.label)]),
+  };
+  made.exact = made.heads.length === 1 && !made.merges;
+  made.matrix = made.heads.length > 0 ? inUnit(meanOf(made.heads.map((h) => pieces(h.layer, h.head))))
+                                      : null;
+  made.isEmpty = rows.length === 0 || columns.length === 0 || shape.layers === 0;
+  made.title = sceneTitle(made);
+  return made;
+}
+
+function sceneTitle({ kind, heads, shape }) {
+  const name = KINDS[kind].name;
+  if (state.mean === "one") return `${name} · layer ${state.layer} · head ${state.head}`;
+  const where = state.mean === "layer" ? `layer ${state.layer}` : `${plural(shape.layers, "layer")}`;
+  return `${name} · ${where} · mean of ${plural(heads.length, "head")}`;
+}
+
+/** A weight of the scene as text: as recorded, or to six figures where it was computed here. */
+function weightText(q, k) {
+  const at = q * scene.matrix.m + k;
+  if (scene.matrix.masked[at]) return "masked";
+  return scene.exact ? exact(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
+}
+
+/** The largest weights of a row or a column, as [{index, weight}], largest first. */
+function largest(axis, index, count) {
+  const { n, m, w, masked } = scene.matrix;
+  const found = [];
+  for (let i = 0; i < (axis === "row" ? m : n); ++i) {
+    const at = axis === "row" ? index * m + i : i * m + index;
+    if (!masked[at] && w[at] === w[at]) found.push({ index: i, weight: w[at] });
+  }
+  return found.sort((a, b) => b.weight - a.weight).slice(0, count);
+}

@@ -1,0 +1,193 @@
+// The large map: lines and heat map show the same matrix, point at the same word, and change
+// together.
+
+const stage = (() => {
+  const MOST_MOVING = 1200;  // cells: a larger map changes at once
+  const DURATION = 260;      // ms
+  let pointed = null;        // {axis, index, other?}: the word or cell under the pointer or focus
+  let shown = null;          // the matrix that is on the screen
+  let shownKey = "";
+  let frame = 0;
+
+  /** What is in the light: what the pointer is on, else what is locked. */
+  function active() {
+    return pointed || (state.lock ? { ...state.lock } : null);
+  }
+
+  function point(place) {
+    if (JSON.stringify(place) === JSON.stringify(pointed)) return;
+    pointed = place;
+    refresh();
+  }
+
+  const refresh = oncePerFrame(highlight);
+
+  function highlight() {
+    if (!scene || !scene.matrix || scene.isEmpty) return;
+    const now = active();
+    if (wantsLines()) linesView.highlight(now);
+    if (wantsHeat()) heatMap.highlight(now);
+    writeReadout(now);
+  }
+
+  const wantsLines = () => state.view !== "heat";
+  const wantsHeat = () => state.view !== "lines";
+
+  function drawMatrix(matrix) {
+    shown = matrix;
+    if (wantsLines()) linesView.draw(matrix);
+    if (wantsHeat()) heatMap.draw(matrix);
+  }
+
+  /** From the map on the screen to the new one, where they have the same words. */
+  function moveTo(target) {
+    cancelAnimationFrame(frame);
+    const from = shown;
+    const still = !from || shownKey !== scene.key || calmMotion.matches || printing ||
+                  target.w.length > MOST_MOVING || document.hidden;
+    shownKey = scene.key;
+    if (still) {
+      drawMatrix(target);
+      return;
+    }
+    const begin = performance.now();
+    const step = (now) => {
+      const part = Math.min(1, Math.max(0, now - begin) / DURATION);
+      const eased = 1 - (1 - part) ** 3;
+      if (part >= 1) {
+        drawMatrix(target);
+      } else {
+        const w = target.w.map((weight, i) => from.w[i] + (weight - from.w[i]) * eased);
+        drawMatrix({ ...target, w });
+        frame = requestAnimationFrame(step);
+      }
+      highlight();
+    };
+    frame = requestAnimationFrame(step);
+  }
+
+  /** One sentence on the cell or row that is in the light. */
+  function writeReadout(now) {
+    const readout = find("readout");
+    const cell = now && now.other !== undefined ? { q: now.index, k: now.other } : null;
+    if (cell) {
+      const row = scene.rows[cell.q];
+      replaceChildren(readout, rowText(row), " looks at ",
+          dataText(scene.columns[cell.k].label, { class: "strong" }), ": ",
+        make("span", { class: "number strong", text: weightText(cell.q, cell.k) }));
+    } else if (now) {
+      const list = largest(now.axis, now.index, 3);
+      const isRow = now.axis === "row";
+      const parts = list.flatMap(({ index, weight }, i) => [
+        i > 0 ? ", " : "",
+        isRow ? dataText(scene.columns[index].label, { class: "strong" }) : rowText(scene.rows[index]),
+        " ", make("span", { class: "number", text: fixed(weight, 3) }),
+      ]);
+      replaceChildren(readout, isRow ? rowText(scene.rows[now.index])
+          : dataText(scene.columns[now.index].label, { class: "strong" }),
+        isRow ? " looks most at " : " is looked at most by ", parts, isRow ? probability(now.index) : null);
+    } else {
+      replaceChildren(readout, make("span", { class: "quiet",
+          text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
+    }
+  }
+
+  /** How sure the model was of what this step writes. */
+  function probability(index) {
+    const logProbs = scene.axes.writes && !scene.words && scene.hypothesis.log_probs;
+    if (!logProbs || typeof logProbs[index] !== "number") return null;
+    return make("span",
+        { class: "quiet", text: ` · written with probability ${fixed(Math.exp(logProbs[index]), 3)}` });
+  }
+
+  function rowText(row) {
+    return make("span", { class: "strong" }, row.writes === null ? dataText(row.reads)
+      : [dataText(row.reads, { class: "quiet" }), " → ", dataText(row.writes)]);
+  }
+
+  function explain(q, k) {
+    change({ cell: { q, k } });
+    stepsView.reveal();
+    announce("step by step below");
+  }
+
+  function update() {
+    if (shownKey !== scene.key) pointed = null;
+    find("stage-title").textContent = scene.title;
+    find("stage-says").textContent = KINDS[scene.kind].says + (scene.words ? "" : pieceHint());
+    find("word-rule").hidden = !scene.words;
+    const nothing = scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
+      : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
+    find("stage-empty").textContent = nothing;
+    find("stage-empty").hidden = nothing === "";
+    find("stage-views").hidden = nothing !== "";
+    find("lines").hidden = !wantsLines();
+    find("heat").hidden = !wantsHeat();
+    if (nothing !== "") {
+      shown = null;
+      return;
+    }
+    arrange();
+    if (wantsHeat()) heatMap.prepare();
+    if (wantsLines()) {
+      linesView.prepare();
+      linesView.nameWords();
+    }
+    moveTo(scene.matrix);
+    highlight();
+    drawLegend();
+  }
+
+  function pieceHint() {
+    const goesOn = (label) => label !== null && label.startsWith(CONTINUATION);
+    const any = scene.columns.some((column) => goesOn(column.label)) ||
+                scene.rows.some((row) => goesOn(row.reads) || goesOn(row.writes));
+    return any ? " ‿ goes on with the word before it." : "";
+  }
+
+  function drawLegend() {
+    const canvas = find("legend-scale");
+    const context = canvas.getContext("2d");
+    const root = state.shade === "root";
+    for (let x = 0; x < canvas.width; ++x) {
+      const place = x / (canvas.width - 1);
+      context.fillStyle = shadeOf(root ? place * place : place).css;
+      context.fillRect(x, 0, 1, canvas.height);
+    }
+    replaceChildren(find("legend-ticks"), (root ? [0, 0.05, 0.2, 0.5, 1]
+        : [0, 0.25, 0.5, 0.75, 1]).map((weight) => {
+      const tick = make("span", { class: "tick", text: weight });
+      tick.style.left = `${(root ? Math.sqrt(weight) : weight) * 100}%`;
+      return tick;
+    }));
+    find("legend-masked").hidden = !scene.axes.causal;
+  }
+
+  /** Lines and heat map beside each other, where the map does not get too narrow for it. */
+  function arrange() {
+    const views = find("stage-views");
+    views.dataset.view = state.view;
+    views.classList.toggle("is-beside", state.view === "both" && !printing
+        && heatMap.fitsBeside(find("stage").clientWidth));
+  }
+
+  /** Draws everything again: another width, other colours. */
+  function redraw() {
+    if (!scene || !shown || !scene.matrix) return;
+    cancelAnimationFrame(frame);
+    arrange();
+    if (wantsHeat()) heatMap.prepare();
+    drawMatrix(scene.matrix);
+    highlight();
+    drawLegend();
+  }
+
+  function start() {
+    linesView.start();
+    heatMap.start();
+    const again = oncePerFrame(redraw);
+    new ResizeObserver(again).observe(find("stage"));
+  }
+
+  return { start, update, redraw, point, explain };
+})();

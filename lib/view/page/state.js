@@ -1,0 +1,156 @@
+// What the reader has chosen. It lives here and in the address (#kind=cross&layer=2…), so that a
+// view can be linked, kept and gone back to.
+
+const state = {
+  sentence: 0,
+  moment: 0,
+  hypothesis: 0,
+  branch: null,         // a node of the search tree whose path is shown instead of a hypothesis
+  kind: "cross",
+  layer: 0,
+  head: 0,
+  mean: "one",          // one head, or the mean of the heads switched on: of the "layer", of "all"
+  off: { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() },  // "layer.head"
+  unit: "tokens",       // or "words"
+  view: "both",         // or "lines", "heat"
+  shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
+  digits: "two",        // or "exact", "none"
+  lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
+  cell: null,           // {q, k}: the cell that is explained
+  sort: "",             // the report's column, "-" before it for falling order
+  theme: "auto",        // or "light", "dark"
+};
+
+const CHOICES = {
+  kind: Object.keys(KINDS),
+  mean: ["one", "layer", "all"],
+  unit: ["tokens", "words"],
+  view: ["both", "lines", "heat"],
+  shade: ["root", "linear"],
+  digits: ["two", "exact", "none"],
+  theme: ["auto", "light", "dark"],
+};
+
+const listeners = [];
+
+function onChange(run) {
+  listeners.push(run);
+}
+
+/** Takes over some fields, puts the others right and tells everyone. */
+function change(fields) {
+  const before = { ...state };
+  Object.assign(state, fields);
+  // Another axis: what was locked or explained is not there any more.
+  const axis = ["sentence", "hypothesis", "branch", "kind", "unit"];
+  if (axis.some((key) => state[key] !== before[key])) {
+    if (!("lock" in fields)) state.lock = null;
+    if (!("cell" in fields)) state.cell = null;
+  }
+  if (state.sentence !== before.sentence) {
+    if (!("moment" in fields)) state.moment = Number.MAX_SAFE_INTEGER;  // the last one
+    if (!("hypothesis" in fields)) state.hypothesis = 0;
+    if (!("branch" in fields)) state.branch = null;
+  }
+  if (state.hypothesis !== before.hypothesis && !("branch" in fields)) state.branch = null;
+  putRight();
+  scene = makeScene();
+  putCellRight();
+  writeAddress();
+  for (const run of listeners) run();
+}
+
+function clamp(value, count) {
+  return Math.max(0, Math.min(count - 1, Number.isInteger(value) ? value : 0));
+}
+
+/** Brings every index into the range of what the records hold. */
+function putRight() {
+  state.sentence = clamp(state.sentence, sentences.length);
+  const sentence = sentences[state.sentence];
+  state.moment = clamp(state.moment, sentence.moments.length);
+  const record = sentence.moments[state.moment];
+  state.hypothesis = clamp(state.hypothesis, record.hypotheses.length);
+  if (!record.search || !record.search.nodes[state.branch]) state.branch = null;
+  const { layers, heads } = shapeOf(record, state.kind);
+  state.layer = clamp(state.layer, layers);
+  state.head = clamp(state.head, heads);
+}
+
+function putCellRight() {
+  const fits = (index, count) => Number.isInteger(index) && index >= 0 && index < count;
+  const rows = scene.rows.length;
+  const columns = scene.columns.length;
+  if (state.lock && !fits(state.lock.index, state.lock.axis === "row" ? rows : columns)) state.lock = null;
+  if (state.cell && !(fits(state.cell.q, rows) && fits(state.cell.k, columns))) state.cell = null;
+}
+
+/** Where a reader begins: the last layer's cross-attention, where there is one. */
+function firstView() {
+  const record = sentences[0].moments[0];
+  const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
+      : "encoder_self";
+  return { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER };
+}
+
+// The address. Only what differs from the beginning is written.
+
+const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head"];
+
+function addressOf() {
+  const parts = [`sentence=${state.sentence}`];
+  if (sentences[state.sentence].moments.length > 1) parts.push(`moment=${state.moment}`);
+  if (state.hypothesis > 0) parts.push(`hypothesis=${state.hypothesis}`);
+  if (state.branch !== null) parts.push(`branch=${state.branch}`);
+  parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
+  const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
+      theme: "auto" };
+  for (const [key, first] of Object.entries(beginnings)) {
+    if (state[key] !== first) parts.push(`${key}=${state[key]}`);
+  }
+  for (const kind of CHOICES.kind) {
+    if (state.off[kind].size > 0) parts.push(`off.${kind}=${[...state.off[kind]].join(",")}`);
+  }
+  if (state.lock) parts.push(`lock=${state.lock.axis}.${state.lock.index}`);
+  if (state.cell) parts.push(`cell=${state.cell.q}.${state.cell.k}`);
+  if (state.sort) parts.push(`sort=${state.sort}`);
+  return "#" + parts.join("&");
+}
+
+/** The fields that an address holds; whatever it does not understand it leaves out. */
+function fieldsOf(address) {
+  const fields = {};
+  for (const part of address.replace(/^#/, "").split("&")) {
+    const at = part.indexOf("=");
+    const key = part.slice(0, at);
+    const value = part.slice(at + 1);
+    const pair = /^([a-z]+|\d+)\.(\d+)$/.exec(value);
+    if (NUMBERS.includes(key) && /^\d{1,9}$/.test(value)) fields[key] = Number(value);
+    else if (CHOICES[key] && CHOICES[key].includes(value)) fields[key] = value;
+    else if (key === "lock" && pair && ["row", "column"].includes(pair[1])) {
+      fields.lock = { axis: pair[1], index: Number(pair[2]) };
+    } else if (key === "cell" && pair) fields.cell = { q: Number(pair[1]), k: Number(pair[2]) };
+    else if (key === "sort" && /^-?[a-z_]{1,20}$/.test(value)) fields.sort = value;
+    else if (key.startsWith("off.") && CHOICES.kind.includes(key.slice(4))) {
+      fields.off = fields.off || { ...state.off };
+      fields.off[key.slice(4)] = new Set(value.split(",").filter((name) => /^\d{1,4}\.\d{1,4}$/.test(name)));
+    }
+  }
+  return fields;
+}
+
+let addressTimer = 0;
+
+/** Browsers refuse many changes of the address in a row, so it follows a moment later. */
+function writeAddress() {
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => {
+    const wanted = addressOf();
+    if (wanted === location.hash) return;
+    try {
+      history.replaceState(null, "", wanted);
+    } catch {
+      // A browser that keeps files from doing this still shows everything.
+    }
+  }, 150);
+}

@@ -1,0 +1,69 @@
+// One cell of one head computed again from the recorded vectors, as attention computes it:
+// softmax(query · keyᵀ · scale + mask) · value (Vaswani et al. 2017, equation 1). No document here.
+
+function dotProducts(a, b) {
+  return Float64Array.from(a, (value, i) => value * b[i]);
+}
+
+function sumOf(values) {
+  let sum = 0;
+  for (const value of values) sum += value;
+  return sum;
+}
+
+/** What happens in the cell (q, k) of pieces of one head. Without vectors only what follows from the
+ *  weights: `logRatio`, how far each score lies under the row's largest. */
+function stepsOf(place, q, k) {
+  const { record, hypothesis, kind, shape, axes } = scene;
+  const { layer, head } = place;
+  const rows = rowsOf(record, hypothesis, kind, layer, head);
+  const weights = Array.from(axes.columns, (_, j) => {
+    const weight = rows[q] && rows[q][j];
+    return typeof weight === "number" ? weight : NaN;
+  });
+  const masked = weights.map((weight, j) => axes.causal && j > q && weight === 0);
+  const steps = { q, k, layer, head, weights, masked, headDim: shape.headDim };
+  const vector = (which, row, count) => vectorOf(record, hypothesis, kind, which,
+      { layer, head, row, rows: count });
+  const query = vector("query", q, axes.reads.length);
+  const keys = axes.columns.map((_, j) => vector("key", j, axes.columns.length));
+  const values = axes.columns.map((_, j) => vector("value", j, axes.columns.length));
+  if (!query || keys.includes(null)) {
+    steps.logRatio = logRatios(weights, masked);
+    return steps;
+  }
+  const scale = shape.scale === undefined ? 1 / Math.sqrt(shape.headDim) : shape.scale;
+  const products = keys.map((key) => dotProducts(query, key));
+  Object.assign(steps, { query, key: keys[k], products: products[k], scale,
+      scaleKnown: shape.scale !== undefined });
+  steps.dots = products.map(sumOf);
+  steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale));
+  steps.max = Math.max(...steps.scores);
+  steps.powers = steps.scores.map((score) => Math.exp(score - steps.max));
+  steps.powerSum = sumOf(steps.powers);
+  steps.shares = steps.powers.map((power) => power / steps.powerSum);
+  if (!values.includes(null)) {
+    steps.value = values[k];
+    steps.part = Float64Array.from(values[k], (value) => value * weights[k]);
+    steps.output = Float64Array.from({ length: shape.headDim }, (_, d) =>
+        sumOf(values.map((v, j) => weights[j] * v[d])));
+  }
+  return steps;
+}
+
+/** ln(weight / largest weight): softmax leaves exactly the differences of scores to be read back. */
+function logRatios(weights, masked) {
+  const top = Math.max(...weights.filter((weight, j) => !masked[j] && weight === weight));
+  return weights.map((weight, j) => (masked[j] ? -Infinity : Math.log(weight / top)));
+}
+
+/** Indices 0 … count−1 with a gap (null) in the middle where there are more than `most`; `keep` and
+ *  its neighbours stay. */
+function cutMiddle(count, most, keep) {
+  const all = Array.from({ length: count }, (_, i) => i);
+  if (count <= most) return all;
+  const head = Math.ceil((most - 1) / 2);
+  const tail = count - Math.floor((most - 1) / 2);
+  const wanted = all.filter((i) => i < head || i >= tail || (keep !== undefined && Math.abs(i - keep) <= 1));
+  return wanted.flatMap((i, at) => (at > 0 && wanted[at - 1] !== i - 1 ? [null, i] : [i]));
+}

@@ -1,0 +1,287 @@
+// The step-by-step of the chosen cell. Numbers are computed here again from the recorded vectors and
+// stand beside the recorded ones.
+
+const stepsView = (() => {
+  const MOST_DIMENSIONS = 10;  // of a vector before it is cut in the middle
+  const MOST_WORDS = 9;        // of a row
+  let host = null;
+  const open = { vectors: false, row: false };
+
+  // ---- small pieces
+
+  function number(value, digits = 4) {
+    return make("span", { class: "number", text: fixed(value, digits) });
+  }
+
+  function step(index, title, says, ...content) {
+    return make("li", { class: "step" },
+      make("h4", {}, make("span", { class: "step-number", "aria-hidden": "true", text: index }), title),
+      make("p", { class: "step-says" }, says), content);
+  }
+
+  function moreButton(which, label) {
+    return make("button", { type: "button", class: "text-button", "aria-expanded": String(open[which]),
+        text: label,
+      on: { click: () => {
+        open[which] = !open[which];
+        update();
+        const again = host.querySelector(`[data-more="${which}"]`);
+        if (again) again.focus();
+      } }, "data-more": which });
+  }
+
+  /** Vectors over one another, a column a dimension, cut in the middle where there are many. */
+  function vectorTable(caption, rows, sumRow) {
+    const count = rows[0].values.length;
+    const shown = cutMiddle(count, open.vectors ? count : MOST_DIMENSIONS);
+    const cellsOf = (row) => shown.map((i) => (i === null
+      ? make("td", { class: "gap", text: "…" })
+      : make("td", { class: "number", "data-exact": row.exact ? shortest(row.values[i]) : undefined,
+          title: row.exact ? shortest(row.values[i]) : computed(row.values[i]),
+          text: fixed(row.values[i], 3) })));
+    const more = count > MOST_DIMENSIONS
+      ? moreButton("vectors", open.vectors ? "cut in the middle" : `show all ${count} numbers`) : null;
+    return make("div", {},
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        make("table", { class: "vectors" },
+          make("caption", { class: "unseen", text: caption }),
+          make("thead", {}, make("tr", {}, make("th", { scope: "col", class: "quiet", text: "column" }),
+            shown.map((i) => (i === null ? make("th", { class: "gap", text: "…" })
+                : make("th", { scope: "col", class: "quiet number", text: i }))))),
+          make("tbody", {}, rows.map((row) => make("tr", { class: row.strong ? "strong-row" : "" },
+            make("th", { scope: "row" }, row.label), cellsOf(row)))))),
+      more, sumRow);
+  }
+
+  /** Every dimension's product as a bar up or down: which columns make the two fit. */
+  function bars(values, label) {
+    const height = 64;
+    const top = Math.max(1e-12, ...Array.from(values, Math.abs));
+    const wide = 100 / values.length;
+    return makeSvg("svg", { class: "bars", viewBox: `0 0 100 ${height}`, preserveAspectRatio: "none",
+        role: "img", "aria-label": label },
+      Array.from(values, (value, i) => {
+        const tall = (Math.abs(value) / top) * (height / 2 - 2);
+        return makeSvg("rect", { class: value < 0 ? "down" : "up", x: (i * wide + wide * 0.12).toFixed(3),
+            width: (wide * 0.76).toFixed(3),
+          y: (value < 0 ? height / 2 : height / 2 - tall).toFixed(2),
+              height: Math.max(0.4, tall).toFixed(2) });
+      }),
+      makeSvg("line", { x1: 0, x2: 100, y1: height / 2, y2: height / 2 }));
+  }
+
+  function equation(...parts) {
+    return make("p", { class: "equation" }, parts);
+  }
+
+  // ---- one head, with vectors
+
+  function pieceLabels() {
+    const { axes } = scene;
+    return { rows: tokenLabels(axes.reads), columns: tokenLabels(axes.columns) };
+  }
+
+  function fullSteps(steps) {
+    const labels = pieceLabels();
+    const queryName = () => dataText(labels.rows[steps.q], { class: "strong" });
+    const keyName = () => dataText(labels.columns[steps.k], { class: "strong" });
+    const { k, headDim } = steps;
+    const hidden = steps.masked[k];
+    const dot = make("span", { class: "result", "data-step": "dot", text: computed(steps.dots[k]) });
+    const scaled = make("span", { class: "result", "data-step": "scaled",
+        text: computed(steps.dots[k] * steps.scale) });
+    const scaleText = steps.scale === 1 ? "This model does not scale: × 1."
+      : `Long vectors have large products; dividing by √head_dim = √${headDim} keeps softmax from hardening.` +
+        (steps.scaleKnown ? "" : " (The record does not name its scale; 1/√head_dim is taken.)");
+    return make("ol", { class: "steps" },
+      step(1, "Query times key", ["The query of ", queryName(), " meets the key of ", keyName(),
+        `: ${headDim} products, one a column of this head, are added up.`],
+        bars(steps.products, "the products of all columns as bars"),
+        vectorTable("query, key and their products", [
+          { label: ["q ", queryName()], values: steps.query, exact: true },
+          { label: ["k ", keyName()], values: steps.key, exact: true },
+          { label: "q × k", values: steps.products, strong: true },
+        ], equation("q · k = ", dot))),
+      step(2, "Scaled", scaleText,
+        equation(computed(steps.dots[k]), " × ", make("span",
+            { "data-step": "scale", text: shortest(steps.scale) }), " = ", scaled)),
+      step(3, "Masked", scene.axes.causal
+        ? (hidden ? "This word is not written yet when the step looks: −∞ is added, and e^−∞ is 0."
+                  : "This word is already there when the step looks: 0 is added.")
+        : "Nothing is masked in this kind: 0 is added.",
+        equation(computed(steps.dots[k] * steps.scale), " + ", hidden ? "−∞" : "0", " = ",
+          make("span", { class: "result", "data-step": "masked", text: hidden ? "−∞"
+              : computed(steps.scores[k]) }))),
+      step(4, "Softmax over the row",
+          ["Every score of the row becomes e^(score − largest), and is divided by the sum of all: the row adds up to 1."],
+        softmaxTable(steps, labels.columns),
+        equation(computed(steps.powers[k]), " ÷ ", computed(steps.powerSum), " = ",
+          make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
+          make("span", { class: "quiet" }, "  recorded: ",
+              make("span", { "data-step": "recorded", text: exact(steps.weights[k]) })))),
+      steps.value ? valueStep(steps, queryName, keyName) : null);
+  }
+
+  function valueStep(steps, queryName, keyName) {
+    return step(5, "The weighted value", ["The value of ", keyName(),
+        " counts with its weight. The sum over all words of the row is what this head gives ", queryName(),
+        "."],
+      vectorTable("value, weighted value and the head's output", [
+        { label: ["v ", keyName()], values: steps.value, exact: true },
+        { label: [make("span", { class: "number", text: fixed(steps.weights[steps.k], 3) }), " × v"],
+            values: steps.part },
+        { label: "Σ over the row", values: steps.output, strong: true },
+      ]));
+  }
+
+  function cutRows(steps) {
+    return cutMiddle(steps.weights.length, open.row ? steps.weights.length : MOST_WORDS, steps.k);
+  }
+
+  function moreWords(count) {
+    return count > MOST_WORDS ? moreButton("row", open.row ? "cut in the middle" : `show all ${count} words`)
+        : null;
+  }
+
+  function weightBar(weight) {
+    const bar = make("span", { class: "bar" });
+    bar.style.width = `${Math.max(0, Math.min(1, weight || 0)) * 100}%`;
+    return make("td", { class: "bar-cell", "aria-hidden": "true" }, make("span", { class: "bar-room" }, bar));
+  }
+
+  function rowTable(caption, heads, steps, columns, cellsOf, sums) {
+    const body = cutRows(steps).map((j) => (j === null
+      ? make("tr", {}, make("td", { class: "gap", colspan: heads.length + 1, text: "…" }))
+      : make("tr", { class: j === steps.k ? "strong-row" : "", "data-column": j },
+          make("th", { scope: "row" }, dataText(columns[j])), cellsOf(j), weightBar(steps.weights[j]))));
+    return make("div", {},
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
+        make("table", { class: "row-table" }, make("caption", { class: "unseen", text: caption }),
+          make("thead", {}, make("tr", {}, heads.map((head, i) =>
+              make("th", { scope: "col", class: i > 0 ? "number" : "", text: head })),
+            make("th", { class: "bar-cell", "aria-hidden": "true" }))),
+          make("tbody", {}, body), sums ? make("tfoot", {}, make("tr", {}, sums, make("td"))) : null)),
+      moreWords(steps.weights.length));
+  }
+
+  function softmaxTable(steps, columns) {
+    const cell = (text) => make("td", { class: "number", text });
+    return rowTable("softmax over the row", ["looks at", "score", "− largest", "e^", "weight"], steps,
+        columns,
+      (j) => (steps.masked[j] ? [cell("−∞"), cell("−∞"), cell("0"), cell("masked")]
+        : [cell(fixed(steps.scores[j], 4)), cell(fixed(steps.scores[j] - steps.max, 4)),
+            cell(computed(steps.powers[j])), cell(exact(steps.weights[j]))]),
+      [make("th", { scope: "row", text: "sum" }), make("td"), make("td"), cell(computed(steps.powerSum)),
+          cell(fixed(sumOf(steps.weights), 6))]);
+  }
+
+  // ---- one head, weights alone
+
+  function weightsAlone(steps) {
+    const labels = pieceLabels();
+    const cell = (text) => make("td", { class: "number", text });
+    const hidden = steps.masked[steps.k];
+    return make("div", {},
+      make("p", { class: "note", id: "steps-missing",
+          text: "The vectors of query, key and value are missing in this file" +
+        (scene.hypothesis && scene.hypothesis.branch !== undefined && scene.kind !== "encoder_self"
+            ? " for a branch of the search" : "") +
+        ", so q · k and the weighted value cannot be shown. What follows from the weights alone:" }),
+      make("p", {}, hidden
+          ? "The cell is masked: its score became −∞, and e^−∞ is 0. Of the row's other words:" :
+        ["Softmax keeps the differences of scores: ln(weight ÷ largest) says how far the score of ",
+            dataText(labels.columns[steps.k], { class: "strong" }),
+         " lies under the row's largest: ", make("span",
+             { class: "result", "data-step": "ratio", text: computed(steps.logRatio[steps.k]) }), "."]),
+      rowTable("the row's weights", ["looks at", "score − largest", "weight"], steps, labels.columns,
+        (j) => (steps.masked[j] ? [cell("−∞"), cell("masked")]
+            : [cell(fixed(steps.logRatio[j], 4)), cell(exact(steps.weights[j]))]),
+        [make("th", { scope: "row", text: "sum" }), make("td"), cell(fixed(sumOf(steps.weights), 6))]));
+  }
+
+  // ---- cells that were computed from several
+
+  function meanTable(q, k) {
+    const at = q * scene.columns.length + k;
+    const parts = scene.heads.map((place) => ({ ...place,
+        weight: scene.map(place.layer, place.head).w[at] }));
+    return make("div", {},
+      make("p", {}, `This cell is the mean of ${plural(parts.length, "head")} that are switched on. Choose one for its step-by-step.`),
+      make("ul", { class: "parts" }, parts.map(({ layer, head, weight }) => make("li", {},
+        make("button", { type: "button", class: "part", "data-layer": layer, "data-head": head,
+          on: { click: () => { change({ layer, head, mean: "one" }); announce(scene.title); } } },
+          `layer ${layer} · head ${head}`, number(weight, 4))))),
+      equation("mean = ", make("span", { class: "result", "data-step": "mean",
+          text: computed(scene.matrix.w[at]) })));
+  }
+
+  function mergeTable(row, column) {
+    const labels = pieceLabels();
+    const pieces = scene.heads.map((place) => scene.pieces(place.layer, place.head));
+    const matrix = meanOf(pieces);
+    const span = ({ first, end }) => Array.from({ length: end - first }, (_, i) => first + i);
+    const names = scene.axes.writes ? tokenLabels(scene.axes.writes) : labels.rows;
+    return make("div", {},
+      make("p", { text: "This cell merges pieces: summed over the pieces of the key word, averaged over those of the query word." }),
+      make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "the pieces of this cell" },
+          make("table", { class: "row-table" },
+        make("caption", { class: "unseen", text: "the pieces of this cell" }),
+        make("thead", {}, make("tr", {}, make("th"),
+            span(column).map((k) => make("th", { scope: "col", class: "number" },
+            dataText(labels.columns[k]))), make("th", { class: "number", text: "sum" }))),
+        make("tbody", {}, span(row).map((q) => make("tr", {},
+            make("th", { scope: "row" }, dataText(names[q])),
+          span(column).map((k) => make("td", { class: "number", text: matrix.masked[q * matrix.m + k]
+              ? "masked" : computed(matrix.w[q * matrix.m + k]) })),
+          make("td", { class: "number", text: computed(sumOf(span(column).map((k) =>
+              matrix.w[q * matrix.m + k]))) })))))),
+      equation("mean of the sums = ", make("span",
+          { class: "result", "data-step": "merged",
+          text: computed(scene.matrix.w[state.cell.q * scene.columns.length + state.cell.k]) })),
+      make("button", { type: "button", class: "text-button", text: "show the pieces",
+        on: { click: () => change({ unit: "tokens", cell: { q: row.first, k: column.first } }) } }));
+  }
+
+  function contentOf(q, k) {
+    const row = scene.rows[q];
+    const column = scene.columns[k];
+    const merges = row.end - row.first > 1 || column.end - column.first > 1;
+    const content = [];
+    if (merges) content.push(mergeTable(row, column));
+    if (scene.heads.length > 1) content.push(meanTable(q, k));
+    if (content.length > 0) return content;
+    const steps = stepsOf(scene.heads[0], row.first, column.first);
+    return [steps.query ? fullSteps(steps) : weightsAlone(steps)];
+  }
+
+  function update() {
+    const cell = state.cell;
+    const empty = !cell || scene.isEmpty || !scene.matrix;
+    find("steps").classList.toggle("is-empty", empty);
+    find("steps-close").hidden = empty;
+    if (empty) {
+      find("steps-title").textContent = "";
+      replaceChildren(host, make("p", { class: "quiet",
+          text: "Click a cell of the heat map or a line (or press Enter on a cell) to see how its weight comes about." }));
+      return;
+    }
+    const row = scene.rows[cell.q];
+    replaceChildren(find("steps-title"), dataText(rowLabel(row)),
+        make("span", { class: "quiet", text: " looks at " }),
+      dataText(scene.columns[cell.k].label), make("span", { class: "quiet", text: " with " }),
+      make("span", { class: "number", id: "steps-weight", text: weightText(cell.q, cell.k) }));
+    replaceChildren(host, make("p", { class: "quiet steps-place", text: scene.title }),
+        contentOf(cell.q, cell.k));
+  }
+
+  function reveal() {
+    find("steps").scrollIntoView({ block: "nearest", behavior: calmMotion.matches ? "auto" : "smooth" });
+  }
+
+  function start() {
+    host = find("steps-content");
+    find("steps-close").addEventListener("click", () => change({ cell: null }));
+  }
+
+  return { start, update, reveal };
+})();

@@ -1,0 +1,278 @@
+"""Attention records for the page's tests, as docs/json.md describes them: deterministic, standard library only.
+
+Every weight is computed from the record's own random queries, keys and values, rounded to float32 as the
+program does, so that whatever the page computes again must come out the same. A vector depends on the tokens
+read so far and on nothing else, so hypotheses and search branches with the same prefix share their rows.
+
+    python3 make_fixture.py main > records.jsonl        # also: training, hostile, bare, empty, big
+"""
+
+import base64
+import json
+import math
+import random
+import struct
+import sys
+
+KINDS = ("encoder_self", "decoder_self", "cross")
+END, START = "</s>", "<pad>"
+
+
+def f32(value):
+    return struct.unpack("<f", struct.pack("<f", value))[0]
+
+
+def shortest(value):
+    """The shortest decimal of a float32, as a float whose repr is that decimal."""
+    value = f32(value)
+    for digits in range(1, 10):
+        short = float(f"{value:.{digits}g}")
+        if f32(short) == value:
+            return short
+    return value
+
+
+def packed(rows):
+    """[layer][head][row][column] as base64 of little-endian float32."""
+    flat = [x for layer in rows for head in layer for row in head for x in row]
+    return base64.b64encode(struct.pack(f"<{len(flat)}f", *flat)).decode()
+
+
+class Maker:
+    """Makes records of one model shape."""
+
+    def __init__(self, layers=2, heads=3, head_dim=6, seed=1, sharpness=1.6):
+        self.layers, self.heads, self.head_dim = layers, heads, head_dim
+        self.seed, self.sharpness = seed, sharpness
+        self.scale = f32(1 / math.sqrt(head_dim))
+
+    def vector(self, *what):
+        dice = random.Random(repr((self.seed,) + what))
+        return [f32(dice.gauss(0, self.sharpness)) for _ in range(self.head_dim)]
+
+    def row(self, query, keys):
+        """softmax(query · keysᵀ · scale) in float32."""
+        scores = [sum(a * b for a, b in zip(query, key)) * self.scale for key in keys]
+        top = max(scores)
+        powers = [math.exp(score - top) for score in scores]
+        return [shortest(power / sum(powers)) for power in powers]
+
+    def maps(self, kind, query_names, key_names, causal):
+        """Weights, and the vectors they come from, of every head."""
+        weights, vectors = [], {"query": [], "key": [], "value": []}
+        for layer in range(self.layers):
+            weights.append([])
+            for which in vectors.values():
+                which.append([])
+            for head in range(self.heads):
+                place = (kind, layer, head)
+                query = [self.vector("query", *place, name) for name in query_names]
+                key = [self.vector("key", *place, name) for name in key_names]
+                value = [self.vector("value", *place, name) for name in key_names]
+                weights[layer].append([
+                    self.row(q, key[:i + 1] if causal else key) + [0.0] * (len(key) - i - 1 if causal else 0)
+                    for i, q in enumerate(query)])
+                for name, rows in (("query", query), ("key", key), ("value", value)):
+                    vectors[name][layer].append(rows)
+        return weights, {name: packed(rows) for name, rows in vectors.items()}
+
+    def hypothesis(self, source, tokens, score):
+        read = [START] + tokens[:-1] if tokens else []
+        names = ["|".join(read[:t + 1]) for t in range(len(read))]
+        places = [f"{i}:{token}" for i, token in enumerate(source)]
+        decoder, decoder_vectors = self.maps("decoder_self", names, names, True)
+        cross, cross_vectors = self.maps("cross", names, places, False)
+        dice = random.Random(repr((self.seed, tokens)))
+        log_probs = [shortest(-dice.random() * 0.8) for _ in tokens]
+        return {
+            "text": text_of(tokens), "tokens": tokens, "ids": [number(token) for token in tokens],
+            "score": shortest(score), "log_probs": log_probs,
+            "decoder_input": {"tokens": read, "ids": [number(token) for token in read]},
+            "decoder_self": decoder, "cross": cross,
+            "vectors": {"decoder_self": decoder_vectors, "cross": cross_vectors},
+        }
+
+    def record(self, source, targets, update=None, name="fixture"):
+        places = [f"{i}:{token}" for i, token in enumerate(source)]
+        encoder, vectors = self.maps("encoder_self", places, places, False)
+        model = {"weights": "random", "seed": self.seed, "name": name, "d_model": self.heads * self.head_dim,
+                 "encoder_layers": self.layers, "decoder_layers": self.layers, "encoder_heads": self.heads,
+                 "decoder_heads": self.heads, "encoder_head_dim": self.head_dim, "decoder_head_dim": self.head_dim,
+                 "encoder_ffn_dim": 4 * self.heads * self.head_dim, "decoder_ffn_dim": 4 * self.heads * self.head_dim,
+                 "vocab_size": 99, "decoder_vocab_size": 99, "encoder_scale": shortest(self.scale),
+                 "decoder_scale": shortest(self.scale)}
+        if update is not None:
+            model["update"] = update
+        return {"format": "attn-demo.attention", "version": 1, "model": model,
+                "source": {"text": text_of(source), "tokens": source,
+                    "ids": [number(token) for token in source]},
+                "encoder_self": encoder, "vectors": {"encoder_self": vectors},
+                "hypotheses": [self.hypothesis(source, tokens, -0.2 - 0.15 * i) for i,
+                    tokens in enumerate(targets)]}
+
+
+def text_of(tokens):
+    return "".join(token for token in tokens if token not in (END, START)).replace("\u2581", " ").strip()
+
+
+def number(token):
+    return sum(token.encode("utf-8", "surrogatepass")) % 97
+
+
+def add_report(record):
+    """Figures of every head: entropy is the real one, the others are made up from a seed."""
+    def figures(maps, kind):
+        dice = random.Random(kind)
+        made = []
+        for heads in maps:
+            made.append([])
+            for rows in heads:
+                entropy = sum(-w * math.log(w) for row in rows for w in row if w > 0) / max(1, len(rows))
+                one = {"entropy": shortest(entropy), "distance": shortest(dice.random() * 4)}
+                for key in ("diagonality", "end_mass", "punctuation_mass") + (("alignment",)
+                    if kind == "cross" else ()):
+                    one[key] = shortest(dice.random())
+                made[-1].append(one)
+        return made
+    record["report"] = {"encoder_self": figures(record["encoder_self"], "encoder_self")}
+    for hypothesis in record["hypotheses"]:
+        hypothesis["report"] = {kind: figures(hypothesis[kind], kind) for kind in KINDS[1:]}
+        words = min(len(record["source"]["text"].split()), len(hypothesis["text"].split()))
+        hypothesis["alignment"] = {"head": [0, 0], "links": " ".join(f"{i}-{i}" for i in range(words))}
+
+
+def add_search(record, beams=4):
+    """A search whose kept branches are the hypotheses, with some that were dropped."""
+    nodes, index = [], {}
+    for hypothesis in record["hypotheses"]:
+        tokens = hypothesis["tokens"]
+        for t, token in enumerate(tokens):
+            path = tuple(tokens[:t + 1])
+            if path in index:
+                continue
+            parent = index.get(path[:-1], -1)
+            index[path] = len(nodes)
+            total = (nodes[parent]["sum"] if parent >= 0 else 0.0) + hypothesis["log_probs"][t]
+            nodes.append({
+                "parent": parent, "step": t, "id": number(token), "token": token, "log_prob": hypothesis["log_probs"][t],
+                "sum": shortest(total), "score": shortest(total / (t + 1)), "kept": token != END, "ended": token == END,
+                "decoder_self": [[head[t][:t + 1] for head in layer] for layer in hypothesis["decoder_self"]],
+                "cross": [[head[t] for head in layer] for layer in hypothesis["cross"]]})
+    first = record["hypotheses"][0]["tokens"]
+    for t in range(0, len(first) - 1, 2):  # a dropped one beside every second step of the best
+        beside = dict(nodes[index[tuple(first[:t + 1])]])
+        beside.update(id=98, token="\u2581oder", log_prob=-4.5, sum=shortest(beside["sum"] - 4), kept=False,
+            ended=False)
+        nodes.append(beside)
+    record["search"] = {"beams": beams, "length_penalty": 1.0, "nodes": nodes}
+
+
+def pieces(text):
+    """"The house+s" → ▁The ▁house s </s>: a plus marks where a word is cut."""
+    return [piece if i else "\u2581" + piece for word in text.split() for i,
+        piece in enumerate(word.split("+"))] + [END]
+
+
+def main_records():
+    maker = Maker(layers=2, heads=3, head_dim=16)
+    first = maker.record(pieces("The group went home"), [pieces(text) for text in (
+        "Die Gruppe ging nach Hause", "Die Gruppe ist nach Hause gegangen", "Die Gruppe fuhr heim")])
+    second = maker.record(pieces("The front+door+s were open+."),
+        [pieces("Die Haus+tür+en stand+en offen+.")])
+    for record in (first, second):
+        add_report(record)
+    add_search(first)
+    plain = maker.record(pieces("Yes"), [pieces("Ja")])
+    return [first, second, without_options(plain)]
+
+
+def without_options(record):
+    """As a program writes it that knows none of the page's optional keys."""
+    for owner in [record] + record["hypotheses"]:
+        for key in ("vectors", "report", "alignment", "search"):
+            owner.pop(key, None)
+    for key in ("encoder_scale", "decoder_scale"):
+        record["model"].pop(key, None)
+    return record
+
+
+def training_records():
+    """Five moments of a run; at the first the translation is another, as in real ones."""
+    records = []
+    for i, update in enumerate((0, 250, 500, 1000, 1500)):
+        maker = Maker(seed=100 + i, sharpness=0.2 + 0.7 * i)
+        target = "Das ist" if i == 0 else "Die Gruppe ging nach Hause"
+        records.append(maker.record(pieces("The group went home"), [pieces(target)], update=update))
+    other = Maker().record(pieces("Another sentence"), [pieces("Ein anderer Satz")])
+    # Out of order, and with another sentence between: the page sorts and keeps them apart.
+    return [records[3], other, records[0], records[4], records[1], records[2]]
+
+
+HOSTILE = [
+    "</script><script>window.tripped=1</script>", "<!--<script>", "\"'`\\", "<svg onload=window.tripped=2>",
+    "<img src=x onerror=window.tripped=3>", "\u001b[31mred\u001b[0m", "a\u202eb\u2066c", "x\u2028y\u2029z", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+    "\U0001f600", "w" * 200, "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627", "\u200b", "\u00a0", "e" + "\u0301" * 40, "javascript:window.tripped=4",
+    "${window.tripped=5}", "]]>", "&lt;b&gt;", "__proto__", "constructor", "@DATA@", "@SCRIPT@", "\ufeff", "\u2581", "\u0000", "{{7*7}}", "%00", "\U000e0041",
+]
+
+
+def hostile_records():
+    maker = Maker(layers=1, heads=2, head_dim=4)
+    tokens = ["\u2581" + word for word in HOSTILE] + [END]
+    record = maker.record(tokens, [tokens, list(reversed(tokens[:-1])) + [END]],
+        name="</script><b>\u202ename")
+    record["source"]["text"] = " ".join(HOSTILE)
+    add_report(record)
+    add_search(record)
+    right_to_left = ["\u2581\u05e9\u05dc\u05d5\u05dd", "\u2581\u05e2\u05d5\u05dc\u05dd", "\u2581hello", END]
+    return [record, maker.record(right_to_left, [right_to_left])]
+
+
+def empty_records():
+    maker = Maker(layers=1, heads=2, head_dim=4)
+    record = maker.record([END], [[]])
+    return [record, maker.record([], []), maker.record(pieces("Then words"), [pieces("Dann Wörter")])]
+
+
+def big_records():
+    """60 tokens × 6 layers × 16 heads; plain random rows, four decimals, so that it is made quickly."""
+    dice = random.Random(60)
+
+    def rows(n, m, causal):
+        made = []
+        for q in range(n):
+            seen = q + 1 if causal else m
+            row = [dice.random() ** 8 for _ in range(seen)]
+            total = sum(row)
+            made.append([round(w / total, 5) for w in row] + [0.0] * (m - seen))
+        return made
+
+    def maps(causal):
+        return [[rows(60, 60, causal) for _ in range(16)] for _ in range(6)]
+
+    record = Maker(layers=6, heads=16, head_dim=8).record([], [])
+    tokens = [("\u2581" if i % 3 else "") + f"w{i}" for i in range(59)] + [END]
+    record["source"] = {"text": text_of(tokens), "tokens": tokens, "ids": list(range(60))}
+    record["encoder_self"] = maps(False)
+    record["hypotheses"] = [{
+        "text": text_of(tokens), "tokens": tokens, "ids": list(range(60)), "score": -0.5, "log_probs": [-0.5] * 60,
+        "decoder_input": {"tokens": [START] + tokens[:-1], "ids": [99] + list(range(59))},
+        "decoder_self": maps(True), "cross": maps(False)}]
+    return [without_options(record)]
+
+
+MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records,
+    "empty": empty_records,
+          "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
+
+
+def lines(name):
+    return [json.dumps(record, ensure_ascii=False, separators=(",", ":")) for record in MAKERS[name]()]
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in MAKERS:
+        sys.exit(f"usage: make_fixture.py {'|'.join(MAKERS)}")
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    for line in lines(sys.argv[1]):
+        sys.stdout.write(line + "\n")

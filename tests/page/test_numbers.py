@@ -1,0 +1,221 @@
+"""Step by step, the search and the report: numbers that Python computes again from the record."""
+
+import base64
+import math
+import struct
+import unittest
+
+from make_fixture import END
+from page_case import PageCase, f32
+
+
+def vectors(owner, kind, which, layer, head, shape):
+    """The rows of one head: shape is (heads, rows, head_dim)."""
+    raw = base64.b64decode(owner["vectors"][kind][which])
+    flat = struct.unpack(f"<{len(raw) // 4}f", raw)
+    heads, rows, width = shape
+    start = (layer * heads + head) * rows * width
+    return [list(flat[start + r * width:start + (r + 1) * width]) for r in range(rows)]
+
+
+def number(text):
+    return float(text.replace("\u2212", "-"))
+
+
+class Steps(PageCase):
+    def explain(self, q, k):
+        self.browser.click(f".heat-cell[data-row='{q}'][data-column='{k}']")
+        self.wait_for("the steps",
+            "return document.querySelector('#steps-content [data-step], #steps-missing') !== null")
+
+    def step(self, name):
+        return number(self.texts(f"[data-step='{name}']")[0])
+
+    def check_cell(self, record, owner, kind, place, cell):
+        (layer, head), (q, k) = place, cell
+        rows = len((record if kind == "encoder_self" else owner)[kind][0][0])
+        columns = len((record if kind == "encoder_self" else owner)[kind][0][0][0])
+        query = vectors(owner, kind, "query", layer, head, (3, rows, 16))[q]
+        keys = vectors(owner, kind, "key", layer, head, (3, columns, 16))
+        values = vectors(owner, kind, "value", layer, head, (3, columns, 16))
+        seen = keys[:q + 1] if kind == "decoder_self" else keys
+        dots = [sum(a * b for a, b in zip(query, key)) for key in seen]
+        scale = 1 / math.sqrt(16)
+        powers = [math.exp((dot - max(dots)) * scale) for dot in dots]
+        self.assertAlmostEqual(self.step("dot"), dots[k], delta=1e-4)
+        self.assertAlmostEqual(self.step("scale"), scale, delta=1e-9)
+        self.assertAlmostEqual(self.step("scaled"), dots[k] * scale, delta=1e-4)
+        self.assertAlmostEqual(self.step("masked"), dots[k] * scale, delta=1e-4)
+        self.assertAlmostEqual(self.step("weight"), powers[k] / sum(powers), delta=2e-5)
+        weights = owner[kind][layer][head][q]
+        self.assertEqual(self.step("recorded"), weights[k])
+        self.assertAlmostEqual(self.step("weight"), weights[k], delta=2e-5)
+        # The vectors as the record holds them, every number of them.
+        for more in self.browser.all("[data-more='vectors']")[:1]:
+            self.browser.click("[data-more='vectors']")
+        shown = self.js("""return [...document.querySelectorAll('.vectors')].map(table => [...table.tBodies[0].rows].map(row =>
+            [...row.querySelectorAll('td')].map(cell => [cell.textContent, cell.dataset.exact || null])))""")
+        self.assertEqual([f32(number(e)) for _, e in shown[0][0]], query)
+        self.assertEqual([f32(number(e)) for _, e in shown[0][1]], keys[k])
+        self.assertEqual([f32(number(e)) for _, e in shown[1][0]], values[k])
+        for d in range(16):
+            self.assertAlmostEqual(number(shown[0][2][d][0]), query[d] * keys[k][d], delta=6e-4)
+            self.assertAlmostEqual(number(shown[1][1][d][0]), weights[k] * values[k][d], delta=6e-4)
+            self.assertAlmostEqual(number(shown[1][2][d][0]), sum(w * v[d] for w, v in zip(weights, values)),
+                delta=6e-4)
+        self.browser.click("[data-more='vectors']")
+
+    def test_every_number_of_some_cells(self):
+        self.open()
+        record = self.records()[0]
+        first = record["hypotheses"][0]
+        for kind, place, cells in (("cross", (1, 2), ((3, 1), (0, 4))), ("encoder_self", (0, 1), ((2, 2),)),
+            ("decoder_self", (1, 0), ((4, 2), (5, 5)))):
+            self.choose("kind", kind)
+            self.choose("layer", place[0])
+            self.choose("head", place[1])
+            for cell in cells:
+                self.explain(*cell)
+                self.check_cell(record, record if kind == "encoder_self" else first, kind, place, cell)
+
+    def test_large_vectors_are_cut_in_the_middle(self):
+        self.open("#cell=1.1")
+        cut = self.texts(".step:first-child .vectors thead th")
+        self.assertIn("…", cut)
+        self.assertLess(len(cut), 16)
+        self.browser.click("[data-more='vectors']")
+        self.assertNotIn("…", self.texts(".vectors thead th"))
+        self.assertEqual(self.browser.focused()["data"].get("more"), "vectors")
+
+    def test_the_row_adds_up(self):
+        self.open("#kind=cross&layer=0&head=0&cell=2.3")
+        weights = self.records()[0]["hypotheses"][0]["cross"][0][0][2]
+        rows = self.js("return [...document.querySelectorAll('.row-table tbody tr')].map(r => [...r.querySelectorAll('td.number')].map(c => c.textContent))")
+        self.assertEqual([float(row[3]) for row in rows], weights)
+        top = max(number(row[0]) for row in rows)
+        for row, weight in zip(rows, weights):
+            self.assertAlmostEqual(number(row[1]), number(row[0]) - top, delta=2e-4)
+            self.assertAlmostEqual(number(row[2]), math.exp(number(row[1])), delta=2e-4)
+
+    def test_a_masked_cell_says_why(self):
+        self.open("#kind=decoder_self")
+        self.explain(1, 4)
+        self.assertIn("−∞", self.texts("[data-step='masked']")[0])
+        self.assertIn("not written yet", self.browser.text("#steps-content"))
+        self.assertEqual(self.browser.text("#steps-weight"), "masked")
+
+    def test_without_vectors_it_says_what_is_missing(self):
+        self.open("#sentence=2&kind=encoder_self&layer=0&head=0")
+        self.explain(0, 1)
+        self.assertIn("missing", self.browser.text("#steps-missing"))
+        row = self.records()[2]["encoder_self"][0][0][0]
+        self.assertAlmostEqual(number(self.texts("[data-step='ratio']")[0]), math.log(row[1] / max(row)),
+            delta=1e-5)
+        self.assertEqual(self.texts(".row-table tbody td.number")[1::2],
+            [self.js("return arguments[0] < 1e-4 ? arguments[0].toExponential() : String(arguments[0])", w)
+            for w in row])
+
+    def test_a_merged_cell_shows_its_pieces(self):
+        self.open("#sentence=1&unit=words&kind=cross&layer=0&head=0")
+        self.explain(1, 1)  # Haus tür en looks at front door s
+        rows = self.records()[1]["hypotheses"][0]["cross"][0][0]
+        wanted = sum(rows[q][k] for q in (1, 2, 3) for k in (1, 2, 3)) / 3
+        self.assertAlmostEqual(self.step("merged"), wanted, delta=5e-6)
+        self.assertEqual(self.count("#steps-content tbody tr"), 3)
+
+    def test_a_mean_shows_its_heads(self):
+        self.open("#kind=cross&layer=1&mean=layer&cell=2.2")
+        cross = self.records()[0]["hypotheses"][0]["cross"][1]
+        self.assertAlmostEqual(self.step("mean"), sum(head[2][2] for head in cross) / 3, delta=5e-6)
+        self.browser.click(".part[data-head='1']")
+        self.assertIn("head 1", self.title())
+        self.assertEqual(self.step("recorded"), cross[1][2][2])
+
+
+class Search(PageCase):
+    def test_every_node_is_there(self):
+        self.open()
+        nodes = self.records()[0]["search"]["nodes"]
+        labels = self.js("return Object.fromEntries([...document.querySelectorAll('.node')].map(n => [n.dataset.node, [n.getAttribute('aria-label'), n.getAttribute('class')]]))")
+        self.assertEqual(len(labels), len(nodes))
+        for index, node in enumerate(nodes):
+            label, look = labels[str(index)]
+            fate = "ended" if node["ended"] else "kept" if node["kept"] else "dropped"
+            self.assertIn(f"is-{fate}", look)
+            for part in (f"step {node['step']},", node["token"], fate, f"sum {node['sum']:.3f}",
+                f"score {node['score']:.3f}"):
+                self.assertIn(part.replace("-", "\u2212") if part[0] == "s" else part, label)
+        self.browser.click("#tree-dropped")
+        kept = sum(node["kept"] or node["ended"] for node in nodes)
+        self.wait_equal(kept, "return document.querySelectorAll('.node').length")
+
+    def test_a_click_shows_the_maps_of_the_branch(self):
+        self.open("#kind=cross&layer=1&head=1")
+        record = self.records()[0]
+        nodes = record["search"]["nodes"]
+        for index in (4, len(nodes) - 1, next(i for i, n in enumerate(nodes) if n["parent"] > 0
+            and n["token"] == END)):
+            path = [index]
+            while nodes[path[0]]["parent"] >= 0:
+                path.insert(0, nodes[path[0]]["parent"])
+            self.browser.click(f".node[data-node='{index}']")
+            self.assert_map([nodes[i]["cross"][1][1] for i in path])
+            self.choose("kind", "decoder_self")
+            steps = len(path)
+            self.assert_map([nodes[i]["decoder_self"][1][1] + [0.0] * (steps - t - 1) for t,
+                i in enumerate(path)], causal=True)
+            self.assertEqual(self.texts(".heat-colhead")[0], "<pad>")
+            self.choose("kind", "cross")
+            self.assertEqual(self.count(".node.is-path"), steps)
+        self.browser.click("#branch-close")
+        self.assert_map(record["hypotheses"][0]["cross"][1][1])
+
+    def test_no_search_no_tree(self):
+        self.open("#sentence=1")
+        self.assertFalse(self.js("return document.getElementById('tree').checkVisibility()"))
+
+
+class Report(PageCase):
+    def values(self, key):
+        return self.js("return [...document.querySelectorAll(`td[data-key='${arguments[0]}']`)].map(c => Number(c.dataset.value))", key)
+
+    def test_figures_sort(self):
+        self.open("#kind=cross")
+        report = self.records()[0]["hypotheses"][0]["report"]["cross"]
+        for key in ("entropy", "distance", "diagonality", "end_mass", "punctuation_mass", "alignment"):
+            wanted = [figures[key] for layer in report for figures in layer]
+            self.browser.click("[data-sort='place']") if key != "entropy" else None
+            self.assertEqual(self.values(key), wanted)
+            self.browser.click(f"[data-sort='{key}']")
+            self.assertEqual(self.values(key), sorted(wanted, reverse=True))
+            self.browser.click(f"[data-sort='{key}']")
+            self.assertEqual(self.values(key), sorted(wanted))
+            self.assertEqual(self.js("return document.querySelectorAll('th[aria-sort=ascending]').length"), 1)
+
+    def test_best_aligning_heads_are_marked(self):
+        self.open("#kind=cross")
+        report = self.records()[0]["hypotheses"][0]["report"]["cross"]
+        best = max((figures["alignment"], layer, head) for layer, heads in enumerate(report) for head,
+            figures in enumerate(heads))
+        marked = self.js("return [...document.querySelectorAll('.report-table tr')].filter(r => r.querySelector('.star')).map(r => [Number(r.dataset.layer), Number(r.dataset.head)])")
+        self.assertEqual(marked, [[best[1], best[2]]])
+        self.assertEqual(self.count(".thumb.is-best"), 1)
+        self.choose("kind", "encoder_self")
+        self.assertEqual(self.count(".star") + self.count(".thumb.is-best"), 0)
+
+    def test_a_row_chooses_its_head(self):
+        self.open("#kind=cross&layer=1&head=0")
+        self.browser.click("tr[data-layer='0'][data-head='2'] button")
+        self.assertEqual(self.title(), "cross-attention · layer 0 · head 2")
+
+    def test_word_alignment(self):
+        self.open("#kind=cross")
+        self.assertEqual(self.texts(".links li"), ["TheDie", "groupGruppe", "wentging", "homenach", "–Hause"])
+
+    def test_without_report_no_table(self):
+        self.open("#sentence=2")
+        self.assertFalse(self.js("return document.getElementById('report').checkVisibility()"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,199 @@
+"""A small WebDriver client (W3C WebDriver, https://www.w3.org/TR/webdriver2/) on Python's standard library:
+it starts chromedriver, opens headless Chromium, and clicks, types and reads as a person would."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
+PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # seconds that a slow machine may take for anything
+KEYS = {
+    "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
+    "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",
+    "PageUp": "\ue00e", "PageDown": "\ue00f",
+}
+
+
+class Missing(Exception):
+    """Chromium or its driver is not installed."""
+
+
+class Refused(Exception):
+    """The driver answered with an error."""
+
+
+def find_programs():
+    driver = shutil.which("chromedriver")
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if not driver or not browser:
+        what = "chromedriver" if not driver else "chromium"
+        raise Missing(f"tests/page: {what} is not installed, and the page is tested in a real browser; "
+                      "try: apt-get install chromium chromium-driver (scripts/install_packages.sh does)")
+    return driver, browser
+
+
+def until(what, attempt, patience=PATIENCE):
+    """Asks again and again until `attempt` gives something true; slow is fine, never is not."""
+    end = time.monotonic() + patience
+    while True:
+        found = attempt()
+        if found:
+            return found
+        if time.monotonic() > end:
+            raise AssertionError(f"waited {patience:.0f} s for: {what}; last answer: {found!r}")
+        time.sleep(0.03)
+
+
+class Browser:
+    def __init__(self, width=1280, height=900, dark=False, calm=True):
+        driver, browser = find_programs()
+        self.profile = tempfile.mkdtemp(prefix="attn-page-")
+        self.log = open(os.path.join(self.profile, "driver.log"), "w+", encoding="utf-8")
+        self.driver = subprocess.Popen([driver, "--port=0"], stdout=self.log, stderr=subprocess.STDOUT)
+        self.session = None
+        try:
+            self.url = f"http://127.0.0.1:{self._port()}"
+            arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                "--hide-scrollbars",
+                         "--force-device-scale-factor=1", f"--window-size={width},{height}",
+                         f"--user-data-dir={self.profile}/user"]
+            if calm:
+                arguments.append("--force-prefers-reduced-motion")
+            if dark:
+                arguments.append("--force-dark-mode")
+            self._open(browser, arguments)
+            self._ask("POST", "/url", {"url": "about:blank"})  # leave the browser's own first page,
+            self.logs("performance")                           # and what it fetched
+        except BaseException:
+            self.close()
+            raise
+
+    def _port(self):
+        def announced():
+            with open(self.log.name, encoding="utf-8") as log:
+                for line in log:
+                    if "started successfully on port" in line:
+                        return line.rsplit(" ", 1)[1].strip(" .\n")
+            return None
+        return until("chromedriver to start", announced)
+
+    def _open(self, browser, arguments):
+        answer = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
+            "browserName": "chrome", "timeouts": {"script": int(PATIENCE * 1000),
+                "pageLoad": int(PATIENCE * 1000)},
+            "goog:loggingPrefs": {"browser": "ALL", "performance": "ALL"},
+            "goog:chromeOptions": {"binary": browser, "args": arguments}}}}, fresh=True)
+        self.session = answer["sessionId"]
+
+    def _ask(self, method, path, body=None, fresh=False):
+        url = self.url + ("" if fresh else f"/session/{self.session}") + path
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
+        # Never through a proxy: the driver is on this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=2 * PATIENCE) as answer:
+                return json.load(answer)["value"]
+        except urllib.error.HTTPError as problem:
+            value = json.load(problem).get("value", {})
+            raise Refused(f"{value.get('error')}: {value.get('message', '').splitlines()[0] if value.get('message') else ''}") from None
+
+    def close(self):
+        try:
+            if self.session:
+                self._ask("DELETE", "")
+        except (OSError, Refused):
+            pass
+        self.driver.terminate()
+        try:
+            self.driver.wait(20)
+        except subprocess.TimeoutExpired:
+            self.driver.kill()
+            self.driver.wait()
+        self.log.close()
+        shutil.rmtree(self.profile, ignore_errors=True)
+
+    # ---- pages
+
+    def open(self, path, address=""):
+        self._ask("POST", "/url", {"url": "about:blank"})  # so that another #address is another page
+        self._ask("POST", "/url", {"url": "file://" + os.path.abspath(path) + address})
+
+    def resize(self, width, height):
+        self.command("Emulation.setDeviceMetricsOverride",
+                     {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+
+    def command(self, name, parameters):
+        """A command of Chromium's own protocol."""
+        return self._ask("POST", "/goog/cdp/execute", {"cmd": name, "params": parameters})
+
+    def run(self, script, *arguments):
+        return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def logs(self, kind="browser"):
+        return self._ask("POST", "/se/log", {"type": kind})
+
+    def picture(self, path, whole=False):
+        parameters = {"format": "png"}
+        if whole:
+            parameters["captureBeyondViewport"] = True
+            size = self.run("return [document.documentElement.scrollWidth, document.documentElement.scrollHeight]")
+            parameters["clip"] = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(self.command("Page.captureScreenshot", parameters)["data"]))
+
+    def pdf(self, path):
+        answer = self.command("Page.printToPDF", {"printBackground": False})
+        with open(path, "wb") as file:
+            file.write(base64.b64decode(answer["data"]))
+
+    # ---- elements
+
+    def all(self, selector):
+        return [found[ELEMENT] for found in self._ask("POST", "/elements",
+            {"using": "css selector", "value": selector})]
+
+    def one(self, selector):
+        return until(f"an element {selector}", lambda: (self.all(selector) or [None])[0])
+
+    def text(self, selector):
+        return self._ask("GET", f"/element/{self.one(selector)}/text")
+
+    def attribute(self, selector, name):
+        return self.run("const e = document.querySelector(arguments[0]); return e ? e.getAttribute(arguments[1]) : null", selector, name)
+
+    def click(self, selector):
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'})", selector)
+        self._ask("POST", f"/element/{self.one(selector)}/click", {})
+
+    def hover(self, selector):
+        self.run("document.querySelector(arguments[0]).scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'})", selector)
+        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+            "parameters": {"pointerType": "mouse"}, "actions": [
+            {"type": "pointerMove", "duration": 0, "x": 0, "y": 0,
+                "origin": {ELEMENT: self.one(selector)}}]}]})
+
+    def away(self):
+        """Moves the pointer to where nothing is."""
+        self._ask("POST", "/actions", {"actions": [{"type": "pointer", "id": "mouse",
+            "parameters": {"pointerType": "mouse"}, "actions": [
+            {"type": "pointerMove", "duration": 0, "x": 2, "y": 2}]}]})
+
+    def press(self, *keys):
+        """Presses keys one after the other; "Shift+Tab" holds the first ones down."""
+        actions = []
+        for key in keys:
+            chord = [KEYS.get(part, part) for part in (key.split("+") if len(key) > 1 else [key])]
+            actions += [{"type": "keyDown", "value": value} for value in chord]
+            actions += [{"type": "keyUp", "value": value} for value in reversed(chord)]
+        self._ask("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": actions}]})
+
+    def focused(self):
+        return self.run("const e = document.activeElement; return {tag: e.tagName, id: e.id, label: e.getAttribute('aria-label'), "
+                        "role: e.getAttribute('role'), cls: e.getAttribute('class'), data: {...e.dataset}}")
