@@ -11,12 +11,14 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "head_figures.h"
 #include "head_importance_report.h"
 #include "model_source.h"
 #include "score_report.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translate_all.h"
+#include "view/head_report.h"
 
 namespace attn {
 namespace {
@@ -26,7 +28,9 @@ struct EvaluateOptions {
   SearchOptions search;
   std::string source, target, hypotheses;
   std::string output, json;
-  bool lowercase = false, head_importance = false;
+  std::string gold;
+  bool lowercase = false, head_importance = false, report = false;
+  bool about_heads() const { return head_importance || report; }
   const CLI::App* command = nullptr;
 };
 
@@ -71,10 +75,15 @@ void check_options(const EvaluateOptions& o) {
       }
     }
   }
-  if (o.head_importance && (!o.output.empty() || o.lowercase)) {
-    throw UsageError("{} does not go with --head-importance, which translates nothing",
-                     o.lowercase ? "--lowercase" : "--output");
+  if (o.about_heads() && (!o.output.empty() || o.lowercase)) {
+    throw UsageError("{} does not go with {}, which translates nothing",
+                     o.lowercase ? "--lowercase" : "--output",
+                     o.report ? "--report" : "--head-importance");
   }
+  if (o.report && o.head_importance) {
+    throw UsageError("--report and --head-importance are two reports; ask for one at a time");
+  }
+  if (!o.gold.empty() && !o.report) throw UsageError("--gold goes with --report");
   if (o.output == "-") {
     throw UsageError(
         "--output -: expected a file, since the scores go to stdout; translate "
@@ -83,6 +92,7 @@ void check_options(const EvaluateOptions& o) {
   for (const auto& [name, file] : {std::pair{"--output", &o.output}, {"--json", &o.json}}) {
     for (const auto& [input_name, input] : {std::pair{"--source", &o.source},
                                             {"--target", &o.target},
+                                            {"--gold", &o.gold},
                                             {"--hypotheses", &o.hypotheses}}) {
       std::error_code none;
       if (std::filesystem::equivalent(*file, *input, none) &&
@@ -170,30 +180,49 @@ void write_report(const ScoreReport& report, const EvaluateOptions& options, Ato
   output().write(options.json == "-" ? object : score_text(report));
 }
 
-/// What each head is worth, instead of translating.
-void run_head_importance(const EvaluateOptions& options) {
-  options.search.use_threads();
-  const Lines source = raw_lines(options.source), target = raw_lines(options.target);
-  check_counts(source, options.source, target, options.target);
-  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
-  const ReadyModel model = load_or_make(options.model);
-  for (const std::string& text : model.notes) note(printable(text));
+struct TextAndJson {
+  std::string text;
+  std::string json;
+};
+
+/// What each head is worth to the references.
+TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
   const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
   Progress progress("passes", Progress::BesideStdout::yes);
   const ImportanceReport report =
       head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
         progress.update(done, static_cast<double>(done) / static_cast<double>(of));
       });
-  const std::string object = importance_json(report, pairs.size()).dump(2) + "\n";
-  if (json_file) json_file->write(object);
-  output().write(
-      options.json == "-" ? object : importance_text(report, pairs.size(), terminal_style().width));
+  return {importance_text(report, pairs.size(), terminal_style().width),
+          importance_json(report, pairs.size()).dump(2) + "\n"};
+}
+
+/// What each head does on the pairs.
+TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
+                             const Lines& source, const Lines& target) {
+  const HeadReport report = head_figures(model, source, target, options.gold);
+  return {render_head_report(report, terminal_style().width), head_report_json(report)};
+}
+
+/// A report on heads, instead of translating.
+void run_heads(const EvaluateOptions& options) {
+  options.search.use_threads();
+  const Lines source = raw_lines(options.source), target = raw_lines(options.target);
+  check_counts(source, options.source, target, options.target);
+  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
+  const ReadyModel model = load_or_make(options.model);
+  for (const std::string& text : model.notes) note(printable(text));
+  const TextAndJson report = options.head_importance
+                                 ? importance_of_heads(model, source, target)
+                                 : figures_of_heads(model, options, source, target);
+  if (json_file) json_file->write(report.json);
+  output().write(options.json == "-" ? report.json : report.text);
   if (json_file) json_file->commit();
 }
 
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
-  if (options.head_importance) return run_head_importance(options);
+  if (options.about_heads()) return run_heads(options);
   const DecodeOptions decode = options.search.decode();
   const std::size_t batch = options.search.batch_size();
   options.search.use_threads();
@@ -238,6 +267,9 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
   command.add_flag("--head-importance", o.head_importance,
                    "Switch off each head in turn; rank them by what the references lose");
+  command.add_flag("--report", o.report, "What each head does on these pairs, in figures");
+  command.add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
+      ->type_name("FILE");
 }
 
 }  // namespace
@@ -259,6 +291,7 @@ void add_evaluate(CLI::App& app, Run& run) {
       "  attn-demo evaluate --model DIR --source test.en --target test.de --beam 4 --output "
       "out.de\n"
       "  attn-demo evaluate --source test.en --target test.de --head-importance\n"
+      "  attn-demo evaluate --source test.en --target test.de --report --gold test.align\n"
       "  attn-demo evaluate --hypotheses out.de --target test.de --lowercase --json -");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });

@@ -29,19 +29,16 @@ struct ExplainOptions {
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
 };
 
-AttentionKind parse_kind(const std::string& text) {
-  if (text == "encoder") return AttentionKind::encoder_self;
-  if (text == "decoder") return AttentionKind::decoder_self;
-  if (text == "cross") return AttentionKind::cross;
-  throw UsageError("--kind {}: expected encoder, decoder or cross", text);
-}
-
 class ExplainCommand {
  public:
   explicit ExplainCommand(const ExplainOptions& options) : options_(options) {
     check_usage();
     const DecodeOptions given = options.search.decode();
-    choice_.kind = parse_kind(options.kind);
+    const std::optional<AttentionKind> kind = parse_kind(options.kind);
+    if (!kind) {
+      throw UsageError("--kind {}: expected encoder, decoder or cross", printable(options.kind));
+    }
+    choice_.kind = *kind;
     choice_.head = parse_index("--head", options.head);
     choice_.query = parse_index("--query", options.query);
     options.search.use_threads();

@@ -2,9 +2,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/annotate.h"
+#include "analysis/head_statistics.h"
 #include "arguments.h"
 #include "base/error.h"
-#include "base/files.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
@@ -12,9 +13,12 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
-#include "view/json_record.h"
+#include "view/head_report.h"
 #include "view/terminal.h"
 #include "view/what_if.h"
+#include "view/word_alignment.h"
+#include "view_files.h"
+#include "view_options.h"
 #include "what_if_options.h"
 
 namespace attn {
@@ -26,42 +30,51 @@ struct TranslateOptions {
   std::vector<std::string> sentences;
   std::string target;
   bool target_given = false;
-  std::vector<std::string> show;
-  std::string json;
+  ViewOptions view;
   WhatIfOptions what_if;
 };
+
+/// A translation as a line on stdout. `rank` counts from 0; n-best lists say which a line is.
+void print_translation(const std::string& text, std::size_t rank, float score, bool in_list) {
+  if (in_list) output().write(fmt::format("{}\t{:.4f}\t", rank + 1, score));
+  // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
+  // and on a terminal they, escapes and bidirectional marks are made visible.
+  const std::string safe = stdout_is_terminal() ? printable(text) : clean_text(text).text;
+  output().write(safe + "\n");
+}
+
+/// Maps of no head.
+AttentionMaps without_weights(const AttentionMaps& maps) {
+  return {0, 0, maps.queries, maps.keys, {}};
+}
 
 /// The command while it runs.
 class TranslateCommand {
  public:
   explicit TranslateCommand(const TranslateOptions& options)
-      : options_(options), from_stdin_(options.sentences.empty()) {
+      : options_(options), view_(options.view), from_stdin_(options.sentences.empty()) {
+    check_usage();
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
-    selection_ = parse_show(options.show);
-    if (options.show.empty() && from_stdin_) selection_ = parse_show({"none"});
-    if (options.target_given && options.sentences.size() != 1) {
-      throw UsageError("--target goes with exactly one sentence, and {} were given",
-                       options.sentences.size());
-    }
-    if (options.what_if.given() && (options.sentences.size() != 1 || options.target_given)) {
-      throw UsageError(
-          "--without, --force and --swap compare translations of exactly one sentence, without "
-          "--target; {} sentences were given",
-          options.sentences.size());
-    }
+    selection_ = parse_show(view_.show);
+    const bool quiet = from_stdin_ || view_.report || view_.aligns();
+    if (view_.show.empty() && quiet) selection_ = parse_show({"none"});
     options.search.use_threads();
-    if (!options.json.empty() && options.json != "-") {
-      json_file_ = std::make_unique<AtomicFile>(options.json);
-    }
+    files_ = std::make_unique<ViewFiles>(view_);
     model_ = load_or_make(options.source);
     translator_ = make_translator(model_, given);
     const ModelSummary summary = summarise(model_.transformer->config());
     check_show(selection_, summary);
+    check_hypothesis();
+    detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
+    alignment_ = view_.alignment();
+    if (alignment_) check_alignment_choice(alignment_->choice, summary);
+    if (!view_.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
     changes_ = options.what_if.changes(summary);
-    if (options.what_if.given() && options.show.empty()) {
+    if (options.what_if.given() && view_.show.empty()) {
       selection_ = options.what_if.selection(changes_);
     }
+    files_->choose(selection_);
   }
 
   void run() {
@@ -71,24 +84,62 @@ class TranslateCommand {
           "random weights (seed {}): {}; the maps show the mechanism, not German", *model_.seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
+    std::string heads;
     if (options_.what_if.given()) {
       run_what_if();
-    } else if (from_stdin_) {
-      run_stdin();
     } else {
-      run_arguments();
+      if (from_stdin_) {
+        run_stdin();
+      } else {
+        run_arguments();
+      }
+      heads = finish();
     }
     notes_.report();
-    if (json_file_) json_file_->commit();
+    files_->finish(heads);
   }
 
  private:
+  void check_usage() const {
+    view_.check();
+    if (options_.target_given && options_.sentences.size() != 1) {
+      throw UsageError("--target goes with exactly one sentence, and {} were given",
+                       options_.sentences.size());
+    }
+    if (!options_.what_if.given()) return;
+    if (options_.sentences.size() != 1 || options_.target_given) {
+      throw UsageError(
+          "--without, --force and --swap compare translations of exactly one sentence, without "
+          "--target; {} sentences were given",
+          options_.sentences.size());
+    }
+    if (view_.beyond_json()) {
+      throw UsageError(
+          "--without, --force and --swap show both translations with --show and --json; the other "
+          "views show one model at a time");
+    }
+  }
+
+  void check_hypothesis() const {
+    const int count = options_.target_given ? 1 : translator_->decode_config().num_return_sequences;
+    if (view_.hypothesis_index() < static_cast<std::size_t>(count)) return;
+    if (options_.target_given) {
+      throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
+    }
+    throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
+                     view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
+  }
+
   bool wants_maps() const {
     return selection_.all || selection_.last_layers || !selection_.items.empty();
   }
-  bool json_alone() const { return options_.json == "-"; }
+  bool wants_figures() const { return view_.report || alignment_.has_value(); }
+  /// The head that aligns best is known after the last sentence.
+  bool waits() const {
+    return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
+  }
   bool records() const {
-    return options_.target_given || !options_.json.empty() || (wants_maps() && !json_alone());
+    return options_.target_given || view_.need_records() || wants_maps();
   }
 
   void run_arguments() {
@@ -109,14 +160,8 @@ class TranslateCommand {
             : prepare(options_.what_if.swapped(clean_text(sentence).text), 0);
     WhatIfRecord record = translator_->what_if(before, after, changes_);
     record.changes = options_.what_if.described();
-    if (!options_.json.empty()) {
-      const std::string line = what_if_json(record);
-      if (json_alone()) {
-        output().write(line);
-        return;
-      }
-      json_file_->write(line);
-    }
+    files_->add(record);
+    if (view_.stdout_alone()) return;
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
     if (!wants_maps()) return;
@@ -158,66 +203,90 @@ class TranslateCommand {
     if (!records()) {
       for (const std::vector<Translation>& translations : translator_->translate(batch)) {
         for (std::size_t i = 0; i < translations.size(); ++i) {
-          print_translation(i, translations[i].score, translations[i].text,
-                            translations[i].ids.empty());
+          const bool in_list = lists_translations() && !translations[i].ids.empty();
+          print_translation(translations[i].text, i, translations[i].score, in_list);
         }
       }
       return;
     }
-    std::vector<AttentionRecord> all;
     if (options_.target_given) {
-      const CleanedText target = clean_text(options_.target);
-      notes_.cleaning("the target", target.invalid_bytes, target.controls);
-      all.push_back(translator_->record_target(batch.front(), options_.target));
-      const std::vector<int>& ids = all.front().hypotheses.front().produced.ids;
-      notes_.add_unknown(static_cast<std::size_t>(
-          std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
-    } else {
-      all = translator_->record(batch);
+      take(record_target(batch.front()));
+      return;
     }
-    for (const AttentionRecord& record : all) print_record(record);
+    for (AttentionRecord& record : translator_->record(batch, detail_)) take(std::move(record));
   }
 
-  void print_translation(std::size_t rank, float score, const std::string& text, bool empty) {
-    // n-best lists say which of the translations a line is; a single one is a line of text alone.
-    if (translator_->decode_config().num_return_sequences > 1 && !empty) {
-      output().write(fmt::format("{}\t{:.4f}\t", rank + 1, score));
+  AttentionRecord record_target(const PreparedSentence& sentence) {
+    const CleanedText target = clean_text(options_.target);
+    notes_.cleaning("the target", target.invalid_bytes, target.controls);
+    AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
+    const std::vector<int>& ids = record.hypotheses.front().produced.ids;
+    notes_.add_unknown(static_cast<std::size_t>(
+        std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
+    return record;
+  }
+
+  void take(AttentionRecord record) {
+    if (wants_figures()) statistics_.add(record);
+    if (!waits()) {
+      show(record);
+      return;
     }
-    output().write(safe_for_stdout(text) + "\n");
-  }
-
-  /// What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
-  /// and on a terminal they, escapes and bidirectional marks are made visible.
-  static std::string safe_for_stdout(const std::string& text) {
-    return stdout_is_terminal() ? printable(text) : clean_text(text).text;
-  }
-
-  void print_record(const AttentionRecord& record) {
-    if (!options_.json.empty()) {
-      const std::string line = to_json_line(record);
-      if (json_alone()) {
-        output().write(line);
-        return;
+    if (!wants_maps() && view_.json.empty() && !view_.draws()) {  // many sentences may wait
+      record.encoder_self = without_weights(record.encoder_self);
+      for (HypothesisRecord& hypothesis : record.hypotheses) {
+        hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
       }
-      json_file_->write(line);
     }
+    waiting_.push_back(std::move(record));
+  }
+
+  /// What all sentences say together, as JSON.
+  std::string finish() {
+    if (!wants_figures()) return "";
+    const HeadReport report = statistics_.report();
+    if (waits()) {
+      alignment_->choice = resolve(alignment_->choice, report);
+      for (AttentionRecord& record : waiting_) show(record);
+      waiting_.clear();
+    }
+    if (view_.report && !view_.stdout_alone()) {
+      output().write("\n" + render_head_report(report, terminal_style().width));
+    }
+    return view_.report || !view_.html.empty() ? head_report_json(report) : "";
+  }
+
+  void show(AttentionRecord& record) {
+    annotate(record, {view_.report || !view_.html.empty(), alignment_});
+    files_->add(record);
+    if (view_.stdout_alone()) return;
     for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
       const HypothesisRecord& hypothesis = record.hypotheses[i];
-      print_translation(i, hypothesis.score, hypothesis.text, hypothesis.produced.ids.empty());
+      const bool in_list = lists_translations() && !hypothesis.produced.ids.empty();
+      print_translation(hypothesis.text, i, hypothesis.score, in_list);
+      if (!view_.aligns()) continue;
+      output().write(pharaoh_line(*hypothesis.alignment, view_.align_weights) + "\n");
     }
     if (!wants_maps()) return;
-    const TerminalStyle style = terminal_style();
-    output().write("\n" + render_maps(record, 0, selection_, style));
+    output().write("\n" +
+                   render_maps(record, view_.hypothesis_index(), selection_, terminal_style()));
   }
 
+  bool lists_translations() const { return translator_->decode_config().num_return_sequences > 1; }
+
   const TranslateOptions& options_;
+  const ViewOptions& view_;
   bool from_stdin_;
   std::size_t batch_ = 32;
   ShowSelection selection_;
+  RecordDetail detail_;
+  std::optional<AlignmentOptions> alignment_;
   Changes changes_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
-  std::unique_ptr<AtomicFile> json_file_;
+  std::unique_ptr<ViewFiles> files_;
+  HeadStatistics statistics_;
+  std::vector<AttentionRecord> waiting_;
   SentenceNotes notes_;
 };
 
@@ -236,20 +305,15 @@ void add_translate(CLI::App& app, Run& run) {
       ->each([options](const std::string&) { options->target_given = true; });
   options->search.add_search_to(*command, SearchOptions::NBest::offered);
   options->search.add_speed_to(*command);
-  command
-      ->add_option("--show", options->show,
-                   "Maps to print: encoder, decoder or cross, all or none [last layers]")
-      ->type_name("KIND[:LAYER[:HEAD]]")
-      ->take_all()
-      ->allow_extra_args(false);
-  command->add_option("--json", options->json, "Write attention records; - is stdout, alone")
-      ->type_name("FILE");
+  options->view.add_to(*command);
   options->what_if.add_to(*command);
   command->footer(
       "Examples:\n"
       "  attn-demo translate \"The group went home\"\n"
       "  attn-demo translate \"The group went home\" --target \"Die Gruppe ging nach Hause\"\n"
       "  attn-demo translate \"The group went home\" --show cross:0 --json maps.json\n"
+      "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
+      "  attn-demo translate \"The group went home\" --report --align best\n"
       "  attn-demo translate \"The group went home\" --without cross:1:3\n"
       "  attn-demo translate --model DIR --beam 4 < english.txt > german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "config/report_output.h"
 #include "console.h"
@@ -11,20 +12,8 @@
 namespace attn {
 namespace {
 
-const char* name_of(AttentionKind kind) {
-  switch (kind) {
-    case AttentionKind::encoder_self:
-      return "encoder";
-    case AttentionKind::decoder_self:
-      return "decoder";
-    case AttentionKind::cross:
-      return "cross";
-  }
-  return "";
-}
-
 std::string path_of(const HeadImportance& head) {
-  return fmt::format("{}:{}:{}", name_of(head.kind), head.layer, head.head);
+  return to_string(HeadName{head.kind, head.layer, head.head});
 }
 
 }  // namespace
@@ -79,7 +68,7 @@ Json importance_json(const ImportanceReport& report, std::size_t pairs) {
   json["log_prob"] = report.log_prob;
   json["heads"] = Json::array();
   for (const HeadImportance& head : report.heads) {
-    json["heads"].push_back({{"kind", name_of(head.kind)},
+    json["heads"].push_back({{"kind", kind_word(head.kind)},
                              {"layer", head.layer},
                              {"head", head.head},
                              {"log_prob", head.log_prob},

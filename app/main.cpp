@@ -46,6 +46,7 @@ int run_command(int argc, char** argv) {
   attn::Run run;
   attn::add_translate(app, run);
   attn::add_explain(app, run);
+  attn::add_page(app, run);
   attn::add_train(app, run);
   attn::add_init(app, run);
   attn::add_convert(app, run);

@@ -6,71 +6,43 @@
 
 #include "arguments.h"
 #include "base/error.h"
+#include "base/head_name.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
 
 constexpr std::uint64_t kMostIndex = 1'000'000;
 
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == separator) {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
+AttentionKind kind_of(std::string_view option, std::string_view written, std::string_view word) {
+  const std::optional<AttentionKind> kind = parse_kind(word);
+  if (!kind) {
+    throw UsageError("{} {}: \"{}\" is no kind; expected encoder, decoder or cross", option,
+                     printable(written), printable(word));
   }
-  return parts;
-}
-
-AttentionKind kind_of(const std::string& option, const std::string& written,
-                      const std::string& text) {
-  if (text == "encoder") return AttentionKind::encoder_self;
-  if (text == "decoder") return AttentionKind::decoder_self;
-  if (text == "cross") return AttentionKind::cross;
-  throw UsageError("{} {}: \"{}\" is no kind; expected encoder, decoder or cross", option, written,
-                   text);
-}
-
-int index_of(const std::string& option, const std::string& text) {
-  return static_cast<int>(parse_whole(option, text, 0, kMostIndex));
-}
-
-void check_head(const std::string& option, const ModelSummary& model, const HeadSwitch& head) {
-  const bool encoder = head.kind == AttentionKind::encoder_self;
-  const int layers = encoder ? model.encoder_layers : model.decoder_layers;
-  const int heads = encoder ? model.encoder_heads : model.decoder_heads;
-  const char* stack = encoder ? "encoder" : "decoder";
-  if (head.layer >= layers) {
-    throw UsageError("{}: layer {} is asked for, but the model's {} has layers 0 to {}", option,
-                     head.layer, stack, layers - 1);
-  }
-  if (head.head && *head.head >= heads) {
-    throw UsageError("{}: head {} is asked for, but the model's {} has heads 0 to {}", option,
-                     *head.head, stack, heads - 1);
-  }
+  return *kind;
 }
 
 HeadSwitch parse_without(const std::string& text) {
-  const std::vector<std::string> parts = split(text, ':');
+  const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() < 2 || parts.size() > 3) {
     throw UsageError("--without {}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", text);
   }
-  HeadSwitch off{kind_of("--without", text, parts[0]), index_of("--without", parts[1]), {}};
-  if (parts.size() == 3) off.head = index_of("--without", parts[2]);
+  HeadSwitch off{kind_of("--without", text, parts[0]), parse_index("--without", text, parts[1], "layer"), {}};
+  if (parts.size() == 3) off.head = parse_index("--without", text, parts[2], "head");
   return off;
 }
 
 ForcedWeight parse_force(const std::string& text) {
-  const std::vector<std::string> sides = split(text, '=');
-  const std::vector<std::string> parts = split(sides[0], ':');
+  const std::vector<std::string_view> sides = split_at(text, '=');
+  const std::vector<std::string_view> parts = split_at(sides[0], ':');
   if (sides.size() != 2 || parts.size() != 4) {
     throw UsageError("--force {}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", text);
   }
-  return {kind_of("--force", text, parts[0]), index_of("--force", parts[1]),
-          index_of("--force", parts[2]), index_of("--force", parts[3]),
-          index_of("--force", sides[1])};
+  return {kind_of("--force", text, parts[0]), parse_index("--force", text, parts[1], "layer"),
+          parse_index("--force", text, parts[2], "head"),
+          parse_index("--force", text, parts[3], "query"),
+          parse_index("--force", text, sides[1], "key")};
 }
 
 struct Swap {
@@ -108,11 +80,12 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
   Changes changes;
   for (const std::string& text : without) {
     changes.without.push_back(parse_without(text));
-    check_head("--without " + text, model, changes.without.back());
+    const HeadSwitch& off = changes.without.back();
+    check_head("--without " + text, off.layer, off.head, model.stack(off.kind));
   }
   for (const std::string& text : force) {
     const ForcedWeight forced = parse_force(text);
-    check_head("--force " + text, model, {forced.kind, forced.layer, forced.head});
+    check_head("--force " + text, forced.layer, forced.head, model.stack(forced.kind));
     changes.forced.push_back(forced);
   }
   return changes;
@@ -120,8 +93,8 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
 
 std::string WhatIfOptions::swapped(const std::string& sentence) const {
   std::vector<std::string> words;
-  for (std::string& word : split(sentence, ' ')) {
-    if (!word.empty()) words.push_back(std::move(word));
+  for (const std::string_view word : split_at(sentence, ' ')) {
+    if (!word.empty()) words.emplace_back(word);
   }
   for (const std::string& text : swap) {
     const Swap change = parse_swap(text);

@@ -5,10 +5,10 @@
 #include "analysis/head_statistics.h"
 #include "analysis/record_check.h"
 #include "analysis/rollout.h"
-#include "analysis/whole_number.h"
 #include "analysis/word_links.h"
 #include "analysis/words.h"
 #include "base/error.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -16,44 +16,11 @@ namespace {
 
 using From = AlignmentChoice::From;
 
-std::vector<std::string_view> split_at_colons(std::string_view text) {
-  std::vector<std::string_view> parts;
-  for (std::size_t colon = 0; (colon = text.find(':')) != text.npos;) {
-    parts.push_back(text.substr(0, colon));
-    text.remove_prefix(colon + 1);
-  }
-  parts.push_back(text);
-  return parts;
-}
-
-int parse_number(std::string_view text, const char* what, std::string_view whole) {
-  const std::optional<int> number = whole_number(text);
-  if (!number) {
-    throw UsageError(
-        "--align {}: the {} is \"{}\"; expected a whole number from 0, as in cross:0:1",
-        fit_width(printable(whole), 60), what, fit_width(printable(text), 30));
-  }
-  return *number;
-}
-
-/// "layers 0 to 2", "only layer 0" or "no layers".
-std::string range_of(const char* what, int count) {
-  if (count <= 0) return fmt::format("no {}s", what);
-  return count == 1 ? fmt::format("only {} 0", what) : fmt::format("{}s 0 to {}", what, count - 1);
-}
-
 void check_place(const AlignmentChoice& choice, int layers, int heads) {
-  const bool head = choice.from == From::head;
-  if (!head && choice.from != From::layer) return;
-  if (choice.place.layer >= layers) {
-    throw UsageError("--align {}: layer {} is asked for, but the model's decoder has {}",
-                     to_string(choice), choice.place.layer, range_of("layer", layers));
-  }
-  if (head && choice.place.head >= heads) {
-    throw UsageError(
-        "--align {}: head {} is asked for, but the model's decoder has {} in each layer",
-        to_string(choice), choice.place.head, range_of("head", heads));
-  }
+  const bool of_head = choice.from == From::head || choice.from == From::read;
+  if (!of_head && choice.from != From::layer) return;
+  const std::optional<int> head = of_head ? std::optional(choice.place.head) : std::nullopt;
+  check_head("--align " + to_string(choice), choice.place.layer, head, {"decoder", layers, heads});
 }
 
 }  // namespace
@@ -62,13 +29,14 @@ AlignmentChoice parse_alignment_choice(std::string_view text) {
   if (text == "best") return {From::best, {}};
   if (text == "average") return {From::average, {}};
   if (text == "rollout") return {From::rollout, {}};
-  const std::vector<std::string_view> parts = split_at_colons(text);
+  const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts[0] == "layer" && parts.size() == 2) {
-    return {From::layer, {parse_number(parts[1], "layer", text), 0}};
+    return {From::layer, {parse_index("--align", text, parts[1], "layer"), 0}};
   }
-  if (parts[0] == "cross" && parts.size() == 3) {
-    const int layer = parse_number(parts[1], "layer", text);
-    return {From::head, {layer, parse_number(parts[2], "head", text)}};
+  if ((parts[0] == "cross" || parts[0] == "read") && parts.size() == 3) {
+    const int layer = parse_index("--align", text, parts[1], "layer");
+    return {parts[0] == "read" ? From::read : From::head,
+            {layer, parse_index("--align", text, parts[2], "head")}};
   }
   if (parts[0] == "encoder" || parts[0] == "decoder") {
     throw UsageError(
@@ -76,8 +44,8 @@ AlignmentChoice parse_alignment_choice(std::string_view text) {
         fit_width(printable(text), 60));
   }
   throw UsageError(
-      "--align \"{}\": expected best, average, rollout, layer:LAYER or cross:LAYER:HEAD; try "
-      "cross:0:1",
+      "--align \"{}\": expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or "
+      "read:LAYER:HEAD; try cross:0:1",
       fit_width(printable(text), 60));
 }
 
@@ -91,6 +59,8 @@ std::string to_string(const AlignmentChoice& choice) {
       return "rollout";
     case From::layer:
       return fmt::format("layer:{}", choice.place.layer);
+    case From::read:
+      return fmt::format("read:{}:{}", choice.place.layer, choice.place.head);
     case From::head:
       break;
   }
@@ -116,6 +86,7 @@ WeightMatrix weights_of(const AttentionRecord& record, const HypothesisRecord& h
     case From::layer:
       return mean_of_layer(cross, choice.place.layer);
     case From::head:
+    case From::read:
       return head_weights(cross, choice.place.layer, choice.place.head);
     case From::rollout:
       return cross_rollout(record, hypothesis);
@@ -142,8 +113,10 @@ WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
   if (hypothesis >= record.hypotheses.size()) return alignment;
   const HypothesisRecord& found = record.hypotheses[hypothesis];
   if (found.produced.tokens.empty()) return alignment;
+  const std::vector<Word> rows =
+      choice.from == From::read ? as_read(alignment.target, found.cross.queries) : alignment.target;
   const WeightMatrix merged =
-      merge_to_words(weights_of(record, found, choice), alignment.target, alignment.source);
+      merge_to_words(weights_of(record, found, choice), rows, alignment.source);
   alignment.weights.assign(merged.values.begin(), merged.values.end());
   alignment.links = links_between(merged, alignment.source, alignment.target, options.least);
   return alignment;

@@ -22,13 +22,15 @@ struct AlignmentChoice {
     average,  ///< the mean of all heads of all layers
     layer,    ///< the mean of one layer's heads
     head,     ///< one head
+    read,     ///< one head, a word's row being the step that reads it (head_statistics.h)
     rollout,  ///< attention rollout (analysis/rollout.h)
   };
   From from = From::best;
-  HeadPlace place = {};  ///< `layer` uses its layer, `head` both
+  HeadPlace place = {};  ///< `layer` uses its layer, `head` and `read` both
 };
 
-/// Reads what --align is given: "best", "average", "rollout", "layer:LAYER" or "cross:LAYER:HEAD".
+/// Reads what --align is given: "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
+/// or "read:LAYER:HEAD".
 /// UsageError naming the text and the forms there are.
 AlignmentChoice parse_alignment_choice(std::string_view text);
 

@@ -29,11 +29,6 @@ bool has_text(const std::vector<Word>& words) {
                      [](const Word& word) { return word.kind != WordKind::special; });
 }
 
-const char* name_of(AttentionKind kind) {
-  if (kind == AttentionKind::encoder_self) return "encoder";
-  return kind == AttentionKind::decoder_self ? "decoder" : "cross";
-}
-
 /// How far key j is from query i's place, in keys.
 double distance_of(int i, int j, const AttentionMaps& maps) {
   if (maps.queries == maps.keys) return std::abs(i - j);
@@ -153,7 +148,7 @@ void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, con
     throw InputError(
         "a record with {} {} layers of {} heads after one with {} of {}; expected records of one "
         "model",
-        maps.layers, name_of(kind), maps.heads, of_kind.layers, of_kind.heads);
+        maps.layers, kind_word(kind), maps.heads, of_kind.layers, of_kind.heads);
   }
   of_kind.queries += static_cast<std::size_t>(maps.queries);
   const auto width = static_cast<std::size_t>(maps.keys);

@@ -1,12 +1,13 @@
 #include "analysis/pharaoh.h"
 
+#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
-#include "analysis/whole_number.h"
 #include "base/error.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -32,8 +33,8 @@ std::optional<GoldLink> parse_link(std::string_view text) {
   }
   const std::size_t middle = text.find_first_of("-p");
   if (middle == text.npos) return std::nullopt;
-  const std::optional<int> source = whole_number(text.substr(0, middle));
-  const std::optional<int> target = whole_number(text.substr(middle + 1));
+  const std::optional<int> source = parse_index(text.substr(0, middle));
+  const std::optional<int> target = parse_index(text.substr(middle + 1));
   if (!source || !target) return std::nullopt;
   link.source = *source;
   link.target = *target;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "base/attention_kind.h"
+#include "base/head_name.h"
+#include "record/head_report.h"
 
 namespace attn {
 
@@ -100,6 +102,9 @@ struct HypothesisRecord {
   AttentionMaps cross;           ///< [layers, heads, L, S]
   std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
   std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
+  std::optional<KindReport> decoder_report = std::nullopt;              ///< where asked for
+  std::optional<KindReport> cross_report = std::nullopt;                ///< where asked for
+  std::optional<WordAlignment> alignment = std::nullopt;                ///< where asked for
 };
 
 /// The facts of a model that a reader of a record wants to know.
@@ -121,6 +126,10 @@ struct ModelSummary {
   /// Of the training run that these weights are a moment of.
   std::optional<std::uint64_t> update = std::nullopt;
 
+  StackShape stack(AttentionKind kind) const {
+    if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};
+    return {stack_of(kind), decoder_layers, decoder_heads};
+  }
   int encoder_head_dim() const { return encoder_heads > 0 ? d_model / encoder_heads : 0; }
   int decoder_head_dim() const { return decoder_heads > 0 ? d_model / decoder_heads : 0; }
 };
@@ -132,6 +141,7 @@ struct AttentionRecord {
   AttentionMaps encoder_self;                                      ///< [layers, heads, S, S]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
+  std::optional<KindReport> encoder_report = std::nullopt;         ///< where asked for
   std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };
 

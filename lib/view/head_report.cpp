@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/table.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "view/inspect_report.h"
 
@@ -18,13 +19,8 @@ std::string number(const std::optional<float>& value, int digits = 2) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "–";
 }
 
-const char* short_name(AttentionKind kind) {
-  if (kind == AttentionKind::encoder_self) return "encoder";
-  return kind == AttentionKind::decoder_self ? "decoder" : "cross";
-}
-
 std::string head_name(AttentionKind kind, HeadPlace place) {
-  return fmt::format("{}:{}:{}", short_name(kind), place.layer, place.head);
+  return to_string(HeadName{kind, place.layer, place.head});
 }
 
 /// Where among the heads that align best a head stands, if it is one of the first.
@@ -81,8 +77,7 @@ Table legend(const HeadReport& report) {
        "back when one goes from a word to a partner and back by the head's weights; 0 to 1"},
       {"reads",
        "the same for the steps that read the words; a head marked \"reads\" looks at the partner "
-       "of "
-       "the word before the one that it writes, and is of little use to --align"},
+       "of the word before the one that it writes: --align read:LAYER:HEAD takes it so"},
   };
   if (report.gold_pairs > 0) {
     table.rows.push_back(
@@ -152,9 +147,26 @@ std::string best_line(const HeadReport& report) {
   return fmt::format("{} best: {}.", named == 1 ? "Aligns" : "Align", heads);
 }
 
+/// "Of those that read, best: read:0:1 (0.82)." where there is one.
+std::string best_reader(const HeadReport& report) {
+  const HeadFigures* best = nullptr;
+  std::string name;
+  for (const HeadPlace place : report.best) {
+    const HeadFigures& figures = report.cross.at(place);
+    if (!figures.aligns_what_it_reads()) continue;
+    if (best != nullptr && *figures.read_alignment <= *best->read_alignment) continue;
+    best = &figures;
+    name = fmt::format("read:{}:{}", place.layer, place.head);
+  }
+  if (best == nullptr) return "";
+  return fmt::format("Aligns best with the words that it reads: {} ({}).", name,
+                     number(best->read_alignment));
+}
+
 Table closing(const HeadReport& report) {
   Table table = legend(report);
   if (const std::string best = best_line(report); !best.empty()) table.notes.push_back(best);
+  if (const std::string best = best_reader(report); !best.empty()) table.notes.push_back(best);
   if (report.skipped_rows > 0) {
     table.notes.push_back(fmt::format("{} held no finite numbers and count{} nowhere.",
                                       plural(report.skipped_rows, "row"),

@@ -11,6 +11,9 @@ namespace attn {
 /// with what each column says. At most `width` columns where it can (at least 40).
 std::string render_head_report(const HeadReport& report, int width = 80);
 
+/// [layer][head], each an object of figures (docs/json.md).
+void append_kind_report(std::string& out, const KindReport& kind);
+
 /// One JSON object on one line, newline included (docs/reading-heads.md says what each key holds).
 /// Numbers are the shortest decimals that read back to the same float; what nothing defines is
 /// null.

@@ -46,20 +46,6 @@ void append_head(std::string& out, const HeadFigures& figures, bool cross) {
   out += '}';
 }
 
-/// ,"key":[layer][head]{…}
-void append_kind(std::string& out, const char* key, const KindReport& kind) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":[", key);
-  for (int layer = 0; layer < kind.layers; ++layer) {
-    out += layer == 0 ? "[" : ",[";
-    for (int head = 0; head < kind.heads; ++head) {
-      if (head > 0) out += ',';
-      append_head(out, kind.at({layer, head}), kind.kind == AttentionKind::cross);
-    }
-    out += ']';
-  }
-  out += ']';
-}
-
 void append_best(std::string& out, const std::vector<HeadPlace>& best) {
   out += ",\"best\":[";
   for (std::size_t i = 0; i < best.size(); ++i) {
@@ -84,14 +70,30 @@ void append_gold(std::string& out, const HeadReport& report) {
 
 }  // namespace
 
+void append_kind_report(std::string& out, const KindReport& kind) {
+  out += '[';
+  for (int layer = 0; layer < kind.layers; ++layer) {
+    out += layer == 0 ? "[" : ",[";
+    for (int head = 0; head < kind.heads; ++head) {
+      if (head > 0) out += ',';
+      append_head(out, kind.at({layer, head}), kind.kind == AttentionKind::cross);
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
 std::string head_report_json(const HeadReport& report) {
   std::string out = "{\"format\":\"attn-demo.heads\",\"version\":1,\"model\":";
   append_string(out, clean_text(report.model).text);
   fmt::format_to(std::back_inserter(out), ",\"sentences\":{},\"skipped_rows\":{}", report.sentences,
                  report.skipped_rows);
-  append_kind(out, "encoder_self", report.encoder_self);
-  append_kind(out, "decoder_self", report.decoder_self);
-  append_kind(out, "cross", report.cross);
+  out += ",\"encoder_self\":";
+  append_kind_report(out, report.encoder_self);
+  out += ",\"decoder_self\":";
+  append_kind_report(out, report.decoder_self);
+  out += ",\"cross\":";
+  append_kind_report(out, report.cross);
   append_best(out, report.best);
   if (report.gold_pairs + report.gold_skipped > 0) append_gold(out, report);
   return out + "}\n";

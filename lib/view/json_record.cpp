@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "view/head_report.h"
 #include "view/json_parts.h"
+#include "view/word_alignment.h"
 
 namespace attn {
 namespace {
@@ -115,6 +117,17 @@ void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
     append_vectors(out, *hypothesis.cross_vectors);
     out += '}';
   }
+  if (hypothesis.decoder_report && hypothesis.cross_report) {
+    out += ",\"report\":{\"decoder_self\":";
+    append_kind_report(out, *hypothesis.decoder_report);
+    out += ",\"cross\":";
+    append_kind_report(out, *hypothesis.cross_report);
+    out += '}';
+  }
+  if (hypothesis.alignment) {
+    out += ",\"alignment\":";
+    append_alignment_json(out, *hypothesis.alignment);
+  }
   out += '}';
 }
 
@@ -134,6 +147,11 @@ std::string to_json_line(const AttentionRecord& record) {
   if (record.encoder_vectors) {
     out += ",\"vectors\":{\"encoder_self\":";
     append_vectors(out, *record.encoder_vectors);
+    out += '}';
+  }
+  if (record.encoder_report) {
+    out += ",\"report\":{\"encoder_self\":";
+    append_kind_report(out, *record.encoder_report);
     out += '}';
   }
   if (record.search) append_search(out, *record.search, record.model);

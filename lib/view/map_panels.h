@@ -13,11 +13,6 @@ struct MapSubject {
   GridAxes axes;
 };
 
-struct HeadPlace {
-  int layer = 0;
-  int head = 0;
-};
-
 /// Pixels that a panel may fill.
 struct Room {
   double width = 0;

@@ -21,11 +21,6 @@ std::string_view kind_name(AttentionKind kind) {
   return kind == AttentionKind::decoder_self ? "decoder self-attention" : "cross-attention";
 }
 
-std::string_view kind_word(AttentionKind kind) {
-  if (kind == AttentionKind::encoder_self) return "encoder";
-  return kind == AttentionKind::decoder_self ? "decoder" : "cross";
-}
-
 bool GridAxes::has_continuations() const {
   const auto any = [](const std::vector<std::string>& labels) {
     return std::any_of(labels.begin(), labels.end(), continues_word);

@@ -14,9 +14,6 @@ namespace attn {
 /// "encoder self-attention", "decoder self-attention", "cross-attention".
 std::string_view kind_name(AttentionKind kind);
 
-/// "encoder", "decoder", "cross": as the command line calls it.
-std::string_view kind_word(AttentionKind kind);
-
 /// The names on the axes of all heads of one kind.
 struct GridAxes {
   std::vector<std::string> reads;    ///< a label a row: the token that asks

@@ -70,7 +70,8 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-void append_page_data(std::string& out, std::span<const std::string> record_lines) {
+void append_page_data(std::string& out, std::span<const std::string> record_lines,
+                      std::string_view heads) {
   out += R"({"format":"attn-demo.page","version":1,"records":[)";
   bool first = true;
   for (const std::string& line : record_lines) {
@@ -78,12 +79,17 @@ void append_page_data(std::string& out, std::span<const std::string> record_line
     first = false;
     append_data(out, trimmed(line));
   }
-  out += "]}";
+  out += ']';
+  if (!heads.empty()) {
+    out += ",\"heads\":";
+    append_data(out, trimmed(heads));
+  }
+  out += '}';
 }
 
 }  // namespace
 
-std::string page_html(std::span<const std::string> record_lines) {
+std::string page_html(std::span<const std::string> record_lines, std::string_view heads) {
   const std::string script = whole_script();
   const std::string script_hash = policy_hash(script);
   const std::string style_hash = policy_hash(page_style);
@@ -107,7 +113,7 @@ std::string page_html(std::span<const std::string> record_lines) {
     } else if (name == "SCRIPT_HASH") {
       out += script_hash;
     } else if (name == "DATA") {
-      append_page_data(out, record_lines);
+      append_page_data(out, record_lines, heads);
     } else {
       throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/head_name.h"
 #include "record/attention_record.h"
 
 namespace attn {
@@ -18,12 +19,8 @@ struct TerminalStyle {
   ColorMode color = ColorMode::none;
 };
 
-/// One --show argument after parsing: KIND[:LAYER[:HEAD]].
-struct ShowItem {
-  AttentionKind kind = AttentionKind::cross;
-  std::optional<int> layer;  ///< absent: all layers of the kind
-  std::optional<int> head;   ///< absent: all heads of the layer
-};
+/// One --show argument after parsing.
+using ShowItem = HeadName;
 
 struct ShowSelection {
   bool all = false;             ///< every layer and head of every kind

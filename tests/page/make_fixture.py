@@ -129,7 +129,7 @@ def add_report(record):
             for rows in heads:
                 entropy = sum(-w * math.log(w) for row in rows for w in row if w > 0) / max(1, len(rows))
                 one = {"entropy": shortest(entropy), "distance": shortest(dice.random() * 4)}
-                for key in ("diagonality", "end_mass", "punctuation_mass") + (("alignment",)
+                for key in ("diagonality", "end_mass", "punctuation_mass") + (("alignment", "read_alignment")
                     if kind == "cross" else ()):
                     one[key] = shortest(dice.random())
                 made[-1].append(one)
@@ -138,7 +138,8 @@ def add_report(record):
     for hypothesis in record["hypotheses"]:
         hypothesis["report"] = {kind: figures(hypothesis[kind], kind) for kind in KINDS[1:]}
         words = min(len(record["source"]["text"].split()), len(hypothesis["text"].split()))
-        hypothesis["alignment"] = {"head": [0, 0], "links": " ".join(f"{i}-{i}" for i in range(words))}
+        links = [{"source": i, "target": i, "weight": 0.75} for i in range(words)]
+        hypothesis["alignment"] = {"from": "cross:0:0", "source": [], "target": [], "links": links, "weights": []}
 
 
 def add_search(record, beams=4):

@@ -96,6 +96,11 @@ const controls = (() => {
         state.view);
     switches.digits.update([choice("none", "none"), choice("two", "0.00"),
         choice("exact", "exact", "the number as the record holds it")], state.digits);
+    find("over").hidden = !overall;
+    if (overall) {
+      switches.over.update([choice("one", "this sentence"),
+          choice("all", `all ${overall.sentences}`, "the figures over all sentences of this page")], state.over);
+    }
     switches.shade.update([choice("root", "√ weight",
         "the shade follows the root of the weight, which spreads small ones"),
         choice("linear", "weight", "the shade follows the weight")], state.shade);
@@ -123,6 +128,7 @@ const controls = (() => {
     switches.unit = segmented("unit", "Unit", (unit) => change({ unit }));
     switches.view = segmented("view", "View", (view) => change({ view }));
     switches.digits = segmented("digits", "Numbers", (digits) => change({ digits }));
+    switches.over = segmented("over", "Over", (over) => change({ over }));
     switches.shade = segmented("shade", "Shade", (shade) => change({ shade }));
     find("sentence-picker").addEventListener("change", (event) =>
         change({ sentence: Number(event.target.value) }));

@@ -19,12 +19,16 @@ const KINDS = {
  *  [{text, name, moments: [record, …]}], moments in the order of their updates. */
 let sentences = [];
 
+/** The figures of every head over all sentences (attn-demo.heads), or null. */
+let overall = null;
+
 function loadRecords(text) {
   const page = JSON.parse(text);
   if (page.format !== "attn-demo.page" || page.version !== 1) {
     throw new Error(`this page reads attn-demo.page version 1, and found ${page.format} version ${page.version}`);
   }
   sentences = groupMoments(page.records);
+  overall = page.heads || null;
 }
 
 /** Records of one source text whose weights are of different updates of one run become moments of
@@ -155,8 +159,9 @@ function decodeFloats(base64) {
   return floats;
 }
 
-/** The figures of every head of a kind, [layer][head], or null. */
+/** The figures of every head of a kind, [layer][head], or null: of this sentence, or of all. */
 function reportOf(record, hypothesis, kind) {
+  if (overall && state.over === "all") return overall[kind];
   const owner = kind === "encoder_self" ? record : hypothesis;
   return (owner && owner.report && owner.report[kind]) || null;
 }

@@ -12,16 +12,24 @@ const COLUMNS = [
   { key: "punctuation_mass", label: "on punctuation", says: "Weight on punctuation", digits: 2, share: true },
   { key: "alignment", label: "aligns", says: "How well it pairs words one to one: 1 is perfect", digits: 2,
       share: true },
+  { key: "read_alignment", label: "reads",
+      says: "The same for the words that the steps read, not write: a head that is clearly better at that reads",
+      digits: 2, share: true },
 ];
+
+/** Whether a head looks at the partner of the word that a step reads (0.05 is chance). */
+function alignsWhatItReads(figures) {
+  return typeof figures.read_alignment === "number" && figures.read_alignment > figures.alignment + 0.05;
+}
 
 /** The best aligning tenth of all heads, at least one: "layer.head". */
 function bestHeads(report) {
   const ranked = [];
   report.forEach((heads, layer) => heads.forEach((figures, head) => {
     if (figures && typeof figures.alignment === "number") ranked.push({ key: headKey(layer, head),
-        alignment: figures.alignment });
+        alignment: figures.alignment, reads: alignsWhatItReads(figures) });
   }));
-  ranked.sort((a, b) => b.alignment - a.alignment);
+  ranked.sort((a, b) => a.reads - b.reads || b.alignment - a.alignment);
   const heads = report.reduce((sum, layer) => sum + layer.length, 0);
   return new Set(ranked.slice(0, Math.ceil(heads / 10)).map((entry) => entry.key));
 }
@@ -113,14 +121,13 @@ const reportView = (() => {
   /** Source words above, target words below, a line for every link. */
   function alignment() {
     const found = scene.hypothesis && scene.hypothesis.alignment;
-    if (!found || typeof found.links !== "string") return null;
+    if (!found || !Array.isArray(found.links)) return null;
     const words = (text) => text.split(/\s+/u).filter((word) => word !== "");
     const source = words(scene.record.source.text);
     const target = words(scene.hypothesis.text);
-    const links = found.links.split(" ").map((link) => /^(\d+)-(\d+)/.exec(link)).filter(Boolean)
-      .map((match) => ({ source: Number(match[1]), target: Number(match[2]) }))
-      .filter((link) => link.source < source.length && link.target < target.length);
-    const from = Array.isArray(found.head) ? ` by layer ${found.head[0]} · head ${found.head[1]}` : "";
+    const links = found.links.filter((link) => link.source < source.length && link.target < target.length);
+    const head = /^cross:(\d+):(\d+)$/.exec(found.from);
+    const from = head ? ` by layer ${head[1]} · head ${head[2]}` : ` by ${found.from}`;
     return make("div", { class: "alignment" },
       make("h3", { text: `Word alignment${from}` }),
       make("ul", { class: "links", "aria-label": `word alignment${from}` }, target.map((word, t) => {
@@ -128,7 +135,8 @@ const reportView = (() => {
         return make("li", { class: partners.length === 0 ? "alone" : "" },
           make("span", { class: "link-source" }, partners.length === 0
               ? make("span", { class: "quiet", text: "–" })
-            : partners.map((link, i) => [i > 0 ? " + " : "", dataText(printable(source[link.source]))])),
+            : partners.map((link, i) => [i > 0 ? " + " : "",
+              dataText(printable(source[link.source]), { title: exact(link.weight) })])),
           make("span", { class: "link-line", "aria-hidden": "true" }),
           dataText(printable(word), { class: "strong" }));
       })));
@@ -150,12 +158,14 @@ const reportView = (() => {
     const hypothesis = scene.kind === "cross" ? scene.hypothesis : null;
     const same = drawn.report === report && drawn.hypothesis === hypothesis && drawn.sort === state.sort;
     if (!same) {
+      const over = overall && state.over === "all"
+          ? `over all rows of all ${overall.sentences} sentences` : "over all its rows";
       drawn = { report, hypothesis, sort: state.sort };
       const links = hypothesis ? alignment() : null;
       find("report").hidden = !report && !links;
       find("to-report").hidden = find("report").hidden;
       const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
-      find("report-says").textContent = !report ? "" : "What each head does, over all its rows." +
+      find("report-says").textContent = !report ? "" : `What each head does, ${over}.` +
         (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best." : "");
       replaceChildren(host, report ? table(report) : "", links || "");
     }

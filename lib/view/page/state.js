@@ -18,6 +18,7 @@ const state = {
   lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
   cell: null,           // {q, k}: the cell that is explained
   sort: "",             // the report's column, "-" before it for falling order
+  over: "one",          // the figures of this sentence, or of "all"
   theme: "auto",        // or "light", "dark"
 };
 
@@ -28,6 +29,7 @@ const CHOICES = {
   view: ["both", "lines", "heat"],
   shade: ["root", "linear"],
   digits: ["two", "exact", "none"],
+  over: ["one", "all"],
   theme: ["auto", "light", "dark"],
 };
 
@@ -85,12 +87,15 @@ function putCellRight() {
   if (state.cell && !(fits(state.cell.q, rows) && fits(state.cell.k, columns))) state.cell = null;
 }
 
-/** Where a reader begins: the last layer's cross-attention, where there is one. */
+/** Where a reader begins: the head that the words were aligned by, else the last layer's cross-attention. */
 function firstView() {
   const record = sentences[0].moments[0];
   const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
       : "encoder_self";
-  return { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER };
+  const first = { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER };
+  const alignment = kind === "cross" && record.hypotheses[0].alignment;
+  const best = alignment && /^cross:(\d+):(\d+)$/.exec(alignment.from);
+  return best ? { ...first, layer: Number(best[1]), head: Number(best[2]) } : first;
 }
 
 // The address. Only what differs from the beginning is written.
@@ -104,7 +109,7 @@ function addressOf() {
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
   const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
-      theme: "auto" };
+      over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
   }

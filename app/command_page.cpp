@@ -1,0 +1,65 @@
+// attn-demo page: records that were written before, as a page to look at in a browser.
+#include <memory>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/lines.h"
+#include "base/utf8.h"
+#include "commands.h"
+#include "console.h"
+#include "view/page_html.h"
+#include "view/page_records.h"
+#include "view_files.h"
+
+namespace attn {
+namespace {
+
+struct PageOptions {
+  std::vector<std::string> records;
+  std::string out;
+};
+
+void run_page(const PageOptions& options) {
+  OutputFile file(options.out);
+  PageContent content(options.out);
+  for (const std::string& path : options.records) {
+    const std::string text = read_file(path, PageContent::most_bytes);
+    const std::vector<std::string_view> lines = split_lines(text);
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      // What --report adds after the last record.
+      if (lines[i].starts_with(R"({"format":"attn-demo.heads")")) continue;
+      check_record_line(lines[i], fmt::format("{}:{}", printable(path), i + 1));
+      content.add(std::string(lines[i]));
+    }
+  }
+  if (content.lines().empty()) {
+    throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
+                     printable(options.records.front()));
+  }
+  file.write(page_html(content.lines()));
+  file.commit();
+}
+
+}  // namespace
+
+void add_page(CLI::App& app, Run& run) {
+  auto options = std::make_shared<PageOptions>();
+  CLI::App* command = app.add_subcommand("page", "A page to look at, from records written before");
+  command
+      ->add_option("RECORDS", options->records,
+                   "Files of records: translate --json, or a training run's probe.jsonl")
+      ->required();
+  command->add_option("--html", options->out, "The page to write; - is stdout")
+      ->type_name("FILE")
+      ->required();
+  command->footer(
+      "Several moments of a training run become a slider over training.\n\n"
+      "Examples:\n"
+      "  attn-demo page run/probe.jsonl --html training.html\n"
+      "  attn-demo page maps.json more.json --html page.html");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_page(*options); }; });
+}
+
+}  // namespace attn

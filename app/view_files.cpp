@@ -1,0 +1,172 @@
+#include "view_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/head_statistics.h"
+#include "arguments.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "console.h"
+#include "raster/svg_png.h"
+#include "view/attention_csv.h"
+#include "view/attention_svg.h"
+#include "view/json_record.h"
+#include "view/page_html.h"
+#include "view/search_tree_svg.h"
+#include "view/what_if.h"
+
+namespace attn {
+namespace {
+
+/// "maps.svg" and "-2-cross" make "maps-2-cross.svg".
+std::string with_part(const std::string& path, const std::string& part) {
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() / (whole.stem().string() + part + whole.extension().string()))
+      .string();
+}
+
+void make_directory(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error || !directory_exists(path)) {
+    throw SystemError("--csv {}: cannot make this directory: {}", printable(path),
+                      error ? error.message() : "a file has its name");
+  }
+}
+
+/// The head that is drawn large where the command line names none: of cross-attention the one that
+/// aligns best, of self-attention the last layer's first.
+MapChoice choice_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
+  MapChoice choice{item.kind, hypothesis, item.layer, item.head};
+  if (item.kind != AttentionKind::cross || item.head || hypothesis >= record.hypotheses.size()) {
+    return choice;
+  }
+  HeadStatistics statistics;
+  statistics.add(record, hypothesis);
+  for (const HeadPlace place : statistics.report().best) {
+    if (item.layer && *item.layer != place.layer) continue;
+    choice.layer = place.layer;
+    choice.head = place.head;
+    break;
+  }
+  return choice;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(const std::string& path)
+    : file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {}
+
+void OutputFile::write(std::string_view bytes) {
+  if (file_) {
+    file_->write(bytes);
+  } else {
+    output().write(bytes);
+  }
+}
+
+void OutputFile::commit() {
+  if (file_) file_->commit();
+}
+
+void PageContent::add(std::string line) {
+  bytes_ += line.size();
+  if (bytes_ > most_bytes) {
+    throw UsageError("--html {}: the page would hold more than {}; give it fewer sentences",
+                     printable(path_), human_bytes(most_bytes));
+  }
+  lines_.push_back(std::move(line));
+}
+
+ViewFiles::ViewFiles(const ViewOptions& options) : options_(options), page_(options.html) {
+  if (!options.json.empty()) json_ = std::make_unique<OutputFile>(options.json);
+  if (!options.html.empty()) html_ = std::make_unique<OutputFile>(options.html);
+  if (!options.svg.empty()) pictures_.push_back({options.svg, 0, nullptr});
+  if (!options.png.empty()) {
+    const float scale =
+        parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale);
+    pictures_.push_back({options.png, static_cast<double>(scale), nullptr});
+  }
+  for (Picture& picture : pictures_) {
+    picture.first = std::make_unique<OutputFile>(picture.path);
+  }
+  if (!options.csv.empty()) {
+    make_directory(options.csv);
+    for (const CsvTable& table : csv_tables()) {
+      const std::string path = options.csv + "/" + std::string(table.file_name);
+      tables_.push_back(std::make_unique<AtomicFile>(path));
+      tables_.back()->write(table.header);
+    }
+  }
+}
+
+void ViewFiles::choose(const ShowSelection& selection) {
+  for (const AttentionKind kind : attention_kinds) {
+    const auto named = std::find_if(selection.items.begin(), selection.items.end(),
+                                    [&](const ShowItem& item) { return item.kind == kind; });
+    if (named != selection.items.end()) {
+      drawn_.push_back(*named);
+    } else if (selection.all) {
+      drawn_.push_back({kind});
+    }
+  }
+  if (drawn_.empty()) drawn_.push_back({AttentionKind::cross});
+}
+
+void ViewFiles::add(const AttentionRecord& record) {
+  if (json_ || html_) {
+    std::string line = to_json_line(record);
+    if (json_) json_->write(line);
+    if (html_) page_.add(std::move(line));
+  }
+  for (Picture& picture : pictures_) draw(picture, record);
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    std::string rows;
+    csv_tables()[i].append(rows, record, records_);
+    tables_[i]->write(rows);
+  }
+  ++records_;
+}
+
+void ViewFiles::add(const WhatIfRecord& record) {
+  if (json_) json_->write(what_if_json(record));
+}
+
+void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
+  const std::string number = records_ == 0 ? "" : fmt::format("-{}", records_ + 1);
+  if (options_.tree) {
+    deliver(picture, number, search_tree_svg(record));
+    return;
+  }
+  for (const ShowItem& item : drawn_) {
+    const std::string kind = drawn_.size() == 1 ? "" : fmt::format("-{}", kind_word(item.kind));
+    const MapChoice choice = choice_of(item, record, options_.hypothesis_index());
+    deliver(picture, number + kind, attention_svg(record, choice));
+  }
+}
+
+void ViewFiles::deliver(Picture& picture, const std::string& name_part, const std::string& svg) {
+  const std::string bytes = picture.scale > 0 ? svg_to_png(svg, picture.scale) : svg;
+  if (name_part.empty()) {
+    picture.first->write(bytes);
+    picture.first->commit();
+    return;
+  }
+  if (picture.path == "-") {
+    throw UsageError("several pictures do not go to stdout; name a file, which the others join");
+  }
+  write_file(with_part(picture.path, name_part), bytes);
+}
+
+void ViewFiles::finish(const std::string& heads) {
+  if (html_) html_->write(page_html(page_.lines(), records_ > 1 ? heads : ""));
+  if (json_ && options_.report) json_->write(heads);
+  if (html_) html_->commit();
+  if (json_) json_->commit();
+  for (const std::unique_ptr<AtomicFile>& table : tables_) table->commit();
+}
+
+}  // namespace attn

@@ -1,0 +1,77 @@
+// The files that translate's records go to: JSON, pictures, tables, a page.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "record/attention_record.h"
+#include "record/what_if_record.h"
+#include "view_options.h"
+
+namespace attn {
+
+/// A file that appears whole or not at all; "-" is stdout.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  std::unique_ptr<AtomicFile> file_;  ///< null: stdout
+};
+
+/// The records of a page, as JSON. UsageError where they are more than a browser should open.
+class PageContent {
+ public:
+  static constexpr std::size_t most_bytes = std::size_t{512} << 20;
+
+  explicit PageContent(std::string path) : path_(std::move(path)) {}
+  void add(std::string line);
+  const std::vector<std::string>& lines() const { return lines_; }
+
+ private:
+  std::string path_;
+  std::vector<std::string> lines_;
+  std::size_t bytes_ = 0;
+};
+
+/// Every file that was asked for. Those whose names are known are opened at once, so that a folder
+/// that is missing is said before the work and not after it.
+class ViewFiles {
+ public:
+  explicit ViewFiles(const ViewOptions& options);
+
+  /// What --show names decides which heads are drawn; call it before the first record.
+  void choose(const ShowSelection& selection);
+
+  void add(const AttentionRecord& record);
+  void add(const WhatIfRecord& record);  ///< to the JSON alone
+
+  /// After the last record: writes what needs all of them, and puts every file in its place.
+  /// `heads` are the figures over all sentences, as JSON; empty: none.
+  void finish(const std::string& heads);
+
+ private:
+  struct Picture {
+    std::string path;  ///< of the first
+    double scale = 0;  ///< of a PNG; 0: SVG
+    std::unique_ptr<OutputFile> first;
+  };
+
+  void draw(Picture& picture, const AttentionRecord& record);
+  void deliver(Picture& picture, const std::string& name_part, const std::string& svg);
+
+  const ViewOptions& options_;
+  std::unique_ptr<OutputFile> json_;
+  std::unique_ptr<OutputFile> html_;
+  std::vector<Picture> pictures_;
+  std::vector<std::unique_ptr<AtomicFile>> tables_;
+  std::vector<ShowItem> drawn_;  ///< one a kind
+  PageContent page_;
+  std::size_t records_ = 0;
+};
+
+}  // namespace attn

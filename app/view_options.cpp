@@ -1,0 +1,105 @@
+#include "view_options.h"
+
+#include <fmt/format.h>
+
+#include "arguments.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "raster/svg_png.h"
+
+namespace attn {
+
+void ViewOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--show", show,
+                  "Maps to print: encoder, decoder or cross, all or none [last layers]")
+      ->type_name("KIND[:LAYER[:HEAD]]")
+      ->take_all()
+      ->allow_extra_args(false);
+  command
+      .add_option("--hypothesis", hypothesis, "Which of the n best --show and pictures show [1]")
+      ->type_name("N");
+  const auto file = [&](const char* name, std::string& value, const char* text) {
+    command.add_option(name, value, text)->type_name("FILE");
+  };
+  file("--json", json, "Write attention records; - is stdout, alone");
+  file("--html", html, "Write a page to look at in a browser");
+  file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
+  file("--png", png, "The same picture as PNG");
+  command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
+      ->type_name("A");
+  command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
+  command.add_flag("--vectors", vectors, "JSON also holds every query, key and value vector");
+  command.add_flag("--tree", tree, "With --beam: JSON holds the search, and pictures draw it");
+  command.add_flag("--report", report, "Say in figures what each head does, and which align best");
+  command
+      .add_option("--align", align,
+                  "Word alignments (0-0 1-1 ...) by the best head, or: average, layer:LAYER, "
+                  "cross:LAYER:HEAD, read:LAYER:HEAD, rollout")
+      ->type_name("[FROM]")
+      ->expected(0, 1);
+  align_option = command.get_option("--align");
+  command.add_flag("--align-weights", align_weights, "Alignments with weights: 0-0:0.93");
+  command
+      .add_option("--align-least", align_least,
+                  "Link every pair of words of at least this weight, too")
+      ->type_name("A");
+}
+
+void ViewOptions::check() const {
+  int on_stdout = 0;
+  for (const std::string* file : {&json, &svg, &png, &html}) on_stdout += *file == "-" ? 1 : 0;
+  if (on_stdout > 1) {
+    throw UsageError("more than one of --json, --svg, --png and --html wants stdout; name files");
+  }
+  if (!aligns() && (align_weights || !align_least.empty())) {
+    throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
+  }
+  if (tree && svg.empty() && png.empty() && json.empty() && html.empty()) {
+    throw UsageError("--tree goes with --svg, --png, --json or --html, which show the search");
+  }
+  if (vectors && json.empty()) {
+    throw UsageError("--vectors goes with --json; a page (--html) holds the vectors anyway");
+  }
+  check_png_scale(static_cast<double>(
+      parse_decimal("--png-scale", png_scale, smallest_png_scale, largest_png_scale)));
+  hypothesis_index();
+  alignment();
+}
+
+bool ViewOptions::aligns() const {
+  return align_option != nullptr && align_option->count() > 0;
+}
+
+bool ViewOptions::stdout_alone() const {
+  return json == "-" || svg == "-" || png == "-" || html == "-";
+}
+
+bool ViewOptions::need_records() const {
+  return !json.empty() || beyond_json();
+}
+
+bool ViewOptions::beyond_json() const {
+  return draws() || report || aligns();
+}
+
+RecordDetail ViewOptions::detail(int beams) const {
+  if (tree && beams == 1) {
+    throw UsageError("--tree shows a search with several beams; add --beam 4");
+  }
+  return {vectors || !html.empty(), tree || (!html.empty() && beams > 1)};
+}
+
+std::optional<AlignmentOptions> ViewOptions::alignment() const {
+  if (!aligns()) return std::nullopt;
+  AlignmentOptions options;
+  if (!align.empty()) options.choice = parse_alignment_choice(align);
+  if (!align_least.empty()) options.least = parse_decimal("--align-least", align_least, 0, 1);
+  return options;
+}
+
+std::size_t ViewOptions::hypothesis_index() const {
+  return parse_whole("--hypothesis", hypothesis, 1, 1'000'000) - 1;
+}
+
+}  // namespace attn

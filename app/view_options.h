@@ -1,0 +1,48 @@
+// What of attention is shown, and where it is written, as typed on translate's command line.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/alignment.h"
+#include "translate/translator.h"
+#include "view/terminal.h"
+
+namespace attn {
+
+struct ViewOptions {
+  std::vector<std::string> show;
+  std::string hypothesis = "1";
+  std::string json, svg, png, csv, html;
+  std::string png_scale = "2";
+  bool vectors = false, tree = false;
+  bool report = false;
+  std::string align, align_least;
+  bool align_weights = false;
+  const CLI::Option* align_option = nullptr;  ///< may be given without a value: the best head
+
+  void add_to(CLI::App& command);
+
+  /// UsageError where two of them contradict each other or a value is none.
+  void check() const;
+
+  /// Whether something is written to stdout instead of the translations.
+  bool stdout_alone() const;
+  /// Whether any of them but --show needs a record of the sentence.
+  bool need_records() const;
+  bool aligns() const;
+  bool draws() const { return !svg.empty() || !png.empty() || !csv.empty() || !html.empty(); }
+  /// Whether pictures, tables, pages, reports or alignments are asked for.
+  bool beyond_json() const;
+
+  /// What records hold beside the maps. UsageError where a search tree is asked for and the search
+  /// has one beam alone.
+  RecordDetail detail(int beams) const;
+  /// Nothing where no word alignment is asked for.
+  std::optional<AlignmentOptions> alignment() const;
+  std::size_t hypothesis_index() const;  ///< counted from 0
+};
+
+}  // namespace attn

@@ -1,0 +1,45 @@
+// Heads as the command line names them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/attention_kind.h"
+
+namespace attn {
+
+/// A head, a layer's heads, or all heads of a kind.
+struct HeadName {
+  AttentionKind kind = AttentionKind::cross;
+  std::optional<int> layer = std::nullopt;
+  std::optional<int> head = std::nullopt;
+};
+
+/// Layers and heads of the stack that a name is looked up in.
+struct StackShape {
+  std::string_view stack;  ///< "encoder" or "decoder"
+  int layers = 0;
+  int heads = 0;
+};
+
+/// "cross", "cross:1" or "cross:1:3".
+std::string to_string(const HeadName& name);
+
+/// The parts between separators; one more than there are separators.
+std::vector<std::string_view> split_at(std::string_view text, char separator);
+
+/// A plain decimal, 0 … 2³¹−1: no sign, no leading zero, nothing after it.
+std::optional<int> parse_index(std::string_view text);
+
+/// A part of an argument, as the number of a layer, head, query or key (`what`). UsageError that
+/// names the option, the whole argument and the part.
+int parse_index(std::string_view option, std::string_view argument, std::string_view part,
+                std::string_view what);
+
+/// UsageError, begun by `argument` ("--show cross:3"), where the stack has no such layer or head.
+void check_head(std::string_view argument, std::optional<int> layer, std::optional<int> head,
+                const StackShape& shape);
+
+}  // namespace attn

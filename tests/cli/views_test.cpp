@@ -1,0 +1,418 @@
+// Pictures, tables, pages, reports and alignments as translate writes them, beside the record.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+#include "bad_input.h"
+#include "view/csv_reader.h"
+#include "view/expat_xml.h"
+
+namespace attn::test {
+namespace {
+
+const std::string kSentence = "The group went home";
+const std::string kTarget = "Die Gruppe ging nach Hause";
+
+std::string read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  REQUIRE_MESSAGE(in, path);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+Result translate(std::vector<std::string> args, std::string input = "") {
+  args.insert(args.begin(), {"translate", "--config", demo_config()});
+  return run_program({.args = std::move(args), .input = std::move(input)});
+}
+
+Result good(std::vector<std::string> args, std::string input = "") {
+  const Result result = translate(std::move(args), std::move(input));
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  return result;
+}
+
+/// The data that a page holds.
+Json page_data(const std::string& path) {
+  const std::string page = read(path);
+  const std::string begin = R"(id="attn-data">)";
+  const std::size_t at = page.find(begin);
+  REQUIRE(at != std::string::npos);
+  const std::size_t from = at + begin.size();
+  return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+const Json& maps_of_kind(const Json& record, const std::string& kind) {
+  if (kind == "encoder") return record["encoder_self"];
+  return record["hypotheses"][0][kind == "decoder" ? "decoder_self" : "cross"];
+}
+
+/// The shortest decimal, as every view writes it.
+std::string decimal(const Json& weight) {
+  std::string text;
+  append_number(text, weight.get<float>());
+  return text;
+}
+
+/// Each small map of a picture says the weights of its head, as the record holds them.
+void check_picture(const std::string& svg, const Json& record, const std::string& kind) {
+  const Document picture(svg);
+  const Json& maps = maps_of_kind(record, kind);
+  std::size_t compared = 0;
+  for (const int index : picture.find("g", "map")) {
+    const Node& map = picture.at(index);
+    CHECK(map.get("id") == kind + "-" + map.get("data-layer") + "-" + map.get("data-head"));
+    const auto layer = static_cast<std::size_t>(map.number("data-layer"));
+    const auto head = static_cast<std::size_t>(map.number("data-head"));
+    std::string wanted;
+    for (const Json& row : maps[layer][head]) {
+      if (!wanted.empty()) wanted += ';';
+      for (std::size_t k = 0; k < row.size(); ++k) {
+        wanted += (k > 0 ? " " : "") + decimal(row[k]);
+      }
+    }
+    CHECK(map.get("data-weights") == wanted);
+    ++compared;
+  }
+  CHECK(compared == maps.size() * maps[0].size());
+}
+
+/// Each row of a table is a cell of the record, and each cell has a row.
+void check_table(const std::string& csv, const Json& record, const std::string& kind) {
+  const std::vector<Row> rows = read_csv(csv);
+  const Json& maps = maps_of_kind(record, kind);
+  const std::size_t cells = maps.size() * maps[0].size() * maps[0][0].size() * maps[0][0][0].size();
+  REQUIRE(rows.size() == cells + 1);
+  const auto column = [&](const std::string& name) {
+    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) -
+                                    rows[0].begin());
+  };
+  const std::size_t layer = column("layer"), head = column("head"), query = column("query"),
+                    key = column("key"), weight = column("weight");
+  REQUIRE(weight < rows[0].size());
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const auto at = [&](std::size_t where) { return std::stoul(rows[i][where]); };
+    const Json& cell = maps[at(layer)][at(head)][at(query)][at(key)];
+    CHECK(rows[i][weight] == decimal(cell));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
+  const TemporaryDirectory scene;
+  const Result result =
+      good({kSentence, "--target", kTarget, "--show", "all", "--json", scene.file("m.json"),
+            "--svg", scene.file("m.svg"), "--png", scene.file("m.png"), "--png-scale", "0.5",
+            "--csv", scene.file("deep/csv"), "--html", scene.file("m.html")});
+  const Json record = Json::parse(read(scene.file("m.json")));
+  for (const std::string kind : {"encoder", "decoder", "cross"}) {
+    CAPTURE(kind);
+    check_picture(read(scene.file("m-" + kind + ".svg")), record, kind);
+    check_table(read(scene.file("deep/csv/" + kind + ".csv")), record, kind);
+    const std::string png = read(scene.file("m-" + kind + ".png"));
+    CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
+    CHECK(png.find("IEND") != std::string::npos);
+  }
+  const Json page = page_data(scene.file("m.html"));
+  CHECK(page["records"] == Json::array({record}));
+  CHECK(record["vectors"].contains("encoder_self"));
+  CHECK(record["report"]["encoder_self"].size() == record["encoder_self"].size());
+  CHECK(listing(scene.path()).size() == 15);  // nothing but what was asked for
+}
+
+TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
+  const auto record = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {kSentence, "--target", kTarget, "--json", "-"});
+    return Json::parse(lines_of(good(more).out)[0]);
+  };
+  const Json plain = record({});
+  CHECK(!plain.contains("vectors"));
+  CHECK(!plain.contains("report"));
+  CHECK(!plain["hypotheses"][0].contains("alignment"));
+  const Json more = record({"--vectors", "--report"});
+  CHECK(more["vectors"]["encoder_self"]["query"].is_string());
+  CHECK(more["hypotheses"][0]["report"]["cross"][0][0]["entropy"].is_number());
+}
+
+TEST_CASE("a picture shows the head that --show names, of the hypothesis that is asked for") {
+  const TemporaryDirectory scene;
+  good({kSentence, "--beam", "2", "--n-best", "2", "--hypothesis", "2", "--show", "decoder:1:0",
+        "--svg", scene.file("h.svg"), "--json", scene.file("h.json")});
+  const Document picture(read(scene.file("h.svg")));
+  REQUIRE(picture.find("g", "head").size() == 1);
+  CHECK(picture.at(picture.find("g", "head")[0]).get("id") == "decoder-1-0-large");
+  const Json record = Json::parse(read(scene.file("h.json")));
+  const Json& second = record["hypotheses"][1]["decoder_self"][1][0];
+  const std::vector<int> cells = picture.find("g", "cell");
+  std::size_t i = 0;
+  for (const Json& row : second) {
+    for (const Json& weight : row)
+      CHECK(picture.at(cells[i++]).get("data-weight") == decimal(weight));
+  }
+  CHECK(i == cells.size());
+}
+
+TEST_CASE("several sentences: a picture each, tables and a page together") {
+  const TemporaryDirectory scene;
+  good({"The group went home", "The group", "--svg", scene.file("m.svg"), "--csv", scene.file("t"),
+        "--html", scene.file("p.html"), "--max-length", "8"});
+  CHECK(Document(read(scene.file("m.svg"))).texts().find("The group went home") !=
+        std::string::npos);
+  CHECK(Document(read(scene.file("m-2.svg"))).texts().find("The group\n") != std::string::npos);
+  CHECK(read_csv(read(scene.file("t/sentences.csv"))).size() == 3);
+  const Json page = page_data(scene.file("p.html"));
+  CHECK(page["records"].size() == 2);
+  CHECK(page["heads"]["sentences"] == 2);
+}
+
+TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
+  const TemporaryDirectory scene;
+  good({kSentence, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
+        "--json", scene.file("t.json"), "--html", scene.file("t.html")});
+  const Json record = Json::parse(read(scene.file("t.json")));
+  const Json& nodes = record["search"]["nodes"];
+  REQUIRE(nodes.size() > 6);
+  const Document picture(read(scene.file("t.svg")));
+  std::size_t drawn = 0;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const std::string id = "node-" + std::to_string(i);
+    for (const int index : picture.find("g", "node")) {
+      if (picture.at(index).get("id") != id) continue;
+      ++drawn;
+      CHECK(picture.at(index).get("data-sum") == decimal(nodes[i]["sum"]));
+      CHECK(picture.at(index).get("data-parent") == nodes[i]["parent"].dump());
+    }
+  }
+  CHECK(drawn == nodes.size());
+  CHECK(page_data(scene.file("t.html"))["records"][0]["search"] == record["search"]);
+}
+
+TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
+  const TemporaryDirectory scene;
+  const Result result = good({"The group went home", "The group", "--max-length", "8", "--report",
+                              "--json", scene.file("r.jsonl")});
+  for (const std::string part : {"over 2 sentences", "encoder:0:0", "cross:1:1", "entropy"}) {
+    CHECK_MESSAGE(result.out.find(part) != std::string::npos, part);
+  }
+  CHECK(result.out.find("reads  → writes") == std::string::npos);  // no maps beside it
+  const std::vector<std::string> lines = lines_of(read(scene.file("r.jsonl")));
+  REQUIRE(lines.size() == 3);
+  CHECK(Json::parse(lines[0])["report"]["encoder_self"][0][0]["distance"].is_number());
+  const Json all = Json::parse(lines[2]);
+  CHECK(all["format"] == "attn-demo.heads");
+  CHECK(all["sentences"] == 2);
+  // What is alone on stdout stays alone.
+  const Result json = good({kSentence, "--max-length", "8", "--report", "--json", "-"});
+  CHECK(lines_of(json.out).size() == 2);
+  CHECK(Json::parse(lines_of(json.out)[1])["format"] == "attn-demo.heads");
+}
+
+TEST_CASE("--align: a line under each translation, from stdin, too") {
+  const auto alignment = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {kSentence, "--target", kTarget});
+    const std::vector<std::string> lines = lines_of(good(more).out);
+    REQUIRE(lines.size() == 2);
+    CHECK(lines[0] == kTarget);
+    return lines[1];
+  };
+  static const std::regex pharaoh(R"(\d+-\d+( \d+-\d+)*)");
+  static const std::regex weighted(R"(\d+-\d+:0\.\d+( \d+-\d+:0\.\d+)*)");
+  for (const std::string from :
+       {"best", "average", "rollout", "layer:1", "cross:1:1", "read:0:1"}) {
+    CAPTURE(from);
+    const std::string line = alignment({"--align", from});
+    CHECK(std::regex_match(line, pharaoh));
+    CHECK(lines_of(line + "\n").size() == 1);
+  }
+  CHECK(alignment({"--align"}) == alignment({"--align", "best"}));
+  CHECK(std::regex_match(alignment({"--align", "average", "--align-weights"}), weighted));
+  CHECK(alignment({"--align", "average", "--align-least", "0"}).size() >
+        alignment({"--align", "average"}).size());
+  const Result several = good({"--align", "--max-length", "6"}, "The group\n\nhome\n");
+  const std::vector<std::string> lines = lines_of(several.out);
+  REQUIRE(lines.size() == 6);
+  CHECK(lines[2].empty());
+  CHECK(lines[3].empty());
+}
+
+TEST_CASE("best is the best head of all sentences together") {
+  const TemporaryDirectory scene;
+  const std::string input = "The group went home\nThe group\nhome\n";
+  good({"--max-length", "8", "--align", "--report", "--json", scene.file("b.jsonl")}, input);
+  const std::vector<std::string> lines = lines_of(read(scene.file("b.jsonl")));
+  REQUIRE(lines.size() == 4);
+  const Json best = Json::parse(lines[3])["best"][0];
+  const std::string name = "cross:" + best["layer"].dump() + ":" + best["head"].dump();
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(Json::parse(lines[i])["hypotheses"][0]["alignment"]["from"] == name);
+  }
+}
+
+TEST_CASE("page: records written before, and a training run's moments") {
+  const TemporaryDirectory scene;
+  good({kSentence, "--max-length", "8", "--report", "--json", scene.file("one.json")});
+  Json record = Json::parse(lines_of(read(scene.file("one.json")))[0]);
+  record["model"]["update"] = 7;
+  scene.write("moment.jsonl", record.dump() + "\n");
+  const Result result =
+      run_program({.args = {"page", scene.file("one.json"), scene.file("moment.jsonl"), "--html",
+                            scene.file("p.html")}});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const Json page = page_data(scene.file("p.html"));
+  REQUIRE(page["records"].size() == 2);
+  CHECK(page["records"][1] == record);
+}
+
+TEST_CASE("page: what is no record is refused, line and key named") {
+  const TemporaryDirectory made;
+  good({kSentence, "--max-length", "8", "--json", made.file("one.json")});
+  const Json whole = Json::parse(read(made.file("one.json")));
+  const auto refused = [&](const std::string& name, const std::string& part,
+                           const std::function<void(Json&)>& change) {
+    const std::string first = whole.dump();
+    check_bad({name,
+               {"page", "{dir}/r.jsonl", "--html", "{dir}/p.html"},
+               kInput,
+               {"r.jsonl:2: ", part},
+               [&](const TemporaryDirectory& scene) {
+                 Json record = whole;
+                 change(record);
+                 scene.write("r.jsonl", first + "\n" + record.dump() + "\n");
+               }});
+  };
+  refused("no record", "expected an attention record", [](Json& r) { r = Json::array(); });
+  refused("another version", "expected an attention record", [](Json& r) { r["version"] = 2; });
+  refused("no source", "source is missing", [](Json& r) { r.erase("source"); });
+  refused("tokens", "source.ids is 1 long", [](Json& r) { r["source"]["ids"] = {1}; });
+  refused("a token", "texts", [](Json& r) { r["source"]["tokens"][0] = 5; });
+  refused("layers", "encoder_self is 2 layers; expected an array of 3",
+          [](Json& r) { r["model"]["encoder_layers"] = 3; });
+  refused("layers of 0", "model.encoder_layers is 0",
+          [](Json& r) { r["model"]["encoder_layers"] = 0; });
+  refused("a row", "one a key", [](Json& r) { r["encoder_self"][0][0][0].erase(0); });
+  refused("a weight", "weights", [](Json& r) { r["encoder_self"][0][0][0][0] = "x"; });
+  refused("a hypothesis", "hypotheses[0] is", [](Json& r) { r["hypotheses"][0] = 1; });
+  refused("cross", "hypotheses[0].cross", [](Json& r) { r["hypotheses"][0]["cross"][1].erase(0); });
+  refused("log_probs", "hypotheses[0].log_probs",
+          [](Json& r) { r["hypotheses"][0]["log_probs"].erase(0); });
+  check_all({
+      {"nothing in it", {"page", "/dev/null", "--html", "{dir}/p.html"}, kInput, {"no record"}},
+      {"not there", {"page", "{dir}/none", "--html", "{dir}/p.html"}, kSystem, {"none"}},
+      {"no folder", {"page", "{dir}/none", "--html", "{dir}/x/p.html"}, kSystem, {"x/p.html"}},
+      {"no file", {"page"}, kUsage, {}},
+  });
+}
+
+TEST_CASE("views: what cannot be meant") {
+  const std::vector<std::string> demo = {"translate", kSentence, "--config", "{demo}"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), demo.begin(), demo.end());
+    return more;
+  };
+  check_all({
+      {"two on stdout", with({"--json", "-", "--svg", "-"}), kUsage, {"more than one"}},
+      {"scale 0", with({"--png", "{dir}/m.png", "--png-scale", "0"}), kUsage, {"--png-scale 0"}},
+      {"scale 21", with({"--png", "{dir}/m.png", "--png-scale", "21"}), kUsage, {"--png-scale 21"}},
+      {"weights alone", with({"--align-weights"}), kUsage, {"goes with --align"}},
+      {"least", with({"--align", "best", "--align-least", "2"}), kUsage, {"--align-least 2"}},
+      {"no such head", with({"--align", "cross:7:0"}), kUsage, {"--align cross:7:0", "layers 0"}},
+      {"a sentence", {"translate", "--align", kSentence}, kUsage, {"expected best, average"}},
+      {"one beam", with({"--tree", "--svg", "{dir}/t.svg"}), kUsage, {"add --beam 4"}},
+      {"no tree file", with({"--tree", "--beam", "2"}), kUsage, {"--tree goes with"}},
+      {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json"}},
+      {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
+      {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
+      {"what if", with({"--without", "cross:0", "--html", "{dir}/p.html"}), kUsage, {"--json"}},
+      {"svg folder", with({"--svg", "{dir}/no/m.svg"}), kSystem, {"no/m.svg"}},
+      {"csv file", with({"--csv", "/dev/null"}), kSystem, {"--csv /dev/null"}},
+      {"csv nowhere", with({"--csv", "/proc/x"}), kSystem, {"--csv /proc/x"}},
+  });
+}
+
+TEST_CASE("hostile text goes through every view unharmed") {
+  const std::vector<std::string> hostile = {
+      "</script><script>window.tripped=1</script>",
+      "<svg onload=alert(1)> \"quoted\" & 'single'",
+      "\x1b[31mred\x1b[0m \xc2\x9b"
+      "1m",
+      "bidi \xe2\x80\xae"
+      "abc \xe2\x81\xa6 lines \xe2\x80\xa8 and \xe2\x80\xa9",
+      "emoji \xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7",
+      std::string(200, 'w'),
+      "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xd9\x85\xd8\xb1\xd8\xad\xd8\xa8\xd8\xa7",
+      "=1+1",
+      "",
+  };
+  const TemporaryDirectory scene;
+  std::vector<std::string> args = {"--show", "all", "--report",     "--align",
+                                   "--beam", "2",   "--max-length", "6"};
+  for (const auto& [option, name] : {std::pair{"--svg", "m.svg"},
+                                     {"--png", "m.png"},
+                                     {"--csv", "csv"},
+                                     {"--html", "p.html"},
+                                     {"--json", "m.json"}}) {
+    args.insert(args.end(), {option, scene.file(name)});
+  }
+  args.insert(args.end(), {"--png-scale", "0.25", "--"});
+  args.insert(args.end(), hostile.begin(), hostile.end());
+  const Result result = good(args);
+  CHECK(is_plain(result.out));
+  const std::vector<std::string> lines = lines_of(read(scene.file("m.json")));
+  REQUIRE(lines.size() == hostile.size() + 1);
+  const Json page = page_data(scene.file("p.html"));
+  REQUIRE(page["records"].size() == hostile.size());
+  for (std::size_t i = 0; i < hostile.size(); ++i) {
+    CAPTURE(i);
+    const Json record = Json::parse(lines[i]);
+    CHECK(page["records"][i] == record);
+    const std::string number = i == 0 ? "" : "-" + std::to_string(i + 1);
+    for (const std::string kind : {"encoder", "decoder", "cross"}) {
+      const std::string svg = read(scene.file("m" + number + "-" + kind + ".svg"));
+      const Document picture(svg);
+      CHECK(picture.find("script").empty());
+      for (const Node& node : picture.nodes) {
+        for (const auto& [key, value] : node.attributes) CHECK(!key.starts_with("on"));
+      }
+      CHECK(is_plain(svg));
+    }
+  }
+  const std::string html = read(scene.file("p.html"));
+  CHECK(html.find("<script>window") == std::string::npos);
+  CHECK(html.find("<svg onload") == std::string::npos);
+  CHECK(html.find('\x1b') == std::string::npos);
+  const std::vector<Row> sentences = read_csv(read(scene.file("csv/sentences.csv")));
+  REQUIRE(sentences.size() > hostile.size());
+  for (const Row& row : sentences) {
+    for (const std::string& field : row) CHECK((field.size() < 2 || field[0] != '='));
+  }
+}
+
+TEST_CASE("evaluate --report: over pairs, against gold alignments") {
+  const TemporaryDirectory scene;
+  scene.write("s.en", "The group went home\nThe group\n");
+  scene.write("s.de", "Die Gruppe ging nach Hause\nDie Gruppe\n");
+  scene.write("s.align", "0-0 1-1 2-2 3-3 3-4\n0-0 1-1\n");
+  const auto evaluate = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"evaluate",         "--config", demo_config(),      "--source",
+                                  scene.file("s.en"), "--target", scene.file("s.de"), "--report"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_program({.args = std::move(args)});
+  };
+  const Result plain = evaluate({});
+  REQUIRE_MESSAGE(plain.code == kDone, plain.err);
+  CHECK(plain.out.find("over 2 sentences") != std::string::npos);
+  CHECK(plain.out.find("AER") == std::string::npos);
+  const Result gold = evaluate({"--gold", scene.file("s.align"), "--json", "-"});
+  REQUIRE_MESSAGE(gold.code == kDone, gold.err);
+  const Json report = Json::parse(gold.out);
+  CHECK(report["gold"]["pairs"] == 2);
+  CHECK(report["cross"][0][0]["aer"].is_number());
+  scene.write("short.align", "0-0\n");
+  scene.write("wrong.align", "0-0\n0-9\n");
+  CHECK(evaluate({"--gold", scene.file("short.align")}).code == kInput);
+  const Result wrong = evaluate({"--gold", scene.file("wrong.align")});
+  CHECK(wrong.code == kInput);
+  CHECK(wrong.err.find("wrong.align:2") != std::string::npos);
+  CHECK(evaluate({"--head-importance"}).code == kUsage);
+}
+
+}  // namespace attn::test
