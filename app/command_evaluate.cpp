@@ -268,7 +268,8 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_flag("--head-importance", o.head_importance,
                    "Switch off each head in turn; rank them by what the references lose");
   command.add_flag("--report", o.report, "What each head does on these pairs, in figures");
-  command.add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
+  command
+      .add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
       ->type_name("FILE");
 }
 

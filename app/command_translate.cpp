@@ -126,8 +126,9 @@ class TranslateCommand {
     if (options_.target_given) {
       throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
     }
-    throw UsageError("--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
-                     view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
+    throw UsageError(
+        "--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
+        view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
   }
 
   bool wants_maps() const {
@@ -138,9 +139,7 @@ class TranslateCommand {
   bool waits() const {
     return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
   }
-  bool records() const {
-    return options_.target_given || view_.need_records() || wants_maps();
-  }
+  bool records() const { return options_.target_given || view_.need_records() || wants_maps(); }
 
   void run_arguments() {
     for (std::size_t first = 0; first < options_.sentences.size(); first += batch_) {

@@ -28,7 +28,8 @@ HeadSwitch parse_without(const std::string& text) {
   if (parts.size() < 2 || parts.size() > 3) {
     throw UsageError("--without {}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", text);
   }
-  HeadSwitch off{kind_of("--without", text, parts[0]), parse_index("--without", text, parts[1], "layer"), {}};
+  HeadSwitch off{
+      kind_of("--without", text, parts[0]), parse_index("--without", text, parts[1], "layer"), {}};
   if (parts.size() == 3) off.head = parse_index("--without", text, parts[2], "head");
   return off;
 }

@@ -54,8 +54,8 @@ struct WordAlignment {
 };
 
 /// Links found, counted against links that people wrote. Och and Ney (2003), "A Systematic
-/// Comparison of Various Statistical Alignment Models": A found links, S sure ones, P possible ones,
-/// which include the sure ones.
+/// Comparison of Various Statistical Alignment Models": A found links, S sure ones, P possible
+/// ones, which include the sure ones.
 struct GoldScore {
   std::size_t found = 0;           ///< |A|
   std::size_t sure = 0;            ///< |S|

@@ -47,7 +47,7 @@ void table(std::string& out, const NamedMatrix& matrix) {
   const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
   out += fmt::format("\n{} {}\n\n| |", code(matrix.name), matrix_caption(matrix));
   for (const int j : columns) {
-    out += j == cut ? " … |" : " " + code(tops[static_cast<std::size_t>(j)]) + " |";
+    out += j == cut ? " … |" : fmt::format(" {} |", code(tops[static_cast<std::size_t>(j)]));
   }
   out += "\n|---|";
   for (std::size_t j = 0; j < columns.size(); ++j) out += "---:|";

@@ -129,7 +129,8 @@ class TextDrawing {
           colored_ &&
           std::any_of(matrix.marked_columns.begin(), matrix.marked_columns.end(),
                       [j](ColumnRange range) { return j >= range.begin && j < range.end; });
-      line += (bold ? kBold : "") + (" " + right(top, widths.cell)) + (bold ? kReset : "");
+      line +=
+          fmt::format("{} {}{}", bold ? kBold : "", right(top, widths.cell), bold ? kReset : "");
     }
     out_ += line + '\n';
     for (const int i : rows) {
@@ -141,7 +142,8 @@ class TextDrawing {
       line = (marked ? "▸ " : "  ") +
              left(fit_width(sides[static_cast<std::size_t>(i)], widths.label), widths.label);
       for (const int j : columns) {
-        line += " " + right(j == cut ? "…" : cell_number(value(matrix, i, j), tiny), widths.cell);
+        line += ' ';
+        line += right(j == cut ? "…" : cell_number(value(matrix, i, j), tiny), widths.cell);
       }
       out_ += marked && colored_ ? kBold + line + kReset : line;
       out_ += '\n';

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/table.h"
 #include "base/head_name.h"
+#include "base/table.h"
 #include "base/utf8.h"
 #include "view/inspect_report.h"
 

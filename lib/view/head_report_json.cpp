@@ -3,9 +3,9 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/json.h"
 #include "base/utf8.h"
 #include "view/head_report.h"
+#include "view/json_parts.h"
 
 namespace attn {
 namespace {
@@ -46,13 +46,8 @@ void append_head(std::string& out, const HeadFigures& figures, bool cross) {
   out += '}';
 }
 
-void append_best(std::string& out, const std::vector<HeadPlace>& best) {
-  out += ",\"best\":[";
-  for (std::size_t i = 0; i < best.size(); ++i) {
-    fmt::format_to(std::back_inserter(out), "{}{{\"layer\":{},\"head\":{}}}", i == 0 ? "" : ",",
-                   best[i].layer, best[i].head);
-  }
-  out += ']';
+void append_place(std::string& out, HeadPlace place) {
+  fmt::format_to(std::back_inserter(out), "{{\"layer\":{},\"head\":{}}}", place.layer, place.head);
 }
 
 void append_gold(std::string& out, const HeadReport& report) {
@@ -94,7 +89,8 @@ std::string head_report_json(const HeadReport& report) {
   append_kind_report(out, report.decoder_self);
   out += ",\"cross\":";
   append_kind_report(out, report.cross);
-  append_best(out, report.best);
+  out += ",\"best\":";
+  append_list(out, report.best, append_place);
   if (report.gold_pairs + report.gold_skipped > 0) append_gold(out, report);
   return out + "}\n";
 }

@@ -4,22 +4,18 @@
 
 #include <cmath>
 #include <iterator>
+#include <span>
 
-#include "base/json.h"
 #include "base/utf8.h"
+#include "view/json_parts.h"
 
 namespace attn {
 namespace {
 
-void append_words(std::string& out, const std::vector<Word>& words) {
-  out += '[';
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    out += i == 0 ? "{\"text\":" : ",{\"text\":";
-    const std::string& text = words[i].text;
-    append_string(out, is_valid_utf8(text) ? text : clean_text(text).text);
-    fmt::format_to(std::back_inserter(out), ",\"index\":{}}}", words[i].text_index);
-  }
-  out += ']';
+void append_word(std::string& out, const Word& word) {
+  out += "{\"text\":";
+  append_string(out, is_valid_utf8(word.text) ? word.text : clean_text(word.text).text);
+  fmt::format_to(std::back_inserter(out), ",\"index\":{}}}", word.text_index);
 }
 
 void append_link(std::string& out, const AlignmentLink& link) {
@@ -29,17 +25,23 @@ void append_link(std::string& out, const AlignmentLink& link) {
   out += '}';
 }
 
-void append_row(std::string& out, const float* weights, std::size_t count) {
-  out += '[';
-  for (std::size_t i = 0; i < count; ++i) {
-    if (i > 0) out += ',';
-    if (std::isfinite(weights[i])) {
-      append_number(out, weights[i]);
-    } else {
-      out += "null";
-    }
+/// JSON has no number for what is not finite.
+void append_weight(std::string& out, float weight) {
+  if (std::isfinite(weight)) {
+    append_number(out, weight);
+  } else {
+    out += "null";
   }
-  out += ']';
+}
+
+/// The weights of each target word: a row of them.
+std::vector<std::span<const float>> rows_of(const WordAlignment& alignment) {
+  std::vector<std::span<const float>> rows;
+  const std::size_t width = alignment.source.size();
+  for (std::size_t at = 0; width > 0 && at + width <= alignment.weights.size(); at += width) {
+    rows.push_back(std::span(alignment.weights).subspan(at, width));
+  }
+  return rows;
 }
 
 }  // namespace
@@ -60,22 +62,16 @@ void append_alignment_json(std::string& out, const WordAlignment& alignment) {
   out += "{\"from\":";
   append_string(out, alignment.from);
   out += ",\"source\":";
-  append_words(out, alignment.source);
+  append_list(out, alignment.source, append_word);
   out += ",\"target\":";
-  append_words(out, alignment.target);
-  out += ",\"links\":[";
-  for (std::size_t i = 0; i < alignment.links.size(); ++i) {
-    if (i > 0) out += ',';
-    append_link(out, alignment.links[i]);
-  }
-  out += "],\"weights\":[";
-  const std::size_t columns = alignment.source.size();
-  const std::size_t rows = columns == 0 ? 0 : alignment.weights.size() / columns;
-  for (std::size_t row = 0; row < rows; ++row) {
-    if (row > 0) out += ',';
-    append_row(out, alignment.weights.data() + row * columns, columns);
-  }
-  out += "]}";
+  append_list(out, alignment.target, append_word);
+  out += ",\"links\":";
+  append_list(out, alignment.links, append_link);
+  out += ",\"weights\":";
+  append_list(out, rows_of(alignment), [](std::string& to, std::span<const float> row) {
+    append_list(to, row, append_weight);
+  });
+  out += '}';
 }
 
 }  // namespace attn

@@ -48,7 +48,8 @@ TEST_CASE("--align: what is wrong is named, and what there is") {
     CAPTURE(text);
     check_error([&] { parse_alignment_choice(text); }, ExitCode::usage, part);
   };
-  const std::string forms = "expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or read:LAYER:HEAD";
+  const std::string forms =
+      "expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or read:LAYER:HEAD";
   for (const char* text : {"", "Best", "cross", "cross:1", "cross:1:2:3", "layer", "layer:1:2",
                            "head:1", "0:1", "best:1", "average ", ":"}) {
     refused(text, forms);

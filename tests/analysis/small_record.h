@@ -1,8 +1,10 @@
 // Records small enough to compute by hand.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -16,7 +18,7 @@ using Tokens = std::vector<std::string>;
 inline AttentionMaps maps_of(int queries, int keys, const std::vector<std::vector<float>>& heads) {
   AttentionMaps maps{1, static_cast<int>(heads.size()), queries, keys, {}};
   for (const std::vector<float>& head : heads) {
-    maps.weights.insert(maps.weights.end(), head.begin(), head.end());
+    std::copy(head.begin(), head.end(), std::back_inserter(maps.weights));
   }
   return maps;
 }

@@ -139,7 +139,7 @@ def add_report(record):
         hypothesis["report"] = {kind: figures(hypothesis[kind], kind) for kind in KINDS[1:]}
         words = min(len(record["source"]["text"].split()), len(hypothesis["text"].split()))
         links = [{"source": i, "target": i, "weight": 0.75} for i in range(words)]
-        hypothesis["alignment"] = {"from": "cross:0:0", "source": [], "target": [], "links": links, "weights": []}
+        hypothesis["alignment"] = {"from": f"cross:{len(hypothesis['cross']) - 1}:0", "source": [], "target": [], "links": links, "weights": []}
 
 
 def add_search(record, beams=4):
@@ -262,7 +262,25 @@ def big_records():
     return [without_options(record)]
 
 
-MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records,
+def several_records():
+    """Two sentences, and what a program says of all of them together."""
+    made = main_records()[:2]
+    heads = {"format": "attn-demo.heads", "version": 1, "sentences": 2}
+    for owner in (made[1], made[1]["hypotheses"][0]):
+        heads.update(owner.get("report", {}))
+    if "cross" not in heads:
+        other = json.loads(json.dumps(made[0]))
+        add_report(other)
+        heads.update(other["report"])
+        heads.update(other["hypotheses"][0]["report"])
+    for layer in heads["cross"]:
+        for figures in layer:
+            figures["alignment"], figures["read_alignment"] = shortest(1 - figures["alignment"]), 0.0
+    made[0]["hypotheses"][0]["alignment"]["from"] = "cross:0:1"
+    return made + [heads]
+
+
+MAKERS = {"several": several_records, "main": main_records, "training": training_records, "hostile": hostile_records,
     "empty": empty_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 

@@ -212,6 +212,29 @@ class Report(PageCase):
         self.open("#kind=cross")
         self.assertEqual(self.texts(".links li"), ["TheDie", "groupGruppe", "wentging", "homenach", "–Hause"])
 
+    def test_figures_over_all_sentences(self):
+        self.open("#kind=cross", name="several")
+        record, _, heads = self.records("several")
+        alone = [figures["alignment"] for layer in record["hypotheses"][0]["report"]["cross"] for figures in layer]
+        together = [figures["alignment"] for layer in heads["cross"] for figures in layer]
+        self.assertNotEqual(alone, together)
+        self.assertEqual(self.values("alignment"), alone)
+        self.choose("over", "all")
+        self.assertEqual(self.values("alignment"), together)
+        self.assertIn("all 2 sentences", self.js("return document.getElementById('report-says').textContent"))
+        marked = self.js("return [...document.querySelectorAll('.report-table tr')].findIndex(r => r.querySelector('.star'))")
+        self.assertEqual(marked - 1, together.index(max(together)))
+        self.choose("over", "one")
+        self.assertEqual(self.values("alignment"), alone)
+
+    def test_one_sentence_has_no_choice_of_figures(self):
+        self.open("#kind=cross")
+        self.assertFalse(self.js("return document.getElementById('over').checkVisibility()"))
+
+    def test_begins_with_the_head_that_aligned(self):
+        self.open("", name="several")
+        self.assertEqual(self.title(), "cross-attention · layer 0 · head 1")
+
     def test_without_report_no_table(self):
         self.open("#sentence=2")
         self.assertFalse(self.js("return document.getElementById('report').checkVisibility()"))

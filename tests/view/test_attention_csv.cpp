@@ -6,15 +6,14 @@
 #include <limits>
 
 #include "base/utf8.h"
-#include "view/map_view.h"
 #include "view/csv_reader.h"
+#include "view/map_view.h"
 #include "view/sample_record.h"
 
 namespace attn {
 namespace {
 
 using namespace test;
-
 
 std::vector<Row> table(std::size_t index, const AttentionRecord& record, std::size_t sentence = 0) {
   std::string text(csv_tables()[index].header);
