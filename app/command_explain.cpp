@@ -1,9 +1,11 @@
 // attn-demo explain: attention's arithmetic with real numbers, as on a blackboard.
+#include <algorithm>
 #include <memory>
 
 #include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
@@ -24,16 +26,26 @@ struct ExplainOptions {
   SearchOptions search;
   std::vector<std::string> sentences;
   std::string target, kind = "cross", layer, head = "0", query = "0";
+  std::string hypothesis = "1";
   bool target_given = false, compare = false;
   std::string meaning, json, markdown;
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
 };
 
+/// A sentence's words, sorted.
+std::vector<std::string_view> sorted_words(const std::string& sentence) {
+  std::vector<std::string_view> words = split_at(sentence, ' ');
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
 class ExplainCommand {
  public:
   explicit ExplainCommand(const ExplainOptions& options) : options_(options) {
     check_usage();
-    const DecodeOptions given = options.search.decode();
+    DecodeOptions given = options.search.decode();
+    const int rank = static_cast<int>(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
+    choice_.hypothesis = static_cast<std::size_t>(rank - 1);
     const std::optional<AttentionKind> kind = parse_kind(options.kind);
     if (!kind) {
       throw UsageError("--kind {}: expected encoder, decoder or cross", printable(options.kind));
@@ -49,6 +61,11 @@ class ExplainCommand {
                         ? (encoder ? config.encoder_layers : config.decoder_layers) - 1
                         : parse_index("--layer", options.layer);
     translator_ = make_translator(model_, given);
+    if (rank > 1) {
+      check_rank(rank);
+      given.num_return_sequences = rank;
+      translator_ = make_translator(model_, given);
+    }
   }
 
   void run() {
@@ -74,8 +91,22 @@ class ExplainCommand {
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
     }
+    if (sorted_words(options_.order[0]) != sorted_words(options_.order[1])) {
+      throw UsageError("--order \"{}\" \"{}\": expected the same words twice, in two orders",
+                       printable(options_.order[0]), printable(options_.order[1]));
+    }
     if (options_.json == "-" && options_.markdown == "-") {
       throw UsageError("--json - and --markdown - both want stdout; give one of them a file");
+    }
+  }
+
+  void check_rank(int rank) const {
+    if (options_.target_given)
+      throw UsageError("--hypothesis {}: with --target there is one", rank);
+    const int beams = translator_->decode_config().num_beams;
+    if (rank > beams) {
+      throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,
+                       beams == 1 ? "" : "s", rank);
     }
   }
 
@@ -171,6 +202,8 @@ void add_explain(CLI::App& app, Run& run) {
       ->expected(2);
   command->add_option("--meaning", options->meaning, "How the vectors of this word part")
       ->type_name("WORD");
+  command->add_option("--hypothesis", options->hypothesis, "Which of the n best to explain [1]")
+      ->type_name("N");
   command->add_option("--target", options->target, "Explain this translation")
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });

@@ -57,7 +57,7 @@ class TranslateCommand {
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
     selection_ = parse_show(view_.show);
-    const bool quiet = from_stdin_ || view_.report || view_.aligns();
+    const bool quiet = from_stdin_ || view_.beyond_json();
     if (view_.show.empty() && quiet) selection_ = parse_show({"none"});
     options.search.use_threads();
     files_ = std::make_unique<ViewFiles>(view_);
@@ -107,16 +107,20 @@ class TranslateCommand {
                        options_.sentences.size());
     }
     if (!options_.what_if.given()) return;
-    if (options_.sentences.size() != 1 || options_.target_given) {
+    if (options_.target_given) {
       throw UsageError(
-          "--without, --force and --swap compare translations of exactly one sentence, without "
-          "--target; {} sentences were given",
+          "--without, --force and --swap compare what is translated; leave --target out");
+    }
+    if (options_.sentences.size() != 1) {
+      throw UsageError(
+          "--without, --force and --swap compare translations of exactly one sentence; {} were "
+          "given",
           options_.sentences.size());
     }
     if (view_.beyond_json()) {
       throw UsageError(
-          "--without, --force and --swap show both translations with --show and --json; the other "
-          "views show one model at a time");
+          "--without, --force and --swap show both translations with --show and --json alone; run "
+          "the other views without them");
     }
   }
 
@@ -153,10 +157,10 @@ class TranslateCommand {
   void run_what_if() {
     const std::string& sentence = options_.sentences.front();
     const PreparedSentence before = prepare(sentence, 0);
+    const CleanedText swapped = clean_text(options_.what_if.swapped(clean_text(sentence).text));
+    notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
     const PreparedSentence after =
-        options_.what_if.swap.empty()
-            ? before
-            : prepare(options_.what_if.swapped(clean_text(sentence).text), 0);
+        options_.what_if.swap.empty() ? before : translator_->prepare(swapped.text);
     WhatIfRecord record = translator_->what_if(before, after, changes_);
     record.changes = options_.what_if.described();
     files_->add(record);
@@ -243,7 +247,8 @@ class TranslateCommand {
   /// What all sentences say together, as JSON.
   std::string finish() {
     if (!wants_figures()) return "";
-    const HeadReport report = statistics_.report();
+    HeadReport report = statistics_.report();
+    report.model = model_.name;
     if (waits()) {
       alignment_->choice = resolve(alignment_->choice, report);
       for (AttentionRecord& record : waiting_) show(record);

@@ -219,7 +219,11 @@ ReadyModel load_or_make(const ModelOptions& options) {
   if (!options.preset.empty()) return make_from_preset(options);
   if (!options.config.empty()) return make_from_config(options, options.config);
   const std::string directory = default_model(options);
-  if (!directory.empty()) return load_from_directory(directory);
+  if (!directory.empty()) {
+    ReadyModel ready = load_from_directory(directory);
+    ready.name = kDefaultModel;  // wherever it is installed
+    return ready;
+  }
   return make_from_config(options, shipped(kDemoConfig));
 }
 

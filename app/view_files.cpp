@@ -44,6 +44,16 @@ MapChoice choice_of(const ShowItem& item, const AttentionRecord& record, std::si
   if (item.kind != AttentionKind::cross || item.head || hypothesis >= record.hypotheses.size()) {
     return choice;
   }
+  // A run of several sentences has its own best head, and every sentence is aligned by it.
+  const std::optional<WordAlignment>& alignment = record.hypotheses[hypothesis].alignment;
+  if (alignment && !item.layer) {
+    const AlignmentChoice found = parse_alignment_choice(alignment->from);
+    if (found.from == AlignmentChoice::From::head) {
+      choice.layer = found.place.layer;
+      choice.head = found.place.head;
+      return choice;
+    }
+  }
   HeadStatistics statistics;
   statistics.add(record, hypothesis);
   for (const HeadPlace place : statistics.report().best) {

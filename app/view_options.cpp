@@ -26,8 +26,9 @@ void ViewOptions::add_to(CLI::App& command) {
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
-  command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
-      ->type_name("A");
+  png_scale_option =
+      command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
+          ->type_name("A");
   command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
   command.add_flag("--vectors", vectors, "JSON also holds every query, key and value vector");
   command.add_flag("--tree", tree, "With --beam: JSON holds the search, and pictures draw it");
@@ -52,6 +53,16 @@ void ViewOptions::check() const {
   if (on_stdout > 1) {
     throw UsageError("more than one of --json, --svg, --png and --html wants stdout; name files");
   }
+  const std::string* const files[] = {&json, &html, &svg, &png, &csv};
+  for (const std::string* one : files) {
+    for (const std::string* other : files) {
+      if (one < other && !one->empty() && *one != "-" && *one == *other) {
+        throw UsageError("two outputs name the same file, {}; give each its own", printable(*one));
+      }
+    }
+  }
+  if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
+  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
   if (!aligns() && (align_weights || !align_least.empty())) {
     throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
   }

@@ -21,6 +21,7 @@ struct ViewOptions {
   bool report = false;
   std::string align, align_least;
   bool align_weights = false;
+  const CLI::Option* png_scale_option = nullptr;
   const CLI::Option* align_option = nullptr;  ///< may be given without a value: the best head
 
   void add_to(CLI::App& command);

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "arguments.h"
 #include "base/error.h"
@@ -11,8 +13,6 @@
 
 namespace attn {
 namespace {
-
-constexpr std::uint64_t kMostIndex = 1'000'000;
 
 AttentionKind kind_of(std::string_view option, std::string_view written, std::string_view word) {
   const std::optional<AttentionKind> kind = parse_kind(word);
@@ -53,10 +53,22 @@ struct Swap {
 
 Swap parse_swap(const std::string& text) {
   const std::size_t sign = text.find('=');
-  if (sign == std::string::npos || sign == 0 || sign + 1 == text.size()) {
-    throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)", text);
+  const std::optional<int> position =
+      sign == std::string::npos ? std::nullopt : parse_index(text.substr(0, sign));
+  if (!position || sign + 1 == text.size()) {
+    throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)",
+                     printable(text));
   }
-  return {parse_whole("--swap", text.substr(0, sign), 0, kMostIndex), text.substr(sign + 1)};
+  return {static_cast<std::size_t>(*position), text.substr(sign + 1)};
+}
+
+bool same_row(const ForcedWeight& a, const ForcedWeight& b) {
+  return a.kind == b.kind && a.layer == b.layer && a.head == b.head && a.query == b.query;
+}
+
+bool covers(const HeadSwitch& off, const ForcedWeight& forced) {
+  return off.kind == forced.kind && off.layer == forced.layer &&
+         (!off.head || *off.head == forced.head);
 }
 
 bool is_mark(char c) {
@@ -87,6 +99,16 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
   for (const std::string& text : force) {
     const ForcedWeight forced = parse_force(text);
     check_head("--force " + text, forced.layer, forced.head, model.stack(forced.kind));
+    for (const ForcedWeight& other : changes.forced) {
+      if (same_row(forced, other)) {
+        throw UsageError("--force {}: the same query of the same head is forced twice", text);
+      }
+    }
+    for (const HeadSwitch& off : changes.without) {
+      if (covers(off, forced)) {
+        throw UsageError("--force {}: that head is switched off by --without", text);
+      }
+    }
     changes.forced.push_back(forced);
   }
   return changes;
@@ -97,8 +119,12 @@ std::string WhatIfOptions::swapped(const std::string& sentence) const {
   for (const std::string_view word : split_at(sentence, ' ')) {
     if (!word.empty()) words.emplace_back(word);
   }
+  std::set<std::size_t> swapped;
   for (const std::string& text : swap) {
     const Swap change = parse_swap(text);
+    if (!swapped.insert(change.position).second) {
+      throw UsageError("--swap {}: that word is replaced twice", printable(text));
+    }
     if (change.position >= words.size()) {
       throw UsageError("--swap {}: the sentence has words 0 to {}", text,
                        words.empty() ? 0 : words.size() - 1);

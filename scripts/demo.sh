@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The first command of the README: installs what is missing, builds a release, translates the demo
-# sentence and shows where one head looks.
+# sentence, shows where one head looks and writes the page of all heads.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,3 +11,6 @@ scripts/build.sh release attn-demo
 demo=(build/release/app/attn-demo translate "The group went home" --show cross:2:2)
 printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 "${demo[@]}"
+
+build/release/app/attn-demo translate "The group went home" --html build/demo.html >/dev/null
+printf '\nAll heads, as a page to click through in a browser: build/demo.html\n'

@@ -35,7 +35,7 @@
 // computed with each word's rows those of the steps that read it, as `read_alignment`. The two maps
 // differ at their ends: a head that aligns what it writes has nothing to say to the row that writes
 // the end symbol, and one that aligns what it reads has nothing to say to the row that reads the
-// start symbol. A head whose `read_alignment` is clearly higher (by 0.05) is one that reads.
+// start symbol. A head whose `read_alignment` is higher is one that reads.
 //
 // Rows that hold anything but finite numbers count nowhere. A sentence without a word contributes
 // nothing, and a translation without a word nothing to `alignment`.

@@ -22,19 +22,12 @@ const char* title_of(AttentionKind kind) {
 }
 
 void check(const AttentionRecord& record, const HeadChoice& choice) {
-  const ModelSummary& model = record.model;
   const bool encoder = choice.kind == AttentionKind::encoder_self;
-  const int layers = encoder ? model.encoder_layers : model.decoder_layers;
-  const int heads = encoder ? model.encoder_heads : model.decoder_heads;
-  const char* stack = encoder ? "encoder" : "decoder";
-  if (choice.layer >= layers) {
-    throw UsageError("--layer {}: the model's {} has layers 0 to {}", choice.layer, stack,
-                     layers - 1);
-  }
-  if (choice.head >= heads) {
-    throw UsageError("--head {}: the model's {} has heads 0 to {}", choice.head, stack, heads - 1);
-  }
-  const bool empty = record.source.ids.size() <= 1 || record.hypotheses.empty() ||
+  const StackShape shape = record.model.stack(choice.kind);
+  check_head(fmt::format("--layer {}", choice.layer), choice.layer, std::nullopt, shape);
+  check_head(fmt::format("--head {}", choice.head), std::nullopt, choice.head, shape);
+  const bool empty = record.source.ids.size() <= 1 ||
+                     choice.hypothesis >= record.hypotheses.size() ||
                      record.hypotheses[choice.hypothesis].produced.ids.empty();
   if (empty) throw InputError("the sentence has no tokens; there is nothing to explain");
   const std::size_t queries = encoder

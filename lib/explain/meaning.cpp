@@ -171,7 +171,8 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
       {"overview",
        "From one vector to several",
        "cos(a, b) = a · b / (|a| · |b|)",
-       fmt::format("{} occurrences, {} pairs", places.size(), all.columns),
+       fmt::format("{} occurrences, {} pair{}", places.size(), all.columns,
+                   all.columns == 1 ? "" : "s"),
        "In the table a word has one vector, whatever it means. Positions move its copies "
        "apart a little; each layer lets them look at their own neighbours and adds what "
        "it finds.",

@@ -95,9 +95,9 @@ struct HeadFigures {
   std::optional<GoldScore> read_gold;   ///< likewise, with the step that reads the word
 
   /// Whether the head looks at the partner of the word that a step reads, and not of the one that
-  /// it writes. Less of a difference than 0.05 is chance in a short sentence.
+  /// it writes. A head that aligns what it writes has far less for the words it reads.
   bool aligns_what_it_reads() const {
-    return alignment && read_alignment && *read_alignment > *alignment + 0.05F;
+    return alignment && read_alignment && *read_alignment > *alignment;
   }
 };
 

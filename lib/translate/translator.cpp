@@ -57,16 +57,18 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
     const std::size_t keys =
         f.kind == AttentionKind::decoder_self ? queries : after.source.ids.size();
     const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
+    const std::string name =
+        fmt::format("--force {}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);
     if (static_cast<std::size_t>(f.query) >= queries) {
-      throw InputError("--force: query {} is not there; the sentence has queries 0 to {}", f.query,
+      throw UsageError("{}: query {} is not there; the sentence has queries 0 to {}", name, f.query,
                        queries - 1);
     }
     if (static_cast<std::size_t>(f.key) >= keys) {
-      throw InputError("--force: key {} is not there; the sentence has keys 0 to {}", f.key,
+      throw UsageError("{}: key {} is not there; the sentence has keys 0 to {}", name, f.key,
                        keys - 1);
     }
     if (future) {
-      throw InputError("--force: query {} of the decoder cannot look at key {}, which comes later",
+      throw UsageError("{}: query {} of the decoder cannot look at key {}, which comes later", name,
                        f.query, f.key);
     }
   }

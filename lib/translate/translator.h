@@ -69,8 +69,8 @@ class Translator {
 
   /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
   /// with the model changed; then scores the first translation under the change. InputError where a
-  /// sentence is empty, or where a forced weight names a query or key that the sentence and its
-  /// translations do not have.
+  /// sentence is empty; UsageError where a forced weight names a query or key that the sentence and
+  /// its translations do not have.
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
                        const Changes& changes) const;
 

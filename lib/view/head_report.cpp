@@ -25,7 +25,8 @@ std::string head_name(AttentionKind kind, HeadPlace place) {
 
 /// Where among the heads that align best a head stands, if it is one of the first.
 std::string mark_of(const HeadReport& report, HeadPlace place) {
-  if (report.cross.at(place).aligns_what_it_reads()) return "reads";
+  const HeadFigures& figures = report.cross.at(place);
+  if (figures.aligns_what_it_reads()) return *figures.read_alignment > 0.5F ? "reads" : "";
   const auto found = std::find(report.best.begin(), report.best.end(), place);
   const auto rank = static_cast<std::size_t>(found - report.best.begin());
   if (found == report.best.end() || rank >= kMarked) return "";

@@ -107,9 +107,9 @@ class RecordChecker {
     for (const Json& heads : layers) {
       side(heads, key, "heads in each layer", shape.heads);
       for (const Json& rows : heads) {
-        side(rows, key, "rows, one a query,", queries);
+        side(rows, key, "rows (one a query)", queries);
         for (const Json& row : rows) {
-          side(row, key, "weights in each row, one a key,", keys);
+          side(row, key, "weights in each row (one a key)", keys);
           for (const Json& weight : row) {
             if (!weight.is_number()) fail(key, "not numbers alone", "weights");
           }
@@ -128,7 +128,7 @@ class RecordChecker {
     get(found, "score", before, &Json::is_number, "a number");
     const std::size_t length = tokens(found, before);
     const Json& log_probs = get(found, "log_probs", before, &Json::is_array, "an array");
-    side(log_probs, before + "log_probs", "numbers, one a token,", length);
+    side(log_probs, before + "log_probs", "numbers (one a token)", length);
     const Json& input = get(found, "decoder_input", before, &Json::is_object, "an object");
     if (tokens(input, before + "decoder_input.") != length) {
       fail(before + "decoder_input.tokens", fmt::format("{} long", input["tokens"].size()),
@@ -144,7 +144,16 @@ class RecordChecker {
 }  // namespace
 
 void check_record_line(std::string_view line, const std::string& where) {
-  RecordChecker(where).check(parse_json(line, where));
+  Json record;
+  try {
+    record = parse_json(line, where);
+  } catch (const InputError& error) {
+    // The parser counts the lines of its text, and this is one.
+    std::string message = error.what();
+    if (message.starts_with(where + ":1:")) message.erase(where.size(), 2);
+    throw InputError("{}", message);
+  }
+  RecordChecker(where).check(record);
 }
 
 }  // namespace attn

@@ -51,6 +51,27 @@ TEST_CASE("explain shows the weights that translate records, for each kind") {
   }
 }
 
+TEST_CASE("explain: another of the n best") {
+  const auto with = [](std::vector<std::string> more) {
+    std::vector<std::string> args{"explain", kSentence,      "--config", demo_config(), "--kind",
+                                  "decoder", "--max-length", "6",        "--json",      "-"};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_program({.args = std::move(args)});
+  };
+  const Json records = json_of(
+      run_program({.args = {"translate", kSentence, "--config", demo_config(), "--max-length", "6",
+                            "--beam", "3", "--n-best", "2", "--json", "-"}}));
+  const Json found = json_of(with({"--beam", "3", "--hypothesis", "2", "--layer", "1"}));
+  for (const Json& step : found["steps"]) {
+    if (step["id"] != "weights") continue;
+    CHECK(step["matrices"][0]["values"] == records["hypotheses"][1]["decoder_self"][1][0]);
+  }
+  const Result few = with({"--hypothesis", "2"});
+  CHECK(few.code == kUsage);
+  CHECK(few.err.find("the search has 1 beam; add --beam 2") != std::string::npos);
+  CHECK(with({"--hypothesis", "2", "--target", kTarget}).code == kUsage);
+}
+
 TEST_CASE("explain tells everything of twelve columns, on the terminal and as Markdown") {
   const TemporaryDirectory scene;
   const Result text = explain(
@@ -198,9 +219,15 @@ TEST_CASE("what experiments refuse") {
   refuse("without a missing layer", {"--without", "cross:2"}, kUsage, {"layers 0 to 1"});
   refuse("without a missing head", {"--without", "encoder:0:2"}, kUsage, {"heads 0 to 1"});
   refuse("force without a key", {"--force", "cross:1:1:2"}, kUsage, {"QUERY=KEY"});
-  refuse("force of a missing key", {"--force", "cross:1:1:2=9"}, kInput, {"key 9", "0 to 4"});
-  refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kInput, {"query 99"});
-  refuse("force of the future", {"--force", "decoder:1:1:1=2"}, kInput, {"later"});
+  refuse("force of a missing key", {"--force", "cross:1:1:2=9"}, kUsage, {"key 9", "0 to 4"});
+  refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kUsage, {"query 99"});
+  refuse("force of the future", {"--force", "decoder:1:1:1=2"}, kUsage, {"later"});
+  refuse("a row forced twice", {"--force", "cross:1:1:2=0", "--force", "cross:1:1:2=1"}, kUsage,
+         {"forced twice"});
+  refuse("forced and off", {"--force", "cross:1:1:2=0", "--without", "cross:1"}, kUsage,
+         {"switched off"});
+  refuse("a word twice", {"--swap", "3=here", "--swap", "3=there"}, kUsage, {"replaced twice"});
+  refuse("swap of a name", {"--swap", "home=here"}, kUsage, {"POSITION=WORD"});
   refuse("force with a sign", {"--force", "cross:1:1:-2=0"}, kUsage, {"--force"});
   refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
   refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});
@@ -214,6 +241,11 @@ TEST_CASE("what experiments refuse") {
        {"translate", "", "--config", "{demo}", "--without", "cross:1"},
        kInput,
        {"no tokens"}},
+      {"an order of other words",
+       {"explain", kSentence, "--config", "{demo}", "--compare", "--order", "dog bites man",
+        "cat eats fish"},
+       kUsage,
+       {"--order", "the same words twice"}},
       {"head importance with an output",
        {"evaluate", "--config", "{demo}", "--source", "x", "--target", "y", "--head-importance",
         "--output", "{dir}/o"},

@@ -17,9 +17,9 @@ const COLUMNS = [
       digits: 2, share: true },
 ];
 
-/** Whether a head looks at the partner of the word that a step reads (0.05 is chance). */
+/** Whether a head looks at the partner of the word that a step reads. */
 function alignsWhatItReads(figures) {
-  return typeof figures.read_alignment === "number" && figures.read_alignment > figures.alignment + 0.05;
+  return typeof figures.read_alignment === "number" && figures.read_alignment > figures.alignment;
 }
 
 /** The best aligning tenth of all heads, at least one: "layer.head". */

@@ -92,7 +92,8 @@ function firstView() {
   const record = sentences[0].moments[0];
   const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
       : "encoder_self";
-  const first = { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER };
+  const first = { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER,
+      over: overall ? "all" : "one" };
   const alignment = kind === "cross" && record.hypotheses[0].alignment;
   const best = alignment && /^cross:(\d+):(\d+)$/.exec(alignment.from);
   return best ? { ...first, layer: Number(best[1]), head: Number(best[2]) } : first;

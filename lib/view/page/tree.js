@@ -61,7 +61,7 @@ const treeView = (() => {
     const node = search.nodes[index];
     const label = tokenLabels([node.token])[0];
     const fate = node.ended ? "ended" : node.kept ? "kept" : "dropped";
-    const score = fixed(node.ended ? node.score : node.sum, 2);
+    const score = fixed(node.score, 2);
     const text = makeSvg("text", {
       class: "node-token", x: 10, y: BOX.height / 2, "dominant-baseline": "central", direction: "ltr",
           "unicode-bidi": "isolate",
@@ -197,7 +197,7 @@ const treeView = (() => {
     if (drawn !== search) {
       drawn = search;
       draw(search);
-      find("tree-says").textContent = `${plural(search.beams, "beam")}, length penalty ${exact(search.length_penalty)}. Each step keeps the best; the number is the sum of log-probabilities, and on an ended one the score: the sum ÷ length^penalty.`;
+      find("tree-says").textContent = `${plural(search.beams, "beam")}, length penalty ${exact(search.length_penalty)}. Each step keeps the best; the number is the score: the sum of log-probabilities ÷ length^penalty.`;
     }
     mark(search);
     const branch = state.branch === null ? null : search.nodes[state.branch];
