@@ -72,9 +72,11 @@ class TranslateCommand {
     if (!view_.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
     changes_ = options.what_if.changes(summary);
     if (options.what_if.given() && view_.show.empty()) {
-      selection_ = options.what_if.selection(changes_);
+      files_->choose(options.what_if.selection(changes_));
+      if (!quiet) selection_ = options.what_if.selection(changes_);
+    } else {
+      files_->choose(selection_);
     }
-    files_->choose(selection_);
   }
 
   void run() {
@@ -117,10 +119,10 @@ class TranslateCommand {
           "given",
           options_.sentences.size());
     }
-    if (view_.beyond_json()) {
+    if (view_.report || view_.aligns() || view_.tree) {
       throw UsageError(
-          "--without, --force and --swap show both translations with --show and --json alone; run "
-          "the other views without them");
+          "--report, --align and --tree do not go with --without, --force and --swap; a page "
+          "(--html) has figures and alignments before and after");
     }
   }
 
@@ -161,15 +163,30 @@ class TranslateCommand {
     notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
     const PreparedSentence after =
         options_.what_if.swap.empty() ? before : translator_->prepare(swapped.text);
-    WhatIfRecord record = translator_->what_if(before, after, changes_);
-    record.changes = options_.what_if.described();
-    files_->add(record);
+    WhatIfRecord record = translator_->what_if(before, after, changes_, detail_);
+    record.after.changes = options_.what_if.described();
+    add_to_files(record);
     if (view_.stdout_alone()) return;
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
     if (!wants_maps()) return;
     output().write("\nBefore\n\n" + render_maps(record.before, 0, selection_, style));
-    output().write("\nAfter\n\n" + render_maps(record.after, 0, selection_, style));
+    // A head that is switched off has a map of zeros: say why.
+    const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
+    output().write(fmt::format("\nAfter: {}\n\n", changes) +
+                   render_maps(record.after, 0, selection_, style));
+  }
+
+  void add_to_files(const WhatIfRecord& record) {
+    std::vector<AttentionRecord> records = what_if_records(record);
+    if (!view_.html.empty()) {
+      // One head aligns both, so that they can be compared: the best before the change.
+      HeadStatistics statistics;
+      statistics.add(records.front());
+      alignment_->choice = resolve(alignment_->choice, statistics.report());
+      for (AttentionRecord& each : records) annotate(each, {true, alignment_});
+    }
+    files_->add(record, records);
   }
 
   void run_stdin() {
@@ -194,6 +211,7 @@ class TranslateCommand {
       done += batch.size();
       progress.update(done, reader.fraction_read());
     }
+    if (done == 0 && view_.need_records()) note("stdin held no sentence: there is nothing to show");
   }
 
   PreparedSentence prepare(std::string_view bytes, std::size_t dropped) {

@@ -132,6 +132,18 @@ void ViewFiles::add(const AttentionRecord& record) {
     if (json_) json_->write(line);
     if (html_) page_.add(std::move(line));
   }
+  draw(record);
+}
+
+void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records) {
+  if (json_) json_->write(what_if_json(record));
+  for (const AttentionRecord& each : records) {
+    if (html_) page_.add(to_json_line(each));
+    draw(each);
+  }
+}
+
+void ViewFiles::draw(const AttentionRecord& record) {
   for (Picture& picture : pictures_) draw(picture, record);
   for (std::size_t i = 0; i < tables_.size(); ++i) {
     std::string rows;
@@ -139,10 +151,6 @@ void ViewFiles::add(const AttentionRecord& record) {
     tables_[i]->write(rows);
   }
   ++records_;
-}
-
-void ViewFiles::add(const WhatIfRecord& record) {
-  if (json_) json_->write(what_if_json(record));
 }
 
 void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {

@@ -48,7 +48,8 @@ class ViewFiles {
   void choose(const ShowSelection& selection);
 
   void add(const AttentionRecord& record);
-  void add(const WhatIfRecord& record);  ///< to the JSON alone
+  /// The experiment to the JSON, and its `records` (what_if_records) to everything else.
+  void add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records);
 
   /// After the last record: writes what needs all of them, and puts every file in its place.
   /// `heads` are the figures over all sentences, as JSON; empty: none.
@@ -61,6 +62,7 @@ class ViewFiles {
     std::unique_ptr<OutputFile> first;
   };
 
+  void draw(const AttentionRecord& record);
   void draw(Picture& picture, const AttentionRecord& record);
   void deliver(Picture& picture, const std::string& name_part, const std::string& svg);
 

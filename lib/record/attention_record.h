@@ -136,6 +136,9 @@ struct ModelSummary {
 
 struct AttentionRecord {
   ModelSummary model;
+  /// What was changed in the model or the sentence for an experiment, as typed ("without
+  /// cross:1:3"); nothing in any other record.
+  std::vector<std::string> changes;
   std::string source_text;
   TokenSequence source;                                            ///< S tokens, ending in "</s>"
   AttentionMaps encoder_self;                                      ///< [layers, heads, S, S]

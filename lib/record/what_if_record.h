@@ -9,9 +9,8 @@
 namespace attn {
 
 struct WhatIfRecord {
-  std::vector<std::string> changes;  ///< what was changed, a line each
-  AttentionRecord before;            ///< the best translation as it is, with its maps
-  AttentionRecord after;             ///< the best translation under the change, with its maps
+  AttentionRecord before;  ///< the translation as it is, with its maps
+  AttentionRecord after;   ///< the translation under its `changes`, with its maps
   /// The translation of `before` under the change: how likely each of its tokens is now, and where
   /// it looks.
   HypothesisRecord replayed;

@@ -74,6 +74,14 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
   }
 }
 
+/// What a search would give a hypothesis that it has not found itself.
+float score_of(const HypothesisRecord& hypothesis, const DecodeConfig& decode) {
+  const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
+  const double length = std::pow(static_cast<double>(hypothesis.produced.ids.size()),
+                                 static_cast<double>(decode.length_penalty));
+  return sum / static_cast<float>(length);
+}
+
 }  // namespace
 
 ModelSummary summarise(const ModelConfig& config) {
@@ -250,22 +258,19 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
   }
   Session session = begin(source, detail, nullptr);
   HypothesisRecord hypothesis = replay(session, std::move(encoded_target.ids));
-  const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
-  const double length = std::pow(static_cast<double>(hypothesis.produced.ids.size()),
-                                 static_cast<double>(decode_.length_penalty));
-  hypothesis.score = sum / static_cast<float>(length);
+  hypothesis.score = score_of(hypothesis, decode_);
   session.record.hypotheses.push_back(std::move(hypothesis));
   return std::move(session.record);
 }
 
 WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedSentence& after,
-                                 const Changes& changes) const {
+                                 const Changes& changes, const RecordDetail& detail) const {
   if (before.empty() || after.empty()) {
     throw InputError("the sentence has no tokens; there is nothing to try");
   }
   WhatIfRecord result;
-  result.before = std::move(record({before}).front());
-  Session session = begin(after, {}, &changes);
+  result.before = std::move(record({before}, detail).front());
+  Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced);
   const SearchResults found =
       search(model_, pack_one(after.ids), decode_, {nullptr, &intervention});
@@ -274,6 +279,7 @@ WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedS
     session.record.hypotheses.back().score = hypothesis.score;
   }
   result.replayed = replay(session, result.before.hypotheses.front().produced.ids);
+  result.replayed.score = score_of(result.replayed, decode_);
   check_forced(changes.forced, session.record, result.replayed);
   result.after = std::move(session.record);
   return result;

@@ -70,9 +70,9 @@ class Translator {
   /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
   /// with the model changed; then scores the first translation under the change. InputError where a
   /// sentence is empty; UsageError where a forced weight names a query or key that the sentence and
-  /// its translations do not have.
+  /// its translations do not have. No search tree is recorded.
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
-                       const Changes& changes) const;
+                       const Changes& changes, const RecordDetail& detail = {}) const;
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }

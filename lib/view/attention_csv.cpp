@@ -16,7 +16,7 @@ constexpr std::string_view weights_header =
 constexpr std::string_view tokens_header =
     "sentence,hypothesis,sequence,position,id,token,log_prob\r\n";
 constexpr std::string_view sentences_header =
-    "sentence,hypothesis,source_text,text,score,model,update\r\n";
+    "sentence,hypothesis,source_text,text,score,model,update,changes\r\n";
 
 /// Whether a spreadsheet may read the text as a formula once any apostrophes before it are gone.
 bool looks_like_formula(std::string_view text) {
@@ -120,6 +120,7 @@ void append_sentences(std::string& out, const AttentionRecord& record, std::size
   const std::string source = csv_text(record.source_text);
   std::string model = csv_text(record.model.name) + ',';
   if (record.model.update) append_format(model, "{}", *record.model.update);
+  model += ',' + csv_text(fmt::format("{}", fmt::join(record.changes, "; ")));
   for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
     append_format(out, "{},{},{},{},", sentence, i, source, csv_text(record.hypotheses[i].text));
     append_weight(out, record.hypotheses[i].score);

@@ -148,7 +148,7 @@ std::string best_line(const HeadReport& report) {
   return fmt::format("{} best: {}.", named == 1 ? "Aligns" : "Align", heads);
 }
 
-/// "Of those that read, best: read:0:1 (0.82)." where there is one.
+/// "Aligns best with the words that it reads: read:0:1 (0.82)." where there is such a head.
 std::string best_reader(const HeadReport& report) {
   const HeadFigures* best = nullptr;
   std::string name;

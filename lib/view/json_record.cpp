@@ -136,6 +136,10 @@ std::string to_json_line(const AttentionRecord& record) {
   out.reserve(estimated_size(record));
   out += "{\"format\":\"attn-demo.attention\",\"version\":1,\"model\":";
   append_model(out, record.model);
+  if (!record.changes.empty()) {
+    out += ",\"changes\":";
+    append_strings(out, record.changes);
+  }
   out += ",\"source\":{\"text\":";
   append_string(out, record.source_text);
   out += ',';

@@ -55,7 +55,7 @@ float sum(const std::vector<float>& values) {
 std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style) {
   const int window = std::max(style.width, kNarrowest);
   std::string out;
-  for (const std::string& change : record.changes) {
+  for (const std::string& change : record.after.changes) {
     out += fit_width("changed: " + printable(change), window) + "\n";
   }
   out += "before:  " + best_text(record.before) + "\n";
@@ -79,6 +79,17 @@ std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style)
   return out;
 }
 
+std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
+  AttentionRecord after = record.after;
+  const auto same = [&](const HypothesisRecord& hypothesis) {
+    return hypothesis.produced.ids == record.replayed.produced.ids;
+  };
+  if (std::none_of(after.hypotheses.begin(), after.hypotheses.end(), same)) {
+    after.hypotheses.push_back(record.replayed);
+  }
+  return {record.before, std::move(after)};
+}
+
 std::string what_if_json(const WhatIfRecord& record) {
   const auto object = [](const AttentionRecord& each) {
     std::string line = to_json_line(each);
@@ -86,7 +97,7 @@ std::string what_if_json(const WhatIfRecord& record) {
     return line;
   };
   std::string out = "{\"format\":\"attn-demo.what_if\",\"version\":1,\"changes\":";
-  append_strings(out, record.changes);
+  append_strings(out, record.after.changes);
   out += ",\"before\":" + object(record.before) + ",\"after\":" + object(record.after);
   out += ",\"replayed\":";
   append_hypothesis(out, record.replayed);

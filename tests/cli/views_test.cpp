@@ -119,6 +119,62 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
   CHECK(listing(scene.path()).size() == 15);  // nothing but what was asked for
 }
 
+TEST_CASE("an experiment goes into every view, before and after") {
+  const TemporaryDirectory scene;
+  const Result result =
+      good({kSentence, "--max-length", "8", "--without", "cross:1:0", "--without", "decoder:0",
+            "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
+            scene.file("e.svg"), "--csv", scene.file("csv")});
+  CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
+  CHECK(result.out.find("layer 1 of") == std::string::npos);  // the maps went to the files
+  const Json experiment = Json::parse(read(scene.file("e.json")));
+  const Json records = page_data(scene.file("e.html"))["records"];
+  REQUIRE(records.size() == 2);
+  CHECK(!records[0].contains("changes"));
+  CHECK(records[1]["changes"] == Json::array({"without cross:1:0", "without decoder:0"}));
+  for (std::size_t i = 0; i < 2; ++i) {
+    CAPTURE(i);
+    const Json& one = experiment[i == 0 ? "before" : "after"];
+    for (const char* key : {"source", "encoder_self", "vectors"}) {
+      CHECK(records[i][key] == one[key]);
+    }
+    CHECK(records[i]["hypotheses"][0]["cross"] == one["hypotheses"][0]["cross"]);
+    CHECK(records[i]["hypotheses"][0]["alignment"]["from"] ==
+          records[0]["hypotheses"][0]["alignment"]["from"]);
+    const std::string svg = read(scene.file(i == 0 ? "e-cross.svg" : "e-2-cross.svg"));
+    check_picture(svg, one, "cross");
+    CHECK((svg.find("changed: without cross:1:0, without decoder:0") != std::string::npos) ==
+          (i == 1));
+    CHECK(svg.find("Layer 1 of 0–1, head 0 of 0–1") != std::string::npos);
+  }
+  // What this change makes of the first translation can be looked at beside it.
+  const Json& after = records[1]["hypotheses"];
+  REQUIRE(after.size() == 2);
+  CHECK(after.back()["ids"] == experiment["replayed"]["ids"]);
+  CHECK(after.back()["cross"] == experiment["replayed"]["cross"]);
+  CHECK(after.back()["score"] == experiment["replayed"]["score"]);
+  std::size_t cells = 0;
+  for (const Json& record : records) {
+    for (const Json& hypothesis : record["hypotheses"]) {
+      const Json& cross = hypothesis["cross"];
+      cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
+    }
+  }
+  CHECK(read_csv(read(scene.file("csv/cross.csv"))).size() == cells + 1);
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
+           {"--report"}, {"--align"}, {"--tree", "--beam", "2"}}) {
+    std::vector<std::string> args{kSentence, "--without", "cross:1:0", "--json", scene.file("n")};
+    args.insert(args.end(), more.begin(), more.end());
+    CHECK(translate(args).code == kUsage);
+  }
+}
+
+TEST_CASE("views of an empty stdin say that there is nothing to show") {
+  const TemporaryDirectory scene;
+  CHECK(good({"--svg", scene.file("n.svg")}).err.find("no sentence") != std::string::npos);
+  CHECK(listing(scene.path()).empty());
+}
+
 TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
   const auto record = [](std::vector<std::string> more) {
     more.insert(more.begin(), {kSentence, "--target", kTarget, "--json", "-"});

@@ -280,7 +280,17 @@ def several_records():
     return made + [heads]
 
 
-MAKERS = {"several": several_records, "main": main_records, "training": training_records, "hostile": hostile_records,
+def changed_records():
+    """An experiment: the sentence as it is, and with one query of one head put on one word."""
+    before = main_records()[0]
+    after = json.loads(json.dumps(before))
+    after["changes"] = ["forced cross:1:2:3=0"]
+    row = after["hypotheses"][0]["cross"][1][2][3]
+    row[:] = [1.0] + [0.0] * (len(row) - 1)
+    return [before, after]
+
+
+MAKERS = {"changed": changed_records, "several": several_records, "main": main_records, "training": training_records, "hostile": hostile_records,
     "empty": empty_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 

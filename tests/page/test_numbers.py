@@ -65,6 +65,24 @@ class Steps(PageCase):
                 delta=6e-4)
         self.browser.click("[data-more='vectors']")
 
+    def test_an_experiment_begins_at_its_head_and_says_what_softmax_would_give(self):
+        self.open(name="changed")
+        self.assertEqual(self.title(), "cross-attention \u00b7 layer 1 \u00b7 head 2")
+        self.assertEqual(self.texts("#sentence-picker option"),
+            ["1. The group went home", "2. The group went home \u00b7 forced cross:1:2:3=0"])
+        self.explain(3, 0)
+        self.assertEqual(self.count("[data-step='changed']"), 0)
+        self.assertNotIn("forced cross:1:2:3=0", self.texts("#facts li"))
+        self.browser.click("#sentence-picker option[value='1']")
+        self.wait_for("the experiment", "return [...document.querySelectorAll('#facts li')].some(" +
+            "item => item.textContent === 'forced cross:1:2:3=0')")
+        self.explain(3, 0)
+        self.assertEqual(self.step("recorded"), 1)
+        self.assertLess(self.step("weight"), 0.99)
+        self.assertIn("forced cross:1:2:3=0", self.texts("[data-step='changed']")[0])
+        self.explain(2, 0)  # a row that nobody forced
+        self.assertEqual(self.count("[data-step='changed']"), 0)
+
     def test_every_number_of_some_cells(self):
         self.open()
         record = self.records()[0]

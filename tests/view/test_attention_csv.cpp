@@ -144,16 +144,17 @@ TEST_CASE("csv: tokens with ids and log-probabilities") {
 TEST_CASE("csv: sentences with scores") {
   AttentionRecord record = demo_record();
   record.model.update = 300;
+  record.changes = {"without cross:1:3", "swapped 2=a,b"};
   record.hypotheses[0].score = -0.125f;
   record.hypotheses.push_back(record.hypotheses[0]);
   record.hypotheses[1].text = "=HYPERLINK(\"http://x\",\"y\")";
   const std::vector<Row> rows = table(4, record, 2);
   CHECK(csv_tables()[4].file_name == "sentences.csv");
   REQUIRE(rows.size() == 3);
-  CHECK(rows[0] ==
-        Row{"sentence", "hypothesis", "source_text", "text", "score", "model", "update"});
+  CHECK(rows[0] == Row{"sentence", "hypothesis", "source_text", "text", "score", "model", "update",
+                       "changes"});
   CHECK(rows[1] == Row{"2", "0", "The group went home", "Die Gruppe ging nach Hause", "-0.125",
-                       "sample", "300"});
+                       "sample", "300", "without cross:1:3; swapped 2=a,b"});
   CHECK(rows[2][3] == "'=HYPERLINK(\"http://x\",\"y\")");
 }
 

@@ -18,7 +18,8 @@ const controls = (() => {
         const text = Array.from(printable(sentence.text));
         const cut = text.length > 100 ? text.slice(0, 99).join("") + "…" : text.join("");
         return make("option", { value: i, dir: "auto",
-            text: `${i + 1}. ${cut || "(empty)"}${several ? ` · ${printable(sentence.name)}` : ""}` });
+            text: [`${i + 1}. ${cut || "(empty)"}`, several ? printable(sentence.name) : "",
+                printable(sentence.changes)].filter(Boolean).join(" · ") });
       }));
     }
     picker.value = String(state.sentence);
@@ -32,14 +33,15 @@ const controls = (() => {
         ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
     document.body.classList.toggle("has-long-text", text.length > 90);
     document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
-    replaceChildren(find("facts"), factsOf(record.model).map((fact) => make("li", {}, fact)));
+    replaceChildren(find("facts"), factsOf(record).map((fact) => make("li", {}, fact)));
     updateHypotheses(record);
     find("branch-chip").hidden = state.branch === null;
     if (state.branch !== null) replaceChildren(find("branch-text"),
         dataText(printable(hypothesis.text) || "(empty)"));
   }
 
-  function factsOf(model) {
+  function factsOf(record) {
+    const { model } = record;
     const layers = `${model.encoder_layers} + ${model.decoder_layers} layers`;
     const same = model.encoder_heads === model.decoder_heads;
     const heads = same ? plural(model.encoder_heads, "head")
@@ -53,6 +55,8 @@ const controls = (() => {
         { class: "strong",
         text: `random weights${model.seed === null || model.seed === undefined ? "" : ` (seed ${model.seed})`}` }));
     if (model.update !== undefined) facts.push(`update ${thousands(model.update)}`);
+    const changes = changesOf(record);
+    if (changes) facts.push(make("span", { class: "strong" }, dataText(printable(changes))));
     return facts;
   }
 

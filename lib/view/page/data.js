@@ -16,7 +16,7 @@ const KINDS = {
 };
 
 /** Sentences of the page, each with the moments of a training run it was recorded at (mostly one):
- *  [{text, name, moments: [record, …]}], moments in the order of their updates. */
+ *  [{text, name, changes, moments: [record, …]}], moments in the order of their updates. */
 let sentences = [];
 
 /** The figures of every head over all sentences (attn-demo.heads), or null. */
@@ -38,18 +38,24 @@ function groupMoments(records) {
   const runs = new Map();
   for (const record of records) {
     const update = record.model.update;
-    const key = JSON.stringify([record.source.text, record.source.ids, record.model.d_model]);
+    const key = JSON.stringify([record.source.text, record.source.ids, record.model.d_model, record.changes]);
     const run = update === undefined ? undefined : runs.get(key);
     if (run && !run.moments.some((other) => other.model.update === update)) {
       run.moments.push(record);
       continue;
     }
-    const sentence = { text: record.source.text, name: record.model.name, moments: [record] };
+    const sentence = { text: record.source.text, name: record.model.name, changes: changesOf(record),
+        moments: [record] };
     found.push(sentence);
     if (update !== undefined) runs.set(key, sentence);
   }
   for (const sentence of found) sentence.moments.sort((a, b) => a.model.update - b.model.update);
   return found;
+}
+
+/** What was changed for an experiment, as text; empty for the model as it is. */
+function changesOf(record) {
+  return Array.isArray(record.changes) ? record.changes.map(String).join(", ") : "";
 }
 
 /** Layers, heads and head_dim of a kind. */

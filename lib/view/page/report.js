@@ -13,7 +13,7 @@ const COLUMNS = [
   { key: "alignment", label: "aligns", says: "How well it pairs words one to one: 1 is perfect", digits: 2,
       share: true },
   { key: "read_alignment", label: "reads",
-      says: "The same for the words that the steps read, not write: a head that is clearly better at that reads",
+      says: "The same for the words that the steps read; a head better at that is never among the best",
       digits: 2, share: true },
 ];
 

@@ -87,7 +87,18 @@ function putCellRight() {
   if (state.cell && !(fits(state.cell.q, rows) && fits(state.cell.k, columns))) state.cell = null;
 }
 
-/** Where a reader begins: the head that the words were aligned by, else the last layer's cross-attention. */
+/** The head that an experiment of this page changed first: {kind, layer, head}, or null. */
+function changedHead() {
+  for (const { changes } of sentences) {
+    const found = /\b(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(changes);
+    if (found) return { kind: CHOICES.kind.find((kind) => kind.startsWith(found[1])), layer: Number(found[2]),
+        head: Number(found[3] || 0) };
+  }
+  return null;
+}
+
+/** Where a reader begins: the head that was changed or that the words were aligned by, else the last
+ *  layer's cross-attention. */
 function firstView() {
   const record = sentences[0].moments[0];
   const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
@@ -95,6 +106,8 @@ function firstView() {
   const first = { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER,
       over: overall ? "all" : "one" };
   const alignment = kind === "cross" && record.hypotheses[0].alignment;
+  const changed = changedHead();
+  if (changed) return { ...first, ...changed };
   const best = alignment && /^cross:(\d+):(\d+)$/.exec(alignment.from);
   return best ? { ...first, layer: Number(best[1]), head: Number(best[2]) } : first;
 }

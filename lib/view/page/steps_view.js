@@ -118,8 +118,18 @@ const stepsView = (() => {
         equation(computed(steps.powers[k]), " ÷ ", computed(steps.powerSum), " = ",
           make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
           make("span", { class: "quiet" }, "  recorded: ",
-              make("span", { "data-step": "recorded", text: exact(steps.weights[k]) })))),
+              make("span", { "data-step": "recorded", text: exact(steps.weights[k]) }))),
+        changedNote(steps)),
       steps.value ? valueStep(steps, queryName, keyName) : null);
+  }
+
+  /** An experiment overrides softmax in the rows that it changes, and there alone. */
+  function changedNote(steps) {
+    const changes = changesOf(scene.record);
+    const same = steps.weights.every((weight, j) => Math.abs(weight - steps.shares[j]) < 1e-3);
+    if (!changes || same) return null;
+    return make("p", { class: "note", "data-step": "changed" }, "Changed here (", dataText(printable(changes)),
+        "): the model went on with the recorded weights, not with those of softmax.");
   }
 
   function valueStep(steps, queryName, keyName) {
