@@ -161,12 +161,6 @@ TEST_CASE("an experiment goes into every view, before and after") {
     }
   }
   CHECK(read_csv(read(scene.file("csv/cross.csv"))).size() == cells + 1);
-  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-           {"--report"}, {"--align"}, {"--tree", "--beam", "2"}}) {
-    std::vector<std::string> args{kSentence, "--without", "cross:1:0", "--json", scene.file("n")};
-    args.insert(args.end(), more.begin(), more.end());
-    CHECK(translate(args).code == kUsage);
-  }
 }
 
 TEST_CASE("views of an empty stdin say that there is nothing to show") {
@@ -383,7 +377,12 @@ TEST_CASE("views: what cannot be meant") {
       {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json"}},
       {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
       {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
-      {"what if", with({"--without", "cross:0", "--html", "{dir}/p.html"}), kUsage, {"--json"}},
+      {"what if, report", with({"--without", "cross:0", "--report"}), kUsage, {"--html"}},
+      {"what if, align", with({"--without", "cross:0", "--align"}), kUsage, {"--html"}},
+      {"what if, tree",
+       with({"--without", "cross:0", "--tree", "--beam", "2", "--html", "{dir}/p.html"}),
+       kUsage,
+       {"--tree"}},
       {"svg folder", with({"--svg", "{dir}/no/m.svg"}), kSystem, {"no/m.svg"}},
       {"csv file", with({"--csv", "/dev/null"}), kSystem, {"--csv /dev/null"}},
       {"csv nowhere", with({"--csv", "/proc/x"}), kSystem, {"--csv /proc/x"}},
