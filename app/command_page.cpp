@@ -23,13 +23,18 @@ struct PageOptions {
 void run_page(const PageOptions& options) {
   OutputFile file(options.out);
   PageContent content(options.out);
+  std::string heads;
   for (const std::string& path : options.records) {
     const std::string text = read_file(path, PageContent::most_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      // What --report adds after the last record.
-      if (lines[i].starts_with(R"({"format":"attn-demo.heads")")) continue;
-      check_record_line(lines[i], fmt::format("{}:{}", printable(path), i + 1));
+      const std::string where = fmt::format("{}:{}", printable(path), i + 1);
+      if (is_heads_line(lines[i])) {
+        check_heads_line(lines[i], where);
+        heads = lines[i];
+        continue;
+      }
+      check_record_line(lines[i], where);
       content.add(std::string(lines[i]));
     }
   }
@@ -37,7 +42,9 @@ void run_page(const PageOptions& options) {
     throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
                      printable(options.records.front()));
   }
-  file.write(page_html(content.lines()));
+  // Figures over all sentences of one file are not those of several, nor of a single record.
+  if (options.records.size() > 1 || content.lines().size() == 1) heads.clear();
+  file.write(page_html(content.lines(), heads));
   file.commit();
 }
 

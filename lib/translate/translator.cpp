@@ -269,7 +269,7 @@ WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedS
     throw InputError("the sentence has no tokens; there is nothing to try");
   }
   WhatIfRecord result;
-  result.before = std::move(record({before}, detail).front());
+  result.before = std::move(record({before}, {detail.vectors, false}).front());
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced);
   const SearchResults found =

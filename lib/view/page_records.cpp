@@ -1,5 +1,7 @@
 #include "view/page_records.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -7,6 +9,7 @@
 namespace attn {
 namespace {
 
+constexpr std::string_view kHeadsBegin = R"({"format":"attn-demo.heads")";
 constexpr std::size_t kMostSide = 1'000'000;  // of anything that is counted
 
 /// Looks at one record, and knows where it stands.
@@ -141,19 +144,51 @@ class RecordChecker {
   const std::string& where_;
 };
 
-}  // namespace
-
-void check_record_line(std::string_view line, const std::string& where) {
-  Json record;
+Json parsed_line(std::string_view line, const std::string& where) {
   try {
-    record = parse_json(line, where);
+    return parse_json(line, where);
   } catch (const InputError& error) {
     // The parser counts the lines of its text, and this is one.
     std::string message = error.what();
     if (message.starts_with(where + ":1:")) message.erase(where.size(), 2);
     throw InputError("{}", message);
   }
-  RecordChecker(where).check(record);
+}
+
+bool is_head_figures(const Json& figures) {
+  return figures.is_object() && std::all_of(figures.begin(), figures.end(), [](const Json& value) {
+           return value.is_number() || value.is_null();
+         });
+}
+
+bool is_layer_figures(const Json& heads) {
+  return heads.is_array() && std::all_of(heads.begin(), heads.end(), is_head_figures);
+}
+
+}  // namespace
+
+void check_record_line(std::string_view line, const std::string& where) {
+  RecordChecker(where).check(parsed_line(line, where));
+}
+
+bool is_heads_line(std::string_view line) {
+  return line.starts_with(kHeadsBegin);
+}
+
+void check_heads_line(std::string_view line, const std::string& where) {
+  const Json heads = parsed_line(line, where);
+  if (!heads.contains("version") || heads["version"] != 1 || !heads.contains("sentences") ||
+      !heads["sentences"].is_number_unsigned()) {
+    throw InputError(
+        "{}: expected figures of heads (\"attn-demo.heads\", version 1) with sentences", where);
+  }
+  for (const char* kind : {"encoder_self", "decoder_self", "cross"}) {
+    const auto found = heads.find(kind);
+    if (found == heads.end() || !found->is_array() ||
+        !std::all_of(found->begin(), found->end(), is_layer_figures)) {
+      throw InputError("{}: {} is not an object of numbers for each layer and head", where, kind);
+    }
+  }
 }
 
 }  // namespace attn

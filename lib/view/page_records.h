@@ -11,4 +11,11 @@ namespace attn {
 /// `where`, naming the key, what was found and what was expected. Keys that are not known pass.
 void check_record_line(std::string_view line, const std::string& where);
 
+/// Whether a line begins as the figures of all heads over several sentences do, which --report adds
+/// after the records (head_report_json).
+bool is_heads_line(std::string_view line);
+
+/// Whether those figures are numbers or null, by kind, layer and head. InputError as above.
+void check_heads_line(std::string_view line, const std::string& where);
+
 }  // namespace attn

@@ -122,8 +122,8 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
 TEST_CASE("an experiment goes into every view, before and after") {
   const TemporaryDirectory scene;
   const Result result =
-      good({kSentence, "--max-length", "8", "--without", "cross:1:0", "--without", "decoder:0",
-            "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
+      good({kSentence, "--max-length", "8", "--beam", "2", "--without", "cross:1:0", "--without",
+            "decoder:0", "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
             scene.file("e.svg"), "--csv", scene.file("csv")});
   CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
   CHECK(result.out.find("layer 1 of") == std::string::npos);  // the maps went to the files
@@ -131,6 +131,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
   const Json records = page_data(scene.file("e.html"))["records"];
   REQUIRE(records.size() == 2);
   CHECK(!records[0].contains("changes"));
+  CHECK(!records[0].contains("search"));
   CHECK(records[1]["changes"] == Json::array({"without cross:1:0", "without decoder:0"}));
   for (std::size_t i = 0; i < 2; ++i) {
     CAPTURE(i);
@@ -310,6 +311,35 @@ TEST_CASE("page: records written before, and a training run's moments") {
   const Json page = page_data(scene.file("p.html"));
   REQUIRE(page["records"].size() == 2);
   CHECK(page["records"][1] == record);
+  CHECK(!page.contains("heads"));  // of one sentence, and there are two files
+}
+
+TEST_CASE("page: the figures over all sentences of a file go with it") {
+  const TemporaryDirectory scene;
+  good(
+      {kSentence, "The group", "--max-length", "8", "--report", "--json", scene.file("two.jsonl")});
+  const std::vector<std::string> lines = lines_of(read(scene.file("two.jsonl")));
+  REQUIRE(lines.size() == 3);
+  const auto page = [&] {
+    return run_program({.args = {"page", scene.file("two.jsonl"), "--html", scene.file("p.html")}});
+  };
+  REQUIRE(page().code == kDone);
+  CHECK(page_data(scene.file("p.html"))["heads"] == Json::parse(lines[2]));
+  const std::string records = lines[0] + "\n" + lines[1] + "\n";
+  for (const auto& [found, wrong] : std::vector<std::pair<std::string, std::string>>{
+           {"\"entropy\":", "\"entropy\":\"\",\"old\":"},
+           {"\"sentences\":2", "\"sentences\":-2"},
+           {"\"cross\":", "\"crossed\":"},
+           {"\"version\":1", "\"version\":2"}}) {
+    CAPTURE(wrong);
+    std::string heads = lines[2];
+    REQUIRE(heads.find(found) != std::string::npos);
+    heads.replace(heads.find(found), found.size(), wrong);
+    scene.write("two.jsonl", records + heads + "\n");
+    const Result refused = page();
+    CHECK(refused.code == kInput);
+    CHECK(refused.err.find("two.jsonl:3: ") != std::string::npos);
+  }
 }
 
 TEST_CASE("page: what is no record is refused, line and key named") {
