@@ -1,7 +1,6 @@
 // attn-demo evaluate: BLEU and chrF of a test set, translated by a model or given as lines.
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 
 #include "arguments.h"
@@ -94,12 +93,7 @@ void check_options(const EvaluateOptions& o) {
                                             {"--target", &o.target},
                                             {"--gold", &o.gold},
                                             {"--hypotheses", &o.hypotheses}}) {
-      std::error_code none;
-      if (std::filesystem::equivalent(*file, *input, none) &&
-          std::filesystem::is_regular_file(*file, none)) {
-        throw UsageError("{} {} would overwrite the file of {}; give it another name", name,
-                         printable(*file), input_name);
-      }
+      refuse_overwriting(name, *file, input_name, *input);
     }
   }
   if (!o.output.empty() && o.output == o.json) {

@@ -21,29 +21,30 @@ struct PageOptions {
 };
 
 void run_page(const PageOptions& options) {
+  for (const std::string& path : options.records) {
+    refuse_overwriting("--html", options.out, "RECORDS", path);
+  }
   OutputFile file(options.out);
   PageContent content(options.out);
-  std::string heads;
+  std::string heads;  // the last line, where it has the figures over all before it
   for (const std::string& path : options.records) {
     const std::string text = read_file(path, PageContent::most_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);
       if (is_heads_line(lines[i])) {
-        check_heads_line(lines[i], where);
-        heads = lines[i];
+        const bool all = check_heads_line(lines[i], where) <= content.lines().size();
+        if (all && i + 1 == lines.size() && options.records.size() == 1) heads = lines[i];
         continue;
       }
-      check_record_line(lines[i], where);
-      content.add(std::string(lines[i]));
+      for (std::string& record : page_record_lines(lines[i], where)) content.add(std::move(record));
     }
   }
   if (content.lines().empty()) {
     throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
                      printable(options.records.front()));
   }
-  // Figures over all sentences of one file are not those of several, nor of a single record.
-  if (options.records.size() > 1 || content.lines().size() == 1) heads.clear();
+  if (content.lines().size() == 1) heads.clear();
   file.write(page_html(content.lines(), heads));
   file.commit();
 }

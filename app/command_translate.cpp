@@ -180,10 +180,6 @@ class TranslateCommand {
   void add_to_files(const WhatIfRecord& record) {
     std::vector<AttentionRecord> records = what_if_records(record);
     if (!view_.html.empty()) {
-      // One head aligns both, so that they can be compared: the best before the change.
-      HeadStatistics statistics;
-      statistics.add(records.front());
-      alignment_->choice = resolve(alignment_->choice, statistics.report());
       for (AttentionRecord& each : records) annotate(each, {true, alignment_});
     }
     files_->add(record, records);

@@ -137,10 +137,11 @@ void ViewFiles::add(const AttentionRecord& record) {
 
 void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records) {
   if (json_) json_->write(what_if_json(record));
-  for (const AttentionRecord& each : records) {
-    if (html_) page_.add(to_json_line(each));
-    draw(each);
+  if (html_) {
+    for (const AttentionRecord& each : records) page_.add(to_json_line(each));
   }
+  draw(record.before);
+  draw(record.after);
 }
 
 void ViewFiles::draw(const AttentionRecord& record) {
@@ -176,7 +177,15 @@ void ViewFiles::deliver(Picture& picture, const std::string& name_part, const st
   if (picture.path == "-") {
     throw UsageError("several pictures do not go to stdout; name a file, which the others join");
   }
-  write_file(with_part(picture.path, name_part), bytes);
+  const std::string path = with_part(picture.path, name_part);
+  for (const std::string* other : {&options_.json, &options_.html, &options_.svg, &options_.png}) {
+    if (*other == path) {
+      throw UsageError(
+          "two outputs are called {}: one of several pictures is; name the other otherwise",
+          printable(path));
+    }
+  }
+  write_file(path, bytes);
 }
 
 void ViewFiles::finish(const std::string& heads) {

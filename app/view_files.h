@@ -48,7 +48,8 @@ class ViewFiles {
   void choose(const ShowSelection& selection);
 
   void add(const AttentionRecord& record);
-  /// The experiment to the JSON, and its `records` (what_if_records) to everything else.
+  /// An experiment: its `records` (what_if_records) make the page, and before and after everything
+  /// else.
   void add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records);
 
   /// After the last record: writes what needs all of them, and puts every file in its place.

@@ -55,7 +55,7 @@ Swap parse_swap(const std::string& text) {
   const std::size_t sign = text.find('=');
   const std::optional<int> position =
       sign == std::string::npos ? std::nullopt : parse_index(text.substr(0, sign));
-  if (!position || sign + 1 == text.size()) {
+  if (!position || text.find_first_not_of(" \t", sign + 1) == std::string::npos) {
     throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)",
                      printable(text));
   }

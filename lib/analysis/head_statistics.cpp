@@ -29,6 +29,11 @@ bool has_text(const std::vector<Word>& words) {
                      [](const Word& word) { return word.kind != WordKind::special; });
 }
 
+/// Softmax gives no row of zeros: an experiment has switched the head off, and it looks nowhere.
+bool is_off(std::span<const float> weights) {
+  return std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; });
+}
+
 /// How far key j is from query i's place, in keys.
 double distance_of(int i, int j, const AttentionMaps& maps) {
   if (maps.queries == maps.keys) return std::abs(i - j);
@@ -168,6 +173,7 @@ void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int que
     ++skipped_rows_;
     return;
   }
+  if (is_off(row)) return;
   const int visible = keys.causal ? query + 1 : maps.keys;
   double distance = 0;
   double farthest = 0;
@@ -196,6 +202,7 @@ void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords
   const std::vector<Word> target_read = as_read(target, cross.queries);
   std::vector<HeadSums>& sums = kinds_[static_cast<std::size_t>(AttentionKind::cross)].sums;
   for (std::size_t place = 0; place < sums.size(); ++place) {
+    if (is_off(cross.map(0, static_cast<int>(place)))) continue;
     const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
     add_to(sums[place].written, return_chance(merge_to_words(pieces, target, source)));
     add_to(sums[place].read, return_chance(merge_to_words(pieces, target_read, source)));

@@ -94,6 +94,7 @@ struct TokenSequence {
 /// One translation with its maps. Row t of the decoder's maps is the step that produced tokens[t].
 struct HypothesisRecord {
   std::string text;
+  bool replayed = false;         ///< of an experiment: found before the change, not under it
   TokenSequence produced;        ///< L tokens, normally ending in "</s>"
   float score = 0;               ///< the search's score, as `generate` reports it
   std::vector<float> log_probs;  ///< natural log-softmax of each produced token, L of them

@@ -69,10 +69,13 @@ PictureText text_of(const AttentionRecord& record, const MapChoice& choice) {
       "the larger its weight.";
   text.sentences = sentence_lines(record, choice.hypothesis);
   if (choice.kind == AttentionKind::encoder_self) text.sentences.resize(1);
+  if (!record.changes.empty()) {
+    text.sentences.push_back(fmt::format("changed: {}", fmt::join(record.changes, ", ")));
+  }
   text.model = model_line(record.model);
   if (choice.kind != AttentionKind::encoder_self && record.hypotheses.size() > 1) {
-    text.model = fmt::format("hypothesis {} of 0–{} · {}", choice.hypothesis,
-                             record.hypotheses.size() - 1, text.model);
+    text.model = fmt::format("translation {} of {} · {}", choice.hypothesis + 1,
+                             record.hypotheses.size(), text.model);
   }
   return text;
 }

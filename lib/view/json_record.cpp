@@ -98,6 +98,7 @@ std::size_t estimated_size(const AttentionRecord& record) {
 void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
   out += "{\"text\":";
   append_string(out, hypothesis.text);
+  if (hypothesis.replayed) out += ",\"replayed\":true";
   out += ',';
   append_tokens(out, hypothesis.produced);
   out += ",\"score\":";

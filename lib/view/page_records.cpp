@@ -155,6 +155,16 @@ Json parsed_line(std::string_view line, const std::string& where) {
   }
 }
 
+/// The first translation under a change joins those that the change gave.
+void add_replayed(Json& hypotheses, Json replayed) {
+  const Json ids = replayed.is_object() ? replayed.value("ids", Json()) : Json();
+  for (const Json& hypothesis : hypotheses) {
+    if (hypothesis["ids"] == ids) return;
+  }
+  if (replayed.is_object()) replayed["replayed"] = true;
+  hypotheses.push_back(std::move(replayed));
+}
+
 bool is_head_figures(const Json& figures) {
   return figures.is_object() && std::all_of(figures.begin(), figures.end(), [](const Json& value) {
            return value.is_number() || value.is_null();
@@ -167,15 +177,27 @@ bool is_layer_figures(const Json& heads) {
 
 }  // namespace
 
-void check_record_line(std::string_view line, const std::string& where) {
-  RecordChecker(where).check(parsed_line(line, where));
+std::vector<std::string> page_record_lines(std::string_view line, const std::string& where) {
+  Json read = parsed_line(line, where);
+  const RecordChecker checker(where);
+  if (!read.is_object() || read.value("format", Json()) != "attn-demo.what_if") {
+    checker.check(read);
+    return {std::string(line)};
+  }
+  Json before = read.value("before", Json());
+  Json after = read.value("after", Json());
+  checker.check(before);
+  checker.check(after);
+  add_replayed(after["hypotheses"], read.value("replayed", Json()));
+  checker.check(after);
+  return {before.dump(), after.dump()};
 }
 
 bool is_heads_line(std::string_view line) {
   return line.starts_with(kHeadsBegin);
 }
 
-void check_heads_line(std::string_view line, const std::string& where) {
+std::size_t check_heads_line(std::string_view line, const std::string& where) {
   const Json heads = parsed_line(line, where);
   if (!heads.contains("version") || heads["version"] != 1 || !heads.contains("sentences") ||
       !heads["sentences"].is_number_unsigned()) {
@@ -189,6 +211,7 @@ void check_heads_line(std::string_view line, const std::string& where) {
       throw InputError("{}: {} is not an object of numbers for each layer and head", where, kind);
     }
   }
+  return heads["sentences"].get<std::size_t>();
 }
 
 }  // namespace attn

@@ -129,9 +129,6 @@ std::vector<std::string> sentence_lines(const AttentionRecord& record, std::size
   if (hypothesis < record.hypotheses.size()) {
     lines.push_back("→ " + record.hypotheses[hypothesis].text);
   }
-  if (!record.changes.empty()) {
-    lines.push_back(fmt::format("changed: {}", fmt::join(record.changes, ", ")));
-  }
   return lines;
 }
 

@@ -86,6 +86,7 @@ std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
   };
   if (std::none_of(after.hypotheses.begin(), after.hypotheses.end(), same)) {
     after.hypotheses.push_back(record.replayed);
+    after.hypotheses.back().replayed = true;
   }
   return {record.before, std::move(after)};
 }

@@ -231,6 +231,7 @@ TEST_CASE("what experiments refuse") {
   refuse("force with a sign", {"--force", "cross:1:1:-2=0"}, kUsage, {"--force"});
   refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
   refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});
+  refuse("a swap for nothing", {"--swap", "1= "}, kUsage, {"POSITION=WORD"});
   refuse("with --target", {"--without", "cross:1", "--target", "Die"}, kUsage, {"--target"});
   check_all({
       {"an experiment on two sentences",

@@ -140,8 +140,6 @@ TEST_CASE("an experiment goes into every view, before and after") {
       CHECK(records[i][key] == one[key]);
     }
     CHECK(records[i]["hypotheses"][0]["cross"] == one["hypotheses"][0]["cross"]);
-    CHECK(records[i]["hypotheses"][0]["alignment"]["from"] ==
-          records[0]["hypotheses"][0]["alignment"]["from"]);
     const std::string svg = read(scene.file(i == 0 ? "e-cross.svg" : "e-2-cross.svg"));
     check_picture(svg, one, "cross");
     CHECK((svg.find("changed: without cross:1:0, without decoder:0") != std::string::npos) ==
@@ -151,17 +149,65 @@ TEST_CASE("an experiment goes into every view, before and after") {
   // What this change makes of the first translation can be looked at beside it.
   const Json& after = records[1]["hypotheses"];
   REQUIRE(after.size() == 2);
+  CHECK(!after[0].contains("replayed"));
+  CHECK(after[1]["replayed"] == true);
+  // What is off has no figures, and never aligns.
+  const Json& off = after[0]["report"]["cross"][1][0];
+  for (const auto& [key, value] : off.items()) CHECK_MESSAGE(value.is_null(), key);
+  CHECK(after[0]["alignment"]["from"] != "cross:1:0");
   CHECK(after.back()["ids"] == experiment["replayed"]["ids"]);
   CHECK(after.back()["cross"] == experiment["replayed"]["cross"]);
   CHECK(after.back()["score"] == experiment["replayed"]["score"]);
   std::size_t cells = 0;
-  for (const Json& record : records) {
-    for (const Json& hypothesis : record["hypotheses"]) {
-      const Json& cross = hypothesis["cross"];
-      cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
-    }
+  for (const Json& record : records) {  // tables hold what was found alone
+    const Json& cross = record["hypotheses"][0]["cross"];
+    cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
   }
   CHECK(read_csv(read(scene.file("csv/cross.csv"))).size() == cells + 1);
+}
+
+TEST_CASE("page takes an experiment's JSON as its two records") {
+  const TemporaryDirectory scene;
+  good({kSentence, "--max-length", "8", "--without", "decoder:0", "--json", scene.file("e.json")});
+  const auto page = [&] {
+    return run_program({.args = {"page", scene.file("e.json"), "--html", scene.file("p.html")}});
+  };
+  const Result made = page();
+  REQUIRE_MESSAGE(made.code == kDone, made.err);
+  Json experiment = Json::parse(read(scene.file("e.json")));
+  const Json records = page_data(scene.file("p.html"))["records"];
+  REQUIRE(records.size() == 2);
+  CHECK(records[0] == experiment["before"]);
+  CHECK(records[1]["changes"] == experiment["changes"]);
+  REQUIRE(records[1]["hypotheses"].size() == 2);
+  CHECK(records[1]["hypotheses"][1]["cross"] == experiment["replayed"]["cross"]);
+  CHECK(records[1]["hypotheses"][1]["replayed"] == true);
+  for (const char* key : {"before", "after", "replayed"}) {
+    CAPTURE(key);
+    Json broken = experiment;
+    broken.erase(key);
+    scene.write("e.json", broken.dump() + "\n");
+    CHECK(page().code == kInput);
+  }
+}
+
+TEST_CASE("no output takes the place of another or of an input") {
+  const TemporaryDirectory scene;
+  good({kSentence, "--max-length", "4", "--json", scene.file("r.json")});
+  const std::string before = read(scene.file("r.json"));
+  const Result page =
+      run_program({.args = {"page", scene.file("r.json"), "--html", scene.file("r.json")}});
+  CHECK(page.code == kUsage);
+  CHECK(page.err.find("overwrite") != std::string::npos);
+  CHECK(read(scene.file("r.json")) == before);
+  for (const std::string name : {"q-2.svg", "q-cross.svg"}) {
+    const Result result = translate({kSentence, "The group", "--max-length", "4", "--show",
+                                     name == "q-2.svg" ? "cross" : "all", "--svg",
+                                     scene.file("q.svg"), "--html", scene.file(name)});
+    CHECK(result.code == kUsage);
+    CHECK(result.err.find(name) != std::string::npos);
+    CHECK(!std::filesystem::exists(scene.file(name)));
+  }
 }
 
 TEST_CASE("views of an empty stdin say that there is nothing to show") {
@@ -326,6 +372,13 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
   REQUIRE(page().code == kDone);
   CHECK(page_data(scene.file("p.html"))["heads"] == Json::parse(lines[2]));
   const std::string records = lines[0] + "\n" + lines[1] + "\n";
+  // Not the last line, or over more sentences than there are: they are of other records.
+  for (const std::string& text : {records + lines[2] + "\n" + lines[0] + "\n",
+                                  lines[2] + "\n" + records, lines[0] + "\n" + lines[2] + "\n"}) {
+    scene.write("two.jsonl", text);
+    REQUIRE(page().code == kDone);
+    CHECK(!page_data(scene.file("p.html")).contains("heads"));
+  }
   for (const auto& [found, wrong] : std::vector<std::pair<std::string, std::string>>{
            {"\"entropy\":", "\"entropy\":\"\",\"old\":"},
            {"\"sentences\":2", "\"sentences\":-2"},

@@ -287,6 +287,10 @@ def changed_records():
     after["changes"] = ["forced cross:1:2:3=0"]
     row = after["hypotheses"][0]["cross"][1][2][3]
     row[:] = [1.0] + [0.0] * (len(row) - 1)
+    for row in after["hypotheses"][0]["cross"][0][1]:
+        row[:] = [0.0] * len(row)
+    after["changes"].append("without cross:0:1")
+    after["hypotheses"][1]["replayed"] = True
     return [before, after]
 
 

@@ -69,19 +69,26 @@ class Steps(PageCase):
         self.open(name="changed")
         self.assertEqual(self.title(), "cross-attention \u00b7 layer 1 \u00b7 head 2")
         self.assertEqual(self.texts("#sentence-picker option"),
-            ["1. The group went home", "2. The group went home \u00b7 forced cross:1:2:3=0"])
+            ["1. The group went home",
+                "2. The group went home \u00b7 forced cross:1:2:3=0, without cross:0:1"])
         self.explain(3, 0)
         self.assertEqual(self.count("[data-step='changed']"), 0)
-        self.assertNotIn("forced cross:1:2:3=0", self.texts("#facts li"))
+        self.assertNotIn("forced cross:1:2:3=0, without cross:0:1", self.texts("#facts li"))
         self.browser.click("#sentence-picker option[value='1']")
         self.wait_for("the experiment", "return [...document.querySelectorAll('#facts li')].some(" +
-            "item => item.textContent === 'forced cross:1:2:3=0')")
+            "item => item.textContent === 'forced cross:1:2:3=0, without cross:0:1')")
+        self.assertEqual(["as before the change" in text for text in self.texts(".hypothesis")],
+            [False, True, False])
         self.explain(3, 0)
         self.assertEqual(self.step("recorded"), 1)
         self.assertLess(self.step("weight"), 0.99)
         self.assertIn("forced cross:1:2:3=0", self.texts("[data-step='changed']")[0])
         self.explain(2, 0)  # a row that nobody forced
         self.assertEqual(self.count("[data-step='changed']"), 0)
+        self.assertNotIn("Switched off", self.texts("#stage-says")[0])
+        self.choose("layer", 0)
+        self.choose("head", 1)
+        self.assertIn("Switched off (forced cross:1:2:3=0, without cross:0:1)", self.texts("#stage-says")[0])
 
     def test_every_number_of_some_cells(self):
         self.open()

@@ -193,7 +193,7 @@ TEST_CASE("pictures: title, sentences, model, axes and legend are text") {
   std::string second =
       checked_picture(attention_map_svg(record, {AttentionKind::cross, 1})).texts();
   std::replace(second.begin(), second.end(), '\n', ' ');  // it may be folded
-  CHECK(second.find("hypothesis 1 of 0–1 · en-de · random weights (seed 7) · update 300 · 2 + 2 "
+  CHECK(second.find("translation 2 of 2 · en-de · random weights (seed 7) · update 300 · 2 + 2 "
                     "layers") != std::string::npos);
   const std::string encoder =
       checked_picture(attention_map_svg(record, {AttentionKind::encoder_self})).texts();

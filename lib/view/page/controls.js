@@ -62,7 +62,7 @@ const controls = (() => {
 
   function updateHypotheses(record) {
     const host = find("hypotheses");
-    const key = JSON.stringify(record.hypotheses.map((hypothesis) => [hypothesis.text, hypothesis.score]));
+    const key = JSON.stringify(record.hypotheses.map(({ text, score, replayed }) => [text, score, replayed]));
     if (key !== hypothesisKey) {
       hypothesisKey = key;
       const several = record.hypotheses.length > 1;
@@ -74,6 +74,7 @@ const controls = (() => {
               on: { change: () => change({ hypothesis: i, branch: null }) } }),
           several ? make("span", { class: "rank number", text: i + 1 }) : null,
           make("span", { class: "hypothesis-text" }, dataText(printable(hypothesis.text) || "(empty)")),
+          hypothesis.replayed ? make("span", { class: "quiet", text: "as before the change" }) : null,
           make("span", { class: "score number", title: "score: log-probability ÷ length^penalty" },
             make("span", { class: "unseen", text: "score " }), fixed(hypothesis.score, 4)))));
     }

@@ -27,11 +27,13 @@ const heatMap = (() => {
     const smallest = state.digits === "exact" ? 92 : 11;
     let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
     const level = labelWidth + 10 <= width;  // labels lie level where they fit, else they lean
-    const lean = level ? 0 : Math.ceil(labelWidth * 0.71);
+    let lean = level ? 0 : Math.ceil(labelWidth * 0.71);
     if (!level && width > smallest) width = Math.max(smallest,
         Math.min(width, Math.floor((room - lean) / m)));
+    const upright = !level && width < 19;  // leaning labels are that far apart, or lie on each other
+    if (upright) lean = 4;
     const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
-    return { headWidth, width, height, level, top: level ? 28 : lean + 16, right: lean,
+    return { headWidth, width, height, level, upright, top: level ? 28 : (upright ? labelWidth : lean) + 16, right: lean,
         numbers: state.digits !== "none" && width >= 29 };
   }
 
@@ -139,6 +141,7 @@ const heatMap = (() => {
     }
     grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
     grid.classList.toggle("is-level", layout.level);
+    grid.classList.toggle("is-upright", layout.upright);
     columnHeads.forEach((head, k) =>
         { head.style.left = `${layout.headWidth + (layout.level ? k : k + 0.5) * layout.width}px`; });
     fillRow(at.row);

@@ -166,7 +166,7 @@ const reportView = (() => {
       find("to-report").hidden = find("report").hidden;
       const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
       find("report-says").textContent = !report ? "" : `What each head does, ${over}.` +
-        (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best." : "");
+        (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best; those that pair words better with what they read come last." : "");
       replaceChildren(host, report ? table(report) : "", links || "");
     }
     mark();

@@ -114,7 +114,7 @@ const stage = (() => {
   function update() {
     if (shownKey !== scene.key) pointed = null;
     find("stage-title").textContent = scene.title;
-    find("stage-says").textContent = KINDS[scene.kind].says + (scene.words ? "" : pieceHint());
+    find("stage-says").textContent = KINDS[scene.kind].says + (scene.words ? "" : pieceHint()) + offHint();
     find("word-rule").hidden = !scene.words;
     const nothing = scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
@@ -136,6 +136,12 @@ const stage = (() => {
     moveTo(scene.matrix);
     highlight();
     drawLegend();
+  }
+
+  /** Softmax gives no map of zeros: an experiment has switched the head off. */
+  function offHint() {
+    const off = scene.matrix && scene.matrix.w.length > 0 && scene.matrix.w.every((weight) => weight === 0);
+    return off ? ` Switched off (${printable(changesOf(scene.record))}): it looks nowhere.` : "";
   }
 
   function pieceHint() {

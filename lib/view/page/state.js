@@ -89,8 +89,9 @@ function putCellRight() {
 
 /** The head that an experiment of this page changed first: {kind, layer, head}, or null. */
 function changedHead() {
-  for (const { changes } of sentences) {
-    const found = /\b(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(changes);
+  const changes = sentences.flatMap(({ moments }) => moments[0].changes || []);
+  for (const change of changes) {
+    const found = /^(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(change);
     if (found) return { kind: CHOICES.kind.find((kind) => kind.startsWith(found[1])), layer: Number(found[2]),
         head: Number(found[3] || 0) };
   }
