@@ -33,8 +33,10 @@ void run_page(const PageOptions& options) {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);
       if (is_heads_line(lines[i])) {
-        const bool all = check_heads_line(lines[i], where) <= content.lines().size();
-        if (all && i + 1 == lines.size() && options.records.size() == 1) heads = lines[i];
+        const std::size_t sentences = check_heads_line(lines[i], where);
+        const std::size_t records = content.lines().size();
+        const bool ends_all = options.records.size() == 1 && i + 1 == lines.size();
+        if (ends_all && records > 1 && sentences <= records) heads = lines[i];
         continue;
       }
       for (std::string& record : page_record_lines(lines[i], where)) content.add(std::move(record));
@@ -44,7 +46,6 @@ void run_page(const PageOptions& options) {
     throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
                      printable(options.records.front()));
   }
-  if (content.lines().size() == 1) heads.clear();
   file.write(page_html(content.lines(), heads));
   file.commit();
 }

@@ -57,8 +57,6 @@ class TranslateCommand {
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
     selection_ = parse_show(view_.show);
-    const bool quiet = from_stdin_ || view_.beyond_json();
-    if (view_.show.empty() && quiet) selection_ = parse_show({"none"});
     options.search.use_threads();
     files_ = std::make_unique<ViewFiles>(view_);
     model_ = load_or_make(options.source);
@@ -71,12 +69,14 @@ class TranslateCommand {
     if (alignment_) check_alignment_choice(alignment_->choice, summary);
     if (!view_.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
     changes_ = options.what_if.changes(summary);
-    if (options.what_if.given() && view_.show.empty()) {
-      files_->choose(options.what_if.selection(changes_));
-      if (!quiet) selection_ = options.what_if.selection(changes_);
-    } else {
+    if (!view_.show.empty()) {
       files_->choose(selection_);
+      return;
     }
+    if (options.what_if.given()) selection_ = options.what_if.selection(changes_);
+    files_->choose(selection_);
+    // The terminal stays quiet where views go elsewhere.
+    if (from_stdin_ || view_.beyond_json()) selection_ = parse_show({"none"});
   }
 
   void run() {
@@ -159,10 +159,8 @@ class TranslateCommand {
   void run_what_if() {
     const std::string& sentence = options_.sentences.front();
     const PreparedSentence before = prepare(sentence, 0);
-    const CleanedText swapped = clean_text(options_.what_if.swapped(clean_text(sentence).text));
-    notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
     const PreparedSentence after =
-        options_.what_if.swap.empty() ? before : translator_->prepare(swapped.text);
+        options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
     WhatIfRecord record = translator_->what_if(before, after, changes_, detail_);
     record.after.changes = options_.what_if.described();
     add_to_files(record);
@@ -175,6 +173,12 @@ class TranslateCommand {
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
     output().write(fmt::format("\nAfter: {}\n\n", changes) +
                    render_maps(record.after, 0, selection_, style));
+  }
+
+  PreparedSentence prepare_swapped(const std::string& sentence) {
+    const CleanedText swapped = clean_text(options_.what_if.swapped(clean_text(sentence).text));
+    notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
+    return translator_->prepare(swapped.text);
   }
 
   void add_to_files(const WhatIfRecord& record) {

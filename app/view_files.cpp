@@ -178,7 +178,7 @@ void ViewFiles::deliver(Picture& picture, const std::string& name_part, const st
     throw UsageError("several pictures do not go to stdout; name a file, which the others join");
   }
   const std::string path = with_part(picture.path, name_part);
-  for (const std::string* other : {&options_.json, &options_.html, &options_.svg, &options_.png}) {
+  for (const std::string* other : options_.files()) {
     if (*other == path) {
       throw UsageError(
           "two outputs are called {}: one of several pictures is; name the other otherwise",

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "arguments.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -49,16 +52,14 @@ void ViewOptions::add_to(CLI::App& command) {
 
 void ViewOptions::check() const {
   int on_stdout = 0;
-  for (const std::string* file : {&json, &svg, &png, &html}) on_stdout += *file == "-" ? 1 : 0;
+  for (const std::string* file : files()) on_stdout += *file == "-" ? 1 : 0;
   if (on_stdout > 1) {
     throw UsageError("more than one of --json, --svg, --png and --html wants stdout; name files");
   }
-  const std::string* const files[] = {&json, &html, &svg, &png, &csv};
-  for (const std::string* one : files) {
-    for (const std::string* other : files) {
-      if (one < other && !one->empty() && *one != "-" && *one == *other) {
-        throw UsageError("two outputs name the same file, {}; give each its own", printable(*one));
-      }
+  std::set<std::string> names{csv};
+  for (const std::string* file : files()) {
+    if (!file->empty() && *file != "-" && !names.insert(*file).second) {
+      throw UsageError("two outputs name the same file, {}; give each its own", printable(*file));
     }
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
@@ -83,7 +84,8 @@ bool ViewOptions::aligns() const {
 }
 
 bool ViewOptions::stdout_alone() const {
-  return json == "-" || svg == "-" || png == "-" || html == "-";
+  const auto all = files();
+  return std::any_of(all.begin(), all.end(), [](const std::string* file) { return *file == "-"; });
 }
 
 bool ViewOptions::need_records() const {

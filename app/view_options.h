@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ struct ViewOptions {
   /// UsageError where two of them contradict each other or a value is none.
   void check() const;
 
+  /// What is written as one file, or as the first of several; "-" is stdout, empty is not asked
+  /// for.
+  std::array<const std::string*, 4> files() const { return {&json, &html, &svg, &png}; }
   /// Whether something is written to stdout instead of the translations.
   bool stdout_alone() const;
   /// Whether any of them but --show needs a record of the sentence.

@@ -37,7 +37,8 @@
 // the end symbol, and one that aligns what it reads has nothing to say to the row that reads the
 // start symbol. A head whose `read_alignment` is higher is one that reads.
 //
-// Rows that hold anything but finite numbers count nowhere. A sentence without a word contributes
+// Rows that hold anything but finite numbers count nowhere, nor do those of a head that an
+// experiment has switched off, which hold zeros. A sentence without a word contributes
 // nothing, and a translation without a word nothing to `alignment`.
 #pragma once
 

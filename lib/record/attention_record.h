@@ -137,8 +137,8 @@ struct ModelSummary {
 
 struct AttentionRecord {
   ModelSummary model;
-  /// What was changed in the model or the sentence for an experiment, as typed ("without
-  /// cross:1:3"); nothing in any other record.
+  /// What was changed in the model or the sentence for an experiment ("without cross:1:3"), one
+  /// each; nothing in any other record.
   std::vector<std::string> changes;
   std::string source_text;
   TokenSequence source;                                            ///< S tokens, ending in "</s>"

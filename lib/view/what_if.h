@@ -13,9 +13,9 @@ namespace attn {
 /// the change. Maps are drawn by render_maps().
 std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style);
 
-/// The experiment as two records, for the page: before and after. Where the change
-/// gave another translation, the first one, scored and watched under the change, joins those of
-/// `after`, so that the maps of one translation can be compared.
+/// The experiment as two records, for the page: before and after. Where the change gave another
+/// translation, the first one, scored and watched under the change, joins those of `after`, so that
+/// the maps of one translation can be compared.
 std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record);
 
 /// {"format": "attn-demo.what_if", …} on one line (docs/json.md).

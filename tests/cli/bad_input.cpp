@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 namespace attn::test {
@@ -32,6 +33,12 @@ std::string filled(std::string text, const TemporaryDirectory& scene) {
   replace_all(text, "{demo}", demo_config());
   replace_all(text, "{tokenizer}", demo_tokenizer());
   return text;
+}
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  REQUIRE_MESSAGE(file.good(), path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::vector<std::string> lines_of(const std::string& text) {

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "bad_input.h"
 
@@ -32,11 +31,6 @@ void without_rights() {
 /// Whether the program can be run without the right to write anywhere.
 bool permissions_hold() {
   return run_program({.args = {"--version"}, .in_child = without_rights}).code == 0;
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::string many_lines(int count) {
@@ -222,7 +216,7 @@ TEST_CASE("a failed run keeps the file that was there") {
   const Result failed = run_program(
       {.args = {"translate", "--config", demo_config(), "--heads", "5", "x", "--json", path}});
   CHECK(failed.code == kInput);
-  CHECK(read_text(path) == "mine\n");
+  CHECK(bytes_of(path) == "mine\n");
   CHECK(scene.entries() == 1);
 }
 
@@ -262,13 +256,11 @@ TEST_CASE("init is whole after each signal-free run and the same from the same s
     REQUIRE(made.code == kDone);
   }
   CHECK(listing(scene.file("a")) == listing(scene.file("b")));
-  CHECK(read_text(scene.file("a/model.safetensors")) ==
-        read_text(scene.file("b/model.safetensors")));
+  CHECK(bytes_of(scene.file("a/model.safetensors")) == bytes_of(scene.file("b/model.safetensors")));
   const Result other = run_program(
       {.args = {"init", "--config", demo_config(), "--seed", "4", "--out", scene.file("c")}});
   CHECK(other.code == kDone);
-  CHECK(read_text(scene.file("c/model.safetensors")) !=
-        read_text(scene.file("a/model.safetensors")));
+  CHECK(bytes_of(scene.file("c/model.safetensors")) != bytes_of(scene.file("a/model.safetensors")));
 }
 
 }  // namespace attn::test

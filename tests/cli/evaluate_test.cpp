@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "bad_input.h"
 
@@ -16,11 +15,6 @@ const std::string kTarget =
     "Die Gruppe ging nach Hause.\n\nWir\nzu dem a\nDie Gruppe der Kinder, 1.000,5\nging İ ΣΑΣ\n";
 const std::string kHypotheses =
     "Die Gruppe ging nach hause.\nleer\nWir\n\nDie Gruppe der Kinder, 1.000,5 -\nGING\u00a0i̇ ΣΑς\n";
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// A directory with a corpus and a model in it, and runs of evaluate there.
 struct Scene {
@@ -103,9 +97,9 @@ TEST_CASE("a model's translations are scored, written and counted") {
   CHECK(errors_of(plain).empty());
   const Result translated =
       run_program({.args = {"translate", "--model", scene.model}, .input = kSource});
-  CHECK(read_text(out) == translated.out);
+  CHECK(bytes_of(out) == translated.out);
   CHECK(lines_of(translated.out).size() == 6);
-  const Json report = Json::parse(read_text(json_file));
+  const Json report = Json::parse(bytes_of(json_file));
   check_same(plain.out, report);
   CHECK(report["translation"]["model"] == scene.model);
   CHECK(report["translation"]["tokens"] > 0);
@@ -126,7 +120,7 @@ TEST_CASE("search options, batches and threads are those of translate") {
     std::vector<std::string> more = {"--output", out, "--batch", size, "--threads", size};
     more.insert(more.end(), search.begin(), search.end());
     CHECK(scene.of_model(more).code == kDone);
-    CHECK(read_text(out) == expected);
+    CHECK(bytes_of(out) == expected);
   }
   const Json run = Json::parse(
       scene.of_model({"--beam", "3", "--length-penalty", "0.6", "--max-length", "7", "--json", "-"})

@@ -2,8 +2,6 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <fstream>
-#include <iterator>
 
 #include "bad_input.h"
 
@@ -16,11 +14,6 @@ const std::string kTarget = "Die Gruppe ging nach Hause";
 Result demo(std::vector<std::string> more, const std::string& input = "") {
   more.insert(more.begin(), {"translate", "--config", demo_config(), "--seed", "7"});
   return run_program({.args = std::move(more), .input = input});
-}
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 std::size_t count(const std::string& text, const std::string& part) {
@@ -102,10 +95,10 @@ TEST_CASE("--json FILE comes with the text and holds every layer and head") {
   const Result both = demo({"--show", "cross:0:1", "--json", path, kSource});
   CHECK(both.code == kDone);
   CHECK(both.out == text.out);
-  CHECK(read_text(path) == demo({"--json", "-", kSource}).out);
+  CHECK(bytes_of(path) == demo({"--json", "-", kSource}).out);
   CHECK(listing(scene.path()) == std::vector<std::string>{"maps.json"});
   CHECK(demo({"--json", path}, "We\nThe\n").out == demo({}, "We\nThe\n").out);
-  CHECK(lines_of(read_text(path)).size() == 2);
+  CHECK(lines_of(bytes_of(path)).size() == 2);
 }
 
 TEST_CASE("--heads splits the same columns in other ways") {

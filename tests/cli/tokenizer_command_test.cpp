@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 
 #include <filesystem>
-#include <fstream>
 
 #include "bad_input.h"
 
@@ -13,11 +12,6 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kToy = std::string(ATTN_SOURCE_DIR) + "/data/toy/";
-
-std::string read_text(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 /// tokenizer on the toy's training text, into `out`.
 Result train(const std::string& out, const std::vector<std::string>& more) {
@@ -79,7 +73,7 @@ TEST_CASE("whole words: every word of the toy, and a model that takes them") {
   CHECK(listing(scene.file("t")) == std::vector<std::string>{"source.spm", "target.spm",
                                                              "tokenizer_config.json",
                                                              "vocab.json"});
-  const Json vocabulary = Json::parse(read_text(scene.file("t/vocab.json")));
+  const Json vocabulary = Json::parse(bytes_of(scene.file("t/vocab.json")));
   CHECK(vocabulary.size() == 89);
   CHECK(vocabulary.at("</s>") == 0);
   CHECK(vocabulary.at("<unk>") == 1);
@@ -105,11 +99,11 @@ TEST_CASE("separate vocabularies: two files, filled up to one padding id") {
   CHECK(says(made, "filled up to 45"));
   CHECK(says(made, "fewer pieces than the 45 asked for"));
   CHECK(says(made, "target_vocab.json"));
-  const Json settings = Json::parse(read_text(scene.file("t/tokenizer_config.json")));
+  const Json settings = Json::parse(bytes_of(scene.file("t/tokenizer_config.json")));
   CHECK(settings.at("separate_vocabs") == true);
   CHECK(settings.at("source_lang") == "en_GB");
   for (const char* name : {"t/vocab.json", "t/target_vocab.json"}) {
-    const Json vocabulary = Json::parse(read_text(scene.file(name)));
+    const Json vocabulary = Json::parse(bytes_of(scene.file(name)));
     CHECK(vocabulary.size() == 46);
     CHECK(vocabulary.at("<pad>") == 45);
   }
@@ -126,11 +120,11 @@ TEST_CASE("unigram and BPE give the pieces asked for, the same each time") {
     CHECK(made.code == kDone);
     CHECK(says(made, type + " tokenizer, 70 pieces and <pad>"));
     CHECK_FALSE(says(made, "fewer"));
-    CHECK(Json::parse(read_text(out + "/vocab.json")).size() == 71);
+    CHECK(Json::parse(bytes_of(out + "/vocab.json")).size() == 71);
     REQUIRE(train(out + "2", {"--type", type, "--vocab-size", "70"}).code == kDone);
-    CHECK(read_text(out + "/source.spm") == read_text(out + "2/source.spm"));
+    CHECK(bytes_of(out + "/source.spm") == bytes_of(out + "2/source.spm"));
   }
-  CHECK(read_text(scene.file("unigram/source.spm")) != read_text(scene.file("bpe/source.spm")));
+  CHECK(bytes_of(scene.file("unigram/source.spm")) != bytes_of(scene.file("bpe/source.spm")));
 }
 
 TEST_CASE("a config gives files, type and size; --set changes them") {

@@ -81,12 +81,6 @@ Result interrupt(const TrainScene& scene, const std::string& out, const std::str
   return program.finish();
 }
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  REQUIRE_MESSAGE(file.good(), path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 CheckpointParts read_checkpoint(const std::string& path) {
   const std::string bytes = bytes_of(path);
   const std::size_t start = bytes.find('\n') + 1;

@@ -50,8 +50,6 @@ CheckpointParts read_checkpoint(const std::string& path);
 std::vector<std::uint64_t> checkpoints_of(const std::string& run);
 std::string newest_checkpoint_of(const std::string& run);
 
-std::string bytes_of(const std::string& path);
-
 /// The lines of a run's train.jsonl or probe.jsonl, each a JSON object, without the times in them.
 std::vector<Json> log_of(const std::string& run, const std::string& name = "train.jsonl");
 

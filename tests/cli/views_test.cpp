@@ -13,12 +13,6 @@ namespace {
 const std::string kSentence = "The group went home";
 const std::string kTarget = "Die Gruppe ging nach Hause";
 
-std::string read(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  REQUIRE_MESSAGE(in, path);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
 Result translate(std::vector<std::string> args, std::string input = "") {
   args.insert(args.begin(), {"translate", "--config", demo_config()});
   return run_program({.args = std::move(args), .input = std::move(input)});
@@ -32,7 +26,7 @@ Result good(std::vector<std::string> args, std::string input = "") {
 
 /// The data that a page holds.
 Json page_data(const std::string& path) {
-  const std::string page = read(path);
+  const std::string page = bytes_of(path);
   const std::string begin = R"(id="attn-data">)";
   const std::size_t at = page.find(begin);
   REQUIRE(at != std::string::npos);
@@ -103,12 +97,12 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
       good({kSentence, "--target", kTarget, "--show", "all", "--json", scene.file("m.json"),
             "--svg", scene.file("m.svg"), "--png", scene.file("m.png"), "--png-scale", "0.5",
             "--csv", scene.file("deep/csv"), "--html", scene.file("m.html")});
-  const Json record = Json::parse(read(scene.file("m.json")));
+  const Json record = Json::parse(bytes_of(scene.file("m.json")));
   for (const std::string kind : {"encoder", "decoder", "cross"}) {
     CAPTURE(kind);
-    check_picture(read(scene.file("m-" + kind + ".svg")), record, kind);
-    check_table(read(scene.file("deep/csv/" + kind + ".csv")), record, kind);
-    const std::string png = read(scene.file("m-" + kind + ".png"));
+    check_picture(bytes_of(scene.file("m-" + kind + ".svg")), record, kind);
+    check_table(bytes_of(scene.file("deep/csv/" + kind + ".csv")), record, kind);
+    const std::string png = bytes_of(scene.file("m-" + kind + ".png"));
     CHECK(png.starts_with("\x89PNG\r\n\x1a\n"));
     CHECK(png.find("IEND") != std::string::npos);
   }
@@ -127,7 +121,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
             scene.file("e.svg"), "--csv", scene.file("csv")});
   CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
   CHECK(result.out.find("layer 1 of") == std::string::npos);  // the maps went to the files
-  const Json experiment = Json::parse(read(scene.file("e.json")));
+  const Json experiment = Json::parse(bytes_of(scene.file("e.json")));
   const Json records = page_data(scene.file("e.html"))["records"];
   REQUIRE(records.size() == 2);
   CHECK(!records[0].contains("changes"));
@@ -140,7 +134,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
       CHECK(records[i][key] == one[key]);
     }
     CHECK(records[i]["hypotheses"][0]["cross"] == one["hypotheses"][0]["cross"]);
-    const std::string svg = read(scene.file(i == 0 ? "e-cross.svg" : "e-2-cross.svg"));
+    const std::string svg = bytes_of(scene.file(i == 0 ? "e-cross.svg" : "e-2-cross.svg"));
     check_picture(svg, one, "cross");
     CHECK((svg.find("changed: without cross:1:0, without decoder:0") != std::string::npos) ==
           (i == 1));
@@ -163,7 +157,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
     const Json& cross = record["hypotheses"][0]["cross"];
     cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
   }
-  CHECK(read_csv(read(scene.file("csv/cross.csv"))).size() == cells + 1);
+  CHECK(read_csv(bytes_of(scene.file("csv/cross.csv"))).size() == cells + 1);
 }
 
 TEST_CASE("page takes an experiment's JSON as its two records") {
@@ -174,7 +168,7 @@ TEST_CASE("page takes an experiment's JSON as its two records") {
   };
   const Result made = page();
   REQUIRE_MESSAGE(made.code == kDone, made.err);
-  Json experiment = Json::parse(read(scene.file("e.json")));
+  Json experiment = Json::parse(bytes_of(scene.file("e.json")));
   const Json records = page_data(scene.file("p.html"))["records"];
   REQUIRE(records.size() == 2);
   CHECK(records[0] == experiment["before"]);
@@ -194,12 +188,12 @@ TEST_CASE("page takes an experiment's JSON as its two records") {
 TEST_CASE("no output takes the place of another or of an input") {
   const TemporaryDirectory scene;
   good({kSentence, "--max-length", "4", "--json", scene.file("r.json")});
-  const std::string before = read(scene.file("r.json"));
+  const std::string before = bytes_of(scene.file("r.json"));
   const Result page =
       run_program({.args = {"page", scene.file("r.json"), "--html", scene.file("r.json")}});
   CHECK(page.code == kUsage);
   CHECK(page.err.find("overwrite") != std::string::npos);
-  CHECK(read(scene.file("r.json")) == before);
+  CHECK(bytes_of(scene.file("r.json")) == before);
   for (const std::string name : {"q-2.svg", "q-cross.svg"}) {
     const Result result = translate({kSentence, "The group", "--max-length", "4", "--show",
                                      name == "q-2.svg" ? "cross" : "all", "--svg",
@@ -234,10 +228,10 @@ TEST_CASE("a picture shows the head that --show names, of the hypothesis that is
   const TemporaryDirectory scene;
   good({kSentence, "--beam", "2", "--n-best", "2", "--hypothesis", "2", "--show", "decoder:1:0",
         "--svg", scene.file("h.svg"), "--json", scene.file("h.json")});
-  const Document picture(read(scene.file("h.svg")));
+  const Document picture(bytes_of(scene.file("h.svg")));
   REQUIRE(picture.find("g", "head").size() == 1);
   CHECK(picture.at(picture.find("g", "head")[0]).get("id") == "decoder-1-0-large");
-  const Json record = Json::parse(read(scene.file("h.json")));
+  const Json record = Json::parse(bytes_of(scene.file("h.json")));
   const Json& second = record["hypotheses"][1]["decoder_self"][1][0];
   const std::vector<int> cells = picture.find("g", "cell");
   std::size_t i = 0;
@@ -252,10 +246,10 @@ TEST_CASE("several sentences: a picture each, tables and a page together") {
   const TemporaryDirectory scene;
   good({"The group went home", "The group", "--svg", scene.file("m.svg"), "--csv", scene.file("t"),
         "--html", scene.file("p.html"), "--max-length", "8"});
-  CHECK(Document(read(scene.file("m.svg"))).texts().find("The group went home") !=
+  CHECK(Document(bytes_of(scene.file("m.svg"))).texts().find("The group went home") !=
         std::string::npos);
-  CHECK(Document(read(scene.file("m-2.svg"))).texts().find("The group\n") != std::string::npos);
-  CHECK(read_csv(read(scene.file("t/sentences.csv"))).size() == 3);
+  CHECK(Document(bytes_of(scene.file("m-2.svg"))).texts().find("The group\n") != std::string::npos);
+  CHECK(read_csv(bytes_of(scene.file("t/sentences.csv"))).size() == 3);
   const Json page = page_data(scene.file("p.html"));
   CHECK(page["records"].size() == 2);
   CHECK(page["heads"]["sentences"] == 2);
@@ -265,10 +259,10 @@ TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
   const TemporaryDirectory scene;
   good({kSentence, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
         "--json", scene.file("t.json"), "--html", scene.file("t.html")});
-  const Json record = Json::parse(read(scene.file("t.json")));
+  const Json record = Json::parse(bytes_of(scene.file("t.json")));
   const Json& nodes = record["search"]["nodes"];
   REQUIRE(nodes.size() > 6);
-  const Document picture(read(scene.file("t.svg")));
+  const Document picture(bytes_of(scene.file("t.svg")));
   std::size_t drawn = 0;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::string id = "node-" + std::to_string(i);
@@ -291,7 +285,7 @@ TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
     CHECK_MESSAGE(result.out.find(part) != std::string::npos, part);
   }
   CHECK(result.out.find("reads  → writes") == std::string::npos);  // no maps beside it
-  const std::vector<std::string> lines = lines_of(read(scene.file("r.jsonl")));
+  const std::vector<std::string> lines = lines_of(bytes_of(scene.file("r.jsonl")));
   REQUIRE(lines.size() == 3);
   CHECK(Json::parse(lines[0])["report"]["encoder_self"][0][0]["distance"].is_number());
   const Json all = Json::parse(lines[2]);
@@ -335,7 +329,7 @@ TEST_CASE("best is the best head of all sentences together") {
   const TemporaryDirectory scene;
   const std::string input = "The group went home\nThe group\nhome\n";
   good({"--max-length", "8", "--align", "--report", "--json", scene.file("b.jsonl")}, input);
-  const std::vector<std::string> lines = lines_of(read(scene.file("b.jsonl")));
+  const std::vector<std::string> lines = lines_of(bytes_of(scene.file("b.jsonl")));
   REQUIRE(lines.size() == 4);
   const Json best = Json::parse(lines[3])["best"][0];
   const std::string name = "cross:" + best["layer"].dump() + ":" + best["head"].dump();
@@ -347,7 +341,7 @@ TEST_CASE("best is the best head of all sentences together") {
 TEST_CASE("page: records written before, and a training run's moments") {
   const TemporaryDirectory scene;
   good({kSentence, "--max-length", "8", "--report", "--json", scene.file("one.json")});
-  Json record = Json::parse(lines_of(read(scene.file("one.json")))[0]);
+  Json record = Json::parse(lines_of(bytes_of(scene.file("one.json")))[0]);
   record["model"]["update"] = 7;
   scene.write("moment.jsonl", record.dump() + "\n");
   const Result result =
@@ -364,7 +358,7 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
   const TemporaryDirectory scene;
   good(
       {kSentence, "The group", "--max-length", "8", "--report", "--json", scene.file("two.jsonl")});
-  const std::vector<std::string> lines = lines_of(read(scene.file("two.jsonl")));
+  const std::vector<std::string> lines = lines_of(bytes_of(scene.file("two.jsonl")));
   REQUIRE(lines.size() == 3);
   const auto page = [&] {
     return run_program({.args = {"page", scene.file("two.jsonl"), "--html", scene.file("p.html")}});
@@ -398,7 +392,7 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
 TEST_CASE("page: what is no record is refused, line and key named") {
   const TemporaryDirectory made;
   good({kSentence, "--max-length", "8", "--json", made.file("one.json")});
-  const Json whole = Json::parse(read(made.file("one.json")));
+  const Json whole = Json::parse(bytes_of(made.file("one.json")));
   const auto refused = [&](const std::string& name, const std::string& part,
                            const std::function<void(Json&)>& change) {
     const std::string first = whole.dump();
@@ -500,7 +494,7 @@ TEST_CASE("hostile text goes through every view unharmed") {
   args.insert(args.end(), hostile.begin(), hostile.end());
   const Result result = good(args);
   CHECK(is_plain(result.out));
-  const std::vector<std::string> lines = lines_of(read(scene.file("m.json")));
+  const std::vector<std::string> lines = lines_of(bytes_of(scene.file("m.json")));
   REQUIRE(lines.size() == hostile.size() + 1);
   const Json page = page_data(scene.file("p.html"));
   REQUIRE(page["records"].size() == hostile.size());
@@ -510,7 +504,7 @@ TEST_CASE("hostile text goes through every view unharmed") {
     CHECK(page["records"][i] == record);
     const std::string number = i == 0 ? "" : "-" + std::to_string(i + 1);
     for (const std::string kind : {"encoder", "decoder", "cross"}) {
-      const std::string svg = read(scene.file("m" + number + "-" + kind + ".svg"));
+      const std::string svg = bytes_of(scene.file("m" + number + "-" + kind + ".svg"));
       const Document picture(svg);
       CHECK(picture.find("script").empty());
       for (const Node& node : picture.nodes) {
@@ -519,11 +513,11 @@ TEST_CASE("hostile text goes through every view unharmed") {
       CHECK(is_plain(svg));
     }
   }
-  const std::string html = read(scene.file("p.html"));
+  const std::string html = bytes_of(scene.file("p.html"));
   CHECK(html.find("<script>window") == std::string::npos);
   CHECK(html.find("<svg onload") == std::string::npos);
   CHECK(html.find('\x1b') == std::string::npos);
-  const std::vector<Row> sentences = read_csv(read(scene.file("csv/sentences.csv")));
+  const std::vector<Row> sentences = read_csv(bytes_of(scene.file("csv/sentences.csv")));
   REQUIRE(sentences.size() > hostile.size());
   for (const Row& row : sentences) {
     for (const std::string& field : row) CHECK((field.size() < 2 || field[0] != '='));

@@ -267,12 +267,7 @@ def several_records():
     made = main_records()[:2]
     heads = {"format": "attn-demo.heads", "version": 1, "sentences": 2}
     for owner in (made[1], made[1]["hypotheses"][0]):
-        heads.update(owner.get("report", {}))
-    if "cross" not in heads:
-        other = json.loads(json.dumps(made[0]))
-        add_report(other)
-        heads.update(other["report"])
-        heads.update(other["hypotheses"][0]["report"])
+        heads.update(owner["report"])
     for layer in heads["cross"]:
         for figures in layer:
             figures["alignment"], figures["read_alignment"] = shortest(1 - figures["alignment"]), 0.0
@@ -281,21 +276,20 @@ def several_records():
 
 
 def changed_records():
-    """An experiment: the sentence as it is, and with one query of one head put on one word."""
+    """An experiment: the sentence as it is, and with one query of one head put on one word, another head off."""
     before = main_records()[0]
     after = json.loads(json.dumps(before))
-    after["changes"] = ["forced cross:1:2:3=0"]
+    after["changes"] = ["forced cross:1:2:3=0", "without cross:0:1"]
     row = after["hypotheses"][0]["cross"][1][2][3]
     row[:] = [1.0] + [0.0] * (len(row) - 1)
     for row in after["hypotheses"][0]["cross"][0][1]:
         row[:] = [0.0] * len(row)
-    after["changes"].append("without cross:0:1")
     after["hypotheses"][1]["replayed"] = True
     return [before, after]
 
 
-MAKERS = {"changed": changed_records, "several": several_records, "main": main_records, "training": training_records, "hostile": hostile_records,
-    "empty": empty_records,
+MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
+          "several": several_records, "changed": changed_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 
 

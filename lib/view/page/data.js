@@ -16,7 +16,7 @@ const KINDS = {
 };
 
 /** Sentences of the page, each with the moments of a training run it was recorded at (mostly one):
- *  [{text, name, changes, moments: [record, …]}], moments in the order of their updates. */
+ *  [{text, name, moments: [record, …]}], moments in the order of their updates. */
 let sentences = [];
 
 /** The figures of every head over all sentences (attn-demo.heads), or null. */
@@ -44,8 +44,7 @@ function groupMoments(records) {
       run.moments.push(record);
       continue;
     }
-    const sentence = { text: record.source.text, name: record.model.name, changes: changesOf(record),
-        moments: [record] };
+    const sentence = { text: record.source.text, name: record.model.name, moments: [record] };
     found.push(sentence);
     if (update !== undefined) runs.set(key, sentence);
   }

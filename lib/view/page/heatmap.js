@@ -33,7 +33,8 @@ const heatMap = (() => {
     const upright = !level && width < 19;  // leaning labels are that far apart, or lie on each other
     if (upright) lean = 4;
     const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
-    return { headWidth, width, height, level, upright, top: level ? 28 : (upright ? labelWidth : lean) + 16, right: lean,
+    const top = level ? 28 : (upright ? labelWidth : lean) + 16;
+    return { headWidth, width, height, level, upright, top, right: lean,
         numbers: state.digits !== "none" && width >= 29 };
   }
 
