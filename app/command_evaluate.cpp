@@ -17,7 +17,7 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translate_all.h"
-#include "view/head_report.h"
+#include "view/terminal/head_report.h"
 
 namespace attn {
 namespace {

@@ -15,8 +15,8 @@
 #include "model_source.h"
 #include "search_options.h"
 #include "sentence_notes.h"
-#include "view/explanation_json.h"
-#include "view/explanation_text.h"
+#include "view/data/explanation_json.h"
+#include "view/terminal/explanation_text.h"
 
 namespace attn {
 namespace {

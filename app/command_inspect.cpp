@@ -11,7 +11,7 @@
 #include "config/report_output.h"
 #include "console.h"
 #include "model_source.h"
-#include "view/inspect_report.h"
+#include "view/terminal/table_text.h"
 
 namespace attn {
 namespace {

@@ -8,8 +8,8 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
-#include "view/page_html.h"
-#include "view/page_records.h"
+#include "view/page/page_html.h"
+#include "view/page/page_records.h"
 #include "view_files.h"
 
 namespace attn {

@@ -15,8 +15,8 @@
 #include "train/trainer.h"
 #include "train/training_memory.h"
 #include "training_progress.h"
-#include "view/curve_svg.h"
-#include "view/json_record.h"
+#include "view/data/json_record.h"
+#include "view/svg/curve_svg.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "view/terminal.h"
+#include "view/terminal/terminal.h"
 
 namespace attn {
 

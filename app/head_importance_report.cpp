@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "config/report_output.h"
 #include "console.h"
-#include "view/inspect_report.h"
+#include "view/terminal/table_text.h"
 
 namespace attn {
 namespace {

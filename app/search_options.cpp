@@ -4,8 +4,8 @@
 
 #include "arguments.h"
 #include "base/error.h"
-#include "base/matmul.h"
 #include "base/utf8.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

@@ -11,12 +11,12 @@
 #include "base/utf8.h"
 #include "console.h"
 #include "raster/svg_png.h"
-#include "view/attention_csv.h"
-#include "view/attention_svg.h"
-#include "view/json_record.h"
-#include "view/page_html.h"
-#include "view/search_tree_svg.h"
-#include "view/what_if.h"
+#include "view/data/attention_csv.h"
+#include "view/data/json_record.h"
+#include "view/page/page_html.h"
+#include "view/svg/attention_svg.h"
+#include "view/svg/search_tree_svg.h"
+#include "view/terminal/what_if.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "translate/translator.h"
-#include "view/terminal.h"
+#include "view/terminal/terminal.h"
 
 namespace attn {
 

@@ -2,8 +2,8 @@
 //   build/bench/bench/bench_kernels
 #include <benchmark/benchmark.h>
 
-#include "base/matmul.h"
 #include "base/random.h"
+#include "compute/matmul.h"
 
 using namespace attn;
 

@@ -1,5 +1,5 @@
 # Writes OUTPUT, a .cpp that holds files as string literals under the names of
-# lib/view/page_sources.h. Run as
+# lib/view/page/page_sources.h. Run as
 #   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=text.js,dom.js,… -P embed_page.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -22,7 +22,7 @@ foreach(name IN LISTS names)
 endforeach()
 
 file(WRITE "${OUTPUT}" "// Made by cmake/embed_page.cmake from lib/view/page; do not edit.
-#include \"view/page_sources.h\"
+#include \"view/page/page_sources.h\"
 
 #include <array>
 

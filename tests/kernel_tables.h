@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "base/kernels.h"
+#include "compute/kernels.h"
 #include "random_matrix.h"
 
 namespace attn::test {

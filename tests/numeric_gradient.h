@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 #include "nn/dropout.h"
 #include "nn/layer_norm.h"
 #include "random_matrix.h"

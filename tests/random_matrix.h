@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/random.h"
-#include "base/tensor.h"
+#include "compute/tensor.h"
 
 namespace attn::test {
 

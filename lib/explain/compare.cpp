@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/kernels.h"
+#include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 #include "model/packed_tokens.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/kernels.h"
+#include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 

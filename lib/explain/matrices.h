@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/matmul.h"
-#include "base/tensor.h"
+#include "compute/matmul.h"
+#include "compute/tensor.h"
 #include "record/explanation.h"
 
 namespace attn {

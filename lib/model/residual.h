@@ -1,7 +1,7 @@
 // A sub-layer's surroundings in training: dropout, the residual sum and the norm.
 #pragma once
 
-#include "base/buffer.h"
+#include "compute/buffer.h"
 #include "nn/dropout.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"

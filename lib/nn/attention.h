@@ -24,9 +24,9 @@
 #include <span>
 #include <vector>
 
-#include "base/buffer.h"
-#include "base/kernels.h"
-#include "base/matmul.h"
+#include "compute/buffer.h"
+#include "compute/kernels.h"
+#include "compute/matmul.h"
 #include "nn/attention_observer.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/attention_kind.h"
-#include "base/tensor.h"
+#include "compute/tensor.h"
 
 namespace attn {
 

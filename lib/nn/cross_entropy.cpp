@@ -3,7 +3,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

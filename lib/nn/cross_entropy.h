@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "base/tensor.h"
+#include "compute/tensor.h"
 
 namespace attn {
 

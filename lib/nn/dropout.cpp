@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "base/matmul.h"
 #include "base/random.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

@@ -1,12 +1,12 @@
 // Dropout (Srivastava et al. 2014): in training, every number is set to 0 with probability p and
 // otherwise multiplied by 1 / (1 − p), so that its expectation stays.
 //
-// The mask is a hash of a key and the number's index (base/dropout_hash.h). Forward and backward
+// The mask is a hash of a key and the number's index (compute/dropout_hash.h). Forward and backward
 // are therefore the same function, and nothing is remembered in between.
 #pragma once
 
-#include "base/kernels.h"
-#include "base/tensor.h"
+#include "compute/kernels.h"
+#include "compute/tensor.h"
 
 namespace attn {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

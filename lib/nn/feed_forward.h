@@ -2,7 +2,7 @@
 // equation 2, with a choice of activation).
 #pragma once
 
-#include "base/buffer.h"
+#include "compute/buffer.h"
 #include "config/model_config.h"
 #include "nn/dropout.h"
 #include "nn/linear.h"

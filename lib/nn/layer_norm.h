@@ -2,7 +2,7 @@
 // weighted and shifted column by column.
 #pragma once
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

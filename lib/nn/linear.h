@@ -1,7 +1,7 @@
 // The affine map y = x · W + b, with W stored the way it is used: [in, out].
 #pragma once
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/lines.h"
-#include "base/threads.h"
 #include "base/utf8.h"
+#include "compute/threads.h"
 
 namespace attn {
 namespace {

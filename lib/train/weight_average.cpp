@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 
 namespace attn {
 namespace {

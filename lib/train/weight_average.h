@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/matmul.h"
+#include "compute/matmul.h"
 #include "config/train_config.h"
 #include "train/checkpoint.h"
 

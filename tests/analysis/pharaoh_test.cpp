@@ -8,7 +8,7 @@
 #include "analysis/small_record.h"
 #include "base/files.h"
 #include "check_error.h"
-#include "view/word_alignment.h"
+#include "view/data/word_alignment.h"
 
 namespace attn {
 namespace {

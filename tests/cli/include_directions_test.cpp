@@ -15,17 +15,19 @@ namespace {
 
 const std::map<std::string, std::set<std::string>> kAllowed{
     {"base", {}},
-    {"config", {"base"}},
-    {"text", {"base", "config"}},
-    {"nn", {"base", "config"}},
-    {"model", {"base", "config", "nn"}},
+    {"compute", {"base"}},
+    {"config", {"base", "compute"}},
+    {"text", {"base", "compute", "config"}},
+    {"nn", {"base", "compute", "config"}},
+    {"model", {"base", "compute", "config", "nn"}},
     {"record", {"base"}},
     {"analysis", {"base", "record"}},
     {"metrics", {}},
-    {"explain", {"base", "config", "nn", "model", "record"}},
-    {"translate", {"base", "config", "text", "nn", "model", "record"}},
-    {"train", {"base", "config", "text", "nn", "model", "record", "translate", "metrics"}},
-    {"view", {"base", "record"}},
+    {"explain", {"base", "compute", "config", "nn", "model", "record"}},
+    {"translate", {"base", "compute", "config", "text", "nn", "model", "record"}},
+    {"train",
+     {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
+    {"view", {"base", "config", "record"}},
     {"raster", {"base"}},
 };
 

@@ -8,8 +8,8 @@
 #include <cmath>
 #include <vector>
 
-#include "base/dropout_hash.h"
-#include "base/matmul.h"
+#include "compute/dropout_hash.h"
+#include "compute/matmul.h"
 #include "random_matrix.h"
 
 using namespace attn;

@@ -28,7 +28,7 @@ def close_shared():
 
 
 def write_page(name, lines):
-    """The page of these JSON lines, by lib/view/page_html."""
+    """The page of these JSON lines, by lib/view/page/page_html."""
     path = os.path.join(Shared.folder.name, name + ".html")
     with open(path, "wb") as page:
         subprocess.run([FIXTURE_PROGRAM], input="".join(line + "\n" for line in lines).encode(), stdout=page,

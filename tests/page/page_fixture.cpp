@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "view/page_html.h"
+#include "view/page/page_html.h"
 
 int main() {
   std::vector<std::string> lines;

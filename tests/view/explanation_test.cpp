@@ -5,9 +5,9 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
-#include "view/explanation_cells.h"
-#include "view/explanation_json.h"
-#include "view/explanation_text.h"
+#include "view/data/explanation_json.h"
+#include "view/terminal/explanation_cells.h"
+#include "view/terminal/explanation_text.h"
 
 namespace attn::test {
 namespace {

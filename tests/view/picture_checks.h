@@ -9,7 +9,7 @@
 
 #include "base/utf8.h"
 #include "view/expat_xml.h"
-#include "view/text_width.h"
+#include "view/svg/text_width.h"
 
 namespace attn::test {
 

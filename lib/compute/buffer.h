@@ -1,0 +1,39 @@
+// Memory for activations that is allocated once and used again by every batch.
+#pragma once
+
+#include "compute/matmul.h"
+
+namespace attn {
+
+/// A matrix whose memory grows and never shrinks: batches differ in size, and returning memory to
+/// the system after each would cost a page fault for every 4 kB of the next.
+class Buffer {
+ public:
+  /// [rows, columns], uninitialised where it grew.
+  MatrixRef resize(Index rows, Index columns) {
+    const auto count = static_cast<std::size_t>(rows * columns);
+    if (memory_.data() == nullptr || memory_.size() < count) {
+      memory_ = AlignedFloats();  // first, so that old and new are never there together
+      memory_ = AlignedFloats(count);
+    }
+    rows_ = rows;
+    columns_ = columns;
+    return *this;
+  }
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  float* row(Index t) const { return memory_.data() + t * columns_; }
+
+  operator MatrixRef() const { return Eigen::Map<Matrix>(memory_.data(), rows_, columns_); }
+  operator ConstMatrixRef() const {
+    return Eigen::Map<const Matrix>(memory_.data(), rows_, columns_);
+  }
+  MatrixRef view() const { return *this; }
+
+ private:
+  AlignedFloats memory_;
+  Index rows_ = 0;
+  Index columns_ = 0;
+};
+
+}  // namespace attn

@@ -1,0 +1,419 @@
+// The kernels themselves, written once over `Lanes`, sixteen floats, and included by one source
+// file an instruction set. Include only there: everything is in an unnamed namespace so that code
+// made for AVX-512 can never be linked into another table. For the same reason nothing here calls
+// an inline function of the standard library (hence __builtin_sqrtf and its like).
+//
+// The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
+// max, min, sum_of_lanes and so on) and the constants kPanelLanes and kRowBlock. sum_of_lanes adds
+// lane i and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table.
+#pragma once
+
+#include "compute/kernels.h"
+
+namespace attn {
+namespace {
+
+constexpr Index kLanes = 16;
+constexpr Index kPanelWidth = kPanelLanes * kLanes;
+
+/// Up to sixteen floats: a partial group is filled with zeros, and nothing beyond it is touched.
+inline Lanes load_n(const float* x, Index n) {
+  return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n);
+}
+
+inline void store_n(const Lanes& value, float* x, Index n) {
+  if (n == kLanes) {
+    value.store(x);
+  } else {
+    value.store_partial(x, n);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Products. One block of `Rows` rows by one panel stays in registers while `in` runs; each step
+// costs one load of the panel's row and one broadcast a row of x. The loops over registers must be
+// unrolled at every optimisation level: a register has no index.
+
+/// Adds a finished chain to y: the first one founds the sum, the last one brings the bias.
+template <int Rows>
+inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLanes], Index row,
+                      Index column, bool first_chain, bool last_chain) {
+#pragma GCC unroll 8
+  for (int c = 0; c < kPanelLanes; ++c) {
+    const Index first = column + c * kLanes;
+    const Index left = p.out - first < kLanes ? p.out - first : kLanes;
+    if (left <= 0) break;
+    const bool add_bias = last_chain && p.bias != nullptr;
+    const Lanes bias = add_bias ? load_n(p.bias + first, left) : Lanes::zero();
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      float* y = p.y + (row + r) * p.y_stride + first;
+      Lanes value = sum[r][c];
+      if (!first_chain) value = load_n(y, left) + value;
+      if (add_bias) value = value + bias;
+      store_n(value, y, left);
+    }
+  }
+}
+
+/// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
+/// kRowBlock for strips.
+template <int Rows, Index Step>
+void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
+  constexpr bool strips = Step != 1;
+  const Index row_stride = strips ? 1 : p.x_stride;
+  const float* x = p.x + row * (strips ? p.in : p.x_stride);
+  for (Index start = 0; start < p.in; start += p.chain) {
+    const Index end = start + p.chain < p.in ? start + p.chain : p.in;
+    Lanes sum[Rows][kPanelLanes];
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
+      for (int c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
+    }
+    for (Index k = start; k < end; ++k) {
+      Lanes value[Rows];
+#pragma GCC unroll 8
+      for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
+#pragma GCC unroll 8
+      for (int c = 0; c < kPanelLanes; ++c) {
+        const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
+#pragma GCC unroll 8
+        for (int r = 0; r < Rows; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
+      }
+    }
+    add_chain<Rows>(p, sum, row, column, start == 0 && !p.add, end == p.in);
+  }
+}
+
+template <int Rows, Index Step>
+void remaining_rows(const PanelProduct& p, const float* panel, Index row, Index column) {
+  if constexpr (Rows > 0) {
+    if (p.rows - row == Rows) {
+      block_product<Rows, Step>(p, panel, row, column);
+    } else {
+      remaining_rows<Rows - 1, Step>(p, panel, row, column);
+    }
+  }
+}
+
+template <Index Step>
+void rows_of_panel(const PanelProduct& p, const float* panel, Index column) {
+  Index row = 0;
+  for (; row + kRowBlock <= p.rows; row += kRowBlock) {
+    block_product<kRowBlock, Step>(p, panel, row, column);
+  }
+  remaining_rows<kRowBlock - 1, Step>(p, panel, row, column);
+}
+
+void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
+  for (Index index = first_panel; index < last_panel; ++index) {
+    const float* panel = p.panels + index * p.panel_rows * kPanelWidth;
+    if (p.strips) {
+      rows_of_panel<kRowBlock>(p, panel, index * kPanelWidth);
+    } else {
+      rows_of_panel<1>(p, panel, index * kPanelWidth);
+    }
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Sums and maxima over a row: lanes first, then one fixed tree.
+
+float max_of_lanes(const Lanes& lanes) {
+  float v[kLanes];
+  lanes.store(v);
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) v[i] = v[i] < v[i + half] ? v[i + half] : v[i];
+  }
+  return v[0];
+}
+
+/// Applies `step` to whole groups of lanes and once to a partial one, filled up with `filler`.
+template <typename Step>
+inline void for_each_lanes(Index n, Step&& step) {
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) step(i, kLanes);
+  if (i < n) step(i, n - i);
+}
+
+/// Partial loads fill with 0; for maxima and exponentials the filler must be −∞.
+inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
+  if (n == kLanes) return Lanes::load(x);
+  float v[kLanes];
+  for (Index i = 0; i < kLanes; ++i) v[i] = i < n ? x[i] : -__builtin_inff();
+  return Lanes::load(v);
+}
+
+// ---------------------------------------------------------------------------------------------
+// Attention.
+
+/// The dot products of `Keys` keys at once: their sums are independent, so the additions overlap.
+template <int Keys>
+void dot_products_of(const float* query, const float* const* keys, Index width, float* out) {
+  Lanes sum[Keys];
+#pragma GCC unroll 8
+  for (int j = 0; j < Keys; ++j) sum[j] = Lanes::zero();
+  for_each_lanes(width, [&](Index i, Index n) {
+    const Lanes q = load_n(query + i, n);
+#pragma GCC unroll 8
+    for (int j = 0; j < Keys; ++j) sum[j] = fma(q, load_n(keys[j] + i, n), sum[j]);
+  });
+#pragma GCC unroll 8
+  for (int j = 0; j < Keys; ++j) out[j] = sum_of_lanes(sum[j]);
+}
+
+inline const float* gathered_row(const GatheredRows& rows, Index j) {
+  return rows.base + (rows.rows != nullptr ? Index{rows.rows[j]} : j) * rows.stride;
+}
+
+void dot_products(const float* query, const GatheredRows& keys, Index n, Index width, float* out) {
+  Index j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const float* four[4] = {gathered_row(keys, j), gathered_row(keys, j + 1),
+                            gathered_row(keys, j + 2), gathered_row(keys, j + 3)};
+    dot_products_of<4>(query, four, width, out + j);
+  }
+  for (; j < n; ++j) {
+    const float* one[1] = {gathered_row(keys, j)};
+    dot_products_of<1>(query, one, width, out + j);
+  }
+}
+
+/// `Groups` groups of lanes of the output stay in registers while the rows run.
+template <int Groups>
+void weighted_sum_of(const float* weights, const GatheredRows& values, Index n, Index column,
+                     float* out) {
+  Lanes sum[Groups];
+#pragma GCC unroll 8
+  for (int g = 0; g < Groups; ++g) sum[g] = Lanes::zero();
+  for (Index j = 0; j < n; ++j) {
+    const float* row = gathered_row(values, j) + column;
+    const Lanes weight = Lanes::broadcast(weights[j]);
+#pragma GCC unroll 8
+    for (int g = 0; g < Groups; ++g) sum[g] = fma(weight, Lanes::load(row + g * kLanes), sum[g]);
+  }
+#pragma GCC unroll 8
+  for (int g = 0; g < Groups; ++g) sum[g].store(out + column + g * kLanes);
+}
+
+void weighted_sum(const float* weights, const GatheredRows& values, Index n, Index width,
+                  float* out) {
+  Index column = 0;
+  for (; column + 4 * kLanes <= width; column += 4 * kLanes) {
+    weighted_sum_of<4>(weights, values, n, column, out);
+  }
+  for (; column + kLanes <= width; column += kLanes) {
+    weighted_sum_of<1>(weights, values, n, column, out);
+  }
+  if (column < width) {
+    Lanes sum = Lanes::zero();
+    for (Index j = 0; j < n; ++j) {
+      const float* row = gathered_row(values, j) + column;
+      sum = fma(Lanes::broadcast(weights[j]), Lanes::load_partial(row, width - column), sum);
+    }
+    sum.store_partial(out + column, width - column);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Exponentials. e^x = 2^n · e^r with n = round(x / ln 2) and |r| ≤ ln 2 / 2; e^r by its Taylor
+// polynomial of degree 7, whose remainder at 0.347 is below 6e-9 of the value.
+
+inline Lanes exponential(Lanes x) {
+  const Lanes low = Lanes::broadcast(-87.0F);
+  const Lanes clamped = max(min(x, Lanes::broadcast(88.0F)), low);
+  const Lanes n = round(clamped * Lanes::broadcast(1.44269504F));
+  // ln 2 in two parts, the first with few enough bits that n · part is exact (Cody and Waite).
+  Lanes r = fma(n, Lanes::broadcast(-0.693359375F), clamped);
+  r = fma(n, Lanes::broadcast(2.12194440e-4F), r);
+  Lanes p = Lanes::broadcast(1.0F / 5040.0F);
+  p = fma(p, r, Lanes::broadcast(1.0F / 720.0F));
+  p = fma(p, r, Lanes::broadcast(1.0F / 120.0F));
+  p = fma(p, r, Lanes::broadcast(1.0F / 24.0F));
+  p = fma(p, r, Lanes::broadcast(1.0F / 6.0F));
+  p = fma(p, r, Lanes::broadcast(0.5F));
+  p = fma(p, r, Lanes::broadcast(1.0F));
+  p = fma(p, r, Lanes::broadcast(1.0F));
+  // Below −87 the value is under 1.7e-38: the masked cells of attention must be exactly 0.
+  return zero_where_less(x, low, times_power_of_two(p, n));
+}
+
+float row_max(const float* row, Index n) {
+  Lanes maximum = Lanes::broadcast(-__builtin_inff());
+  for_each_lanes(n, [&](Index i, Index count) {
+    maximum = max(maximum, load_n_or_minus_infinity(row + i, count));
+  });
+  return max_of_lanes(maximum);
+}
+
+void softmax(float* row, Index n) {
+  const float maximum = row_max(row, n);
+  if (maximum == -__builtin_inff()) {
+    for (Index i = 0; i < n; ++i) row[i] = 0.0F;
+    return;
+  }
+  const Lanes shift = Lanes::broadcast(maximum);
+  Lanes sum = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes e = exponential(load_n_or_minus_infinity(row + i, count) - shift);
+    sum = sum + e;
+    store_n(e, row + i, count);
+  });
+  const Lanes total = Lanes::broadcast(sum_of_lanes(sum));
+  for_each_lanes(
+      n, [&](Index i, Index count) { store_n(load_n(row + i, count) / total, row + i, count); });
+}
+
+void log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
+  *maximum = row_max(row, n);
+  const Lanes shift = Lanes::broadcast(*maximum);
+  Lanes sum = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) {
+    sum = sum + exponential(load_n_or_minus_infinity(row + i, count) - shift);
+  });
+  *log_sum = __builtin_logf(sum_of_lanes(sum));
+}
+
+// ---------------------------------------------------------------------------------------------
+// Layer norm and element-wise functions.
+
+/// The mean of a row and 1 / √(variance + ε).
+struct RowMoments {
+  Lanes mean;
+  Lanes scale;
+};
+
+RowMoments row_moments(const float* x, float epsilon, Index n) {
+  Lanes sum = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) { sum = sum + load_n(x + i, count); });
+  const float mean = sum_of_lanes(sum) / static_cast<float>(n);
+  const Lanes centre = Lanes::broadcast(mean);
+  Lanes squares = Lanes::zero();
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Lanes d = Lanes::load(x + i) - centre;
+    squares = fma(d, d, squares);
+  }
+  float rest = 0.0F;  // a partial group would count (0 − mean)² for its filler
+  for (; i < n; ++i) rest += (x[i] - mean) * (x[i] - mean);
+  const float variance = (sum_of_lanes(squares) + rest) / static_cast<float>(n);
+  return {centre, Lanes::broadcast(1.0F / __builtin_sqrtf(variance + epsilon))};
+}
+
+void layer_norm(const float* x, const float* weight, const float* bias, float epsilon, Index n,
+                float* out) {
+  const RowMoments moments = row_moments(x, epsilon, n);
+  for_each_lanes(n, [&](Index j, Index count) {
+    const Lanes normal = (load_n(x + j, count) - moments.mean) * moments.scale;
+    store_n(fma(normal, load_n(weight + j, count), load_n(bias + j, count)), out + j, count);
+  });
+}
+
+void add(const float* x, float* y, Index n) {
+  for_each_lanes(n, [&](Index i, Index count) {
+    store_n(load_n(x + i, count) + load_n(y + i, count), y + i, count);
+  });
+}
+
+void relu(float* x, Index n) {
+  for_each_lanes(n, [&](Index i, Index count) {
+    store_n(max(load_n(x + i, count), Lanes::zero()), x + i, count);
+  });
+}
+
+inline Lanes sigmoid(Lanes x) {
+  const Lanes one = Lanes::broadcast(1.0F);
+  return one / (one + exponential(Lanes::zero() - x));
+}
+
+void swish(float* x, Index n) {
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes v = load_n(x + i, count);
+    store_n(v * sigmoid(v), x + i, count);
+  });
+}
+
+/// erf(x), Abramowitz and Stegun 7.1.26: absolute error at most 1.5e-7.
+inline Lanes error_function(Lanes x) {
+  const Lanes one = Lanes::broadcast(1.0F);
+  const Lanes a = max(x, Lanes::zero() - x);
+  const Lanes t = one / fma(Lanes::broadcast(0.3275911F), a, one);
+  Lanes p = Lanes::broadcast(1.061405429F);
+  p = fma(p, t, Lanes::broadcast(-1.453152027F));
+  p = fma(p, t, Lanes::broadcast(1.421413741F));
+  p = fma(p, t, Lanes::broadcast(-0.284496736F));
+  p = fma(p, t, Lanes::broadcast(0.254829592F));
+  const Lanes magnitude = one - p * t * exponential(Lanes::zero() - a * a);
+  return with_sign_of(magnitude, x);
+}
+
+void gelu(float* x, Index n) {
+  const Lanes half = Lanes::broadcast(0.5F);
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes v = load_n(x + i, count);
+    const Lanes erf = error_function(v * Lanes::broadcast(0.70710678F));
+    store_n(half * v * (Lanes::broadcast(1.0F) + erf), x + i, count);
+  });
+}
+
+Index arg_max(const float* row, Index n) {
+  const float maximum = row_max(row, n);
+  for (Index i = 0; i < n; ++i) {
+    if (row[i] == maximum) return i;
+  }
+  return 0;
+}
+
+Index find_above(const float* row, Index begin, Index n, float bound) {
+  const Lanes limit = Lanes::broadcast(bound);
+  Index i = begin;
+  for (; i + kLanes <= n && !any_above(Lanes::load(row + i), limit); i += kLanes) {
+  }
+  for (; i < n; ++i) {
+    if (row[i] > bound) return i;
+  }
+  return n;
+}
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/kernels_training.h"
+
+namespace attn {
+namespace {
+
+/// The table of the including file.
+Kernels make_table(const char* name) {
+  return Kernels{name,
+                 kPanelWidth,
+                 kRowBlock,
+                 panel_product,
+                 dot_products,
+                 weighted_sum,
+                 softmax,
+                 log_sum_exp,
+                 layer_norm,
+                 add,
+                 relu,
+                 gelu,
+                 swish,
+                 arg_max,
+                 find_above,
+                 pack_strips,
+                 dropout,
+                 softmax_backward,
+                 layer_norm_backward,
+                 relu_backward,
+                 gelu_backward,
+                 swish_backward,
+                 cross_entropy,
+                 adam,
+                 add_column_sums,
+                 blend,
+                 sum_of_squares};
+}
+
+}  // namespace
+}  // namespace attn

@@ -1,0 +1,336 @@
+#include "compute/matmul.h"
+
+#include <dnnl.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+
+namespace attn {
+namespace {
+
+using PlainMap = Eigen::Map<const Matrix>;
+
+/// A panel's whole width is copied in a few instructions, without a call.
+void copy_row(const float* from, float* to, Index width) {
+  constexpr Index kWhole = 64;
+  if (width == kWhole) {
+    std::memcpy(to, from, kWhole * sizeof(float));
+  } else {
+    std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(float));
+  }
+}
+
+/// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
+/// both the source's and the target's cache lines in use when the weight lies transposed.
+void copy_columns(const Parameter& w, Index first, Index width, float* out, Index stride) {
+  constexpr Index block = 16;
+  for (Index i0 = 0; i0 < w.rows; i0 += block) {
+    const Index i1 = std::min(i0 + block, w.rows);
+    if (w.column_stride == 1) {
+      const float* from = w.data + first;
+      for (Index i = i0; i < i1; ++i) copy_row(from + i * w.row_stride, out + i * stride, width);
+      continue;
+    }
+    for (Index j = 0; j < width; ++j) {
+      const float* column = w.data + (first + j) * w.column_stride;
+      for (Index i = i0; i < i1; ++i) out[i * stride + j] = column[i * w.row_stride];
+    }
+  }
+}
+
+/// A product walks through megabytes in strides; with pages of 4 kB it would look up an address
+/// more often than it multiplies. The system may say no.
+void ask_for_huge_pages(float* data, std::size_t bytes) {
+  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
+  const auto address = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
+  const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+}
+
+/// Memory of exactly `count` floats, kept where it has that size already.
+void reserve(AlignedFloats& memory, Index count) {
+  const auto size = static_cast<std::size_t>(count);
+  if (memory.data() == nullptr || memory.size() != size) memory = AlignedFloats(size);
+}
+
+/// The same for scratch that may be larger than needed.
+void reserve_at_least(AlignedFloats& memory, Index count) {
+  if (memory.size() < static_cast<std::size_t>(count)) reserve(memory, count);
+}
+
+}  // namespace
+
+Backend default_backend() {
+  static const Backend chosen = [] {
+    const char* asked = std::getenv("ATTN_DEMO_BACKEND");
+    const std::string_view name = asked != nullptr ? asked : "";
+    if (name == "plain") return Backend::plain;
+    if (name == "onednn") return Backend::onednn;
+    return Backend::panels;
+  }();
+  return chosen;
+}
+
+AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
+  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
+  data_.reset(static_cast<float*>(::operator new (bytes, std::align_val_t{64})));
+  ask_for_huge_pages(data_.get(), bytes);
+}
+
+void AlignedFloats::Free::operator()(float* p) const {
+  ::operator delete (p, std::align_val_t{64});
+}
+
+WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
+                             const std::vector<Parameter>& biases, Backend backend, Chains chains)
+    : backend_(backend), chains_(chains) {
+  update(weights, biases);
+}
+
+void WeightProduct::update(const std::vector<Parameter>& weights,
+                           const std::vector<Parameter>& biases) {
+  if (weights.empty()) throw std::logic_error("a product needs a weight");
+  in_ = weights.front().rows;
+  out_ = 0;
+  for (const Parameter& w : weights) {
+    if (w.rows != in_) throw std::logic_error("weights side by side need the same input width");
+    out_ += w.columns;
+  }
+  if (backend_ == Backend::panels) {
+    pack(weights);
+  } else {
+    lay_out(weights);
+  }
+  if (biases.empty()) return;
+  Index bias_columns = 0;
+  for (const Parameter& b : biases) bias_columns += b.rows == 1 ? b.columns : out_ + 1;
+  if (bias_columns != out_) throw std::logic_error("biases do not fit the weights");
+  reserve(bias_, out_);
+  Index column = 0;
+  for (const Parameter& b : biases) {
+    for (Index j = 0; j < b.columns; ++j) bias_.data()[column++] = b.at(0, j);
+  }
+}
+
+void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
+  reserve(weight_, in_ * out_);
+  Index column = 0;
+  for (const Parameter& w : weights) {
+    constexpr Index block = 64;
+    const Index blocks = (w.columns + block - 1) / block;
+    parallel_for(blocks, w.size(), [&](Index b) {
+      const Index first = b * block;
+      copy_columns(w, first, std::min(block, w.columns - first), weight_.data() + column + first,
+                   out_);
+    });
+    column += w.columns;
+  }
+}
+
+void WeightProduct::pack(const std::vector<Parameter>& weights) {
+  const Index width = kernels().panel_width;
+  const Index panels = (out_ + width - 1) / width;
+  reserve(weight_, panels * in_ * width);
+  parallel_for(panels, in_ * out_, [&](Index p) {
+    float* panel = weight_.data() + p * in_ * width;
+    if ((p + 1) * width > out_) {
+      std::fill_n(panel, static_cast<std::size_t>(in_ * width), 0.0F);
+    }
+    Index first = 0;  // column of the whole product at which weight w begins
+    for (const Parameter& w : weights) {
+      const Index from = std::max(first, p * width);
+      const Index to = std::min(first + w.columns, (p + 1) * width);
+      if (from < to) copy_columns(w, from - first, to - from, panel + from - p * width, width);
+      first += w.columns;
+    }
+  });
+}
+
+void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+  if (x.cols() != in_ || y.cols() != out_ || x.rows() != y.rows()) {
+    throw std::logic_error("product of mismatched shapes");
+  }
+  if (x.rows() == 0) return;
+  switch (backend_) {
+    case Backend::panels:
+      multiply_panels(x, y, add);
+      return;
+    case Backend::onednn:
+      multiply_onednn(x, y, add);
+      break;
+    case Backend::plain:
+      if (!add) y.setZero();
+      y.noalias() += x * PlainMap(weight_.data(), in_, out_);
+      break;
+  }
+  if (bias_.size() > 0) {
+    y.rowwise() += Eigen::Map<const RowVector>(bias_.data(), out_);
+  }
+}
+
+namespace {
+
+/// A panel of many rows does not stay in a core's cache while the rows of x pass by: it is taken in
+/// parts. Their length is a multiple of the kernel's chains, so that the bits are those of one go.
+void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_panel) {
+  constexpr Index kPart = 1024;
+  const Kernels& k = kernels();
+  if (whole.in <= kPart || whole.rows <= k.row_block) {
+    k.panel_product(whole, first_panel, last_panel);
+    return;
+  }
+  for (Index panel = first_panel; panel < last_panel; ++panel) {
+    for (Index start = 0; start < whole.in; start += kPart) {
+      PanelProduct part = whole;
+      part.in = std::min(kPart, whole.in - start);
+      part.x += start;
+      part.panels += start * k.panel_width;
+      part.add = whole.add || start > 0;
+      if (start + part.in < whole.in) part.bias = nullptr;
+      k.panel_product(part, panel, panel + 1);
+    }
+  }
+}
+
+}  // namespace
+
+void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+  const Kernels& k = kernels();
+  const PanelProduct whole{x.data(),
+                           x.outerStride(),
+                           x.rows(),
+                           in_,
+                           weight_.data(),
+                           out_,
+                           bias_.size() > 0 ? bias_.data() : nullptr,
+                           y.data(),
+                           y.outerStride(),
+                           in_,
+                           chains_ == Chains::exact ? 64 : 256,
+                           add};
+  const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
+  // Threads share out the panels; where there are few, also blocks of rows.
+  const Index row_parts =
+      panels >= 4 * threads() ? 1 : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
+  const Index rows_each = (x.rows() / row_parts + k.row_block - 1) / k.row_block * k.row_block;
+  const Index chunks = std::min<Index>(panels, 4 * threads());
+  parallel_for(chunks * row_parts, x.rows() * in_ * out_, [&](Index task) {
+    const Index chunk = task % chunks;
+    const Index row = task / chunks * rows_each;
+    if (row >= x.rows()) return;
+    PanelProduct part = whole;
+    part.x += row * whole.x_stride;
+    part.y += row * whole.y_stride;
+    part.rows =
+        task / chunks == row_parts - 1 ? x.rows() - row : std::min(rows_each, x.rows() - row);
+    multiply_in_parts(part, panels * chunk / chunks, panels * (chunk + 1) / chunks);
+  });
+}
+
+namespace {
+
+/// Rows of both factors that are multiplied at a time, and columns of `a`: so much of both, packed,
+/// stays in a core's second cache.
+constexpr Index kTransposedPart = 256;
+constexpr Index kTransposedColumns = 384;
+
+/// `count` rows of b as panels, each [count, panel_width].
+void pack_panels(const float* b, Index stride, Index count, Index columns, float* panels) {
+  const Index width = kernels().panel_width;
+  for (Index column = 0; column < columns; column += width) {
+    const Index used = std::min(width, columns - column);
+    if (used < width) std::fill_n(panels, width * count, 0.0F);
+    for (Index i = 0; i < count; ++i) copy_row(b + i * stride + column, panels + i * width, used);
+    panels += width * count;
+  }
+}
+
+/// Rows [first, last) of c += aᵀ · b, on this thread.
+void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
+                         Index first, Index last) {
+  const Kernels& k = kernels();
+  const Index panels = (b.cols() + k.panel_width - 1) / k.panel_width;
+  thread_local AlignedFloats strips;
+  thread_local AlignedFloats packed;
+  reserve_at_least(strips, (kTransposedColumns + k.row_block) * kTransposedPart);
+  reserve_at_least(packed, panels * k.panel_width * kTransposedPart);
+  for (Index start = 0; start < a.rows(); start += kTransposedPart) {
+    const Index count = std::min(kTransposedPart, a.rows() - start);
+    pack_panels(b.data() + start * b.outerStride(), b.outerStride(), count, b.cols(),
+                packed.data());
+    for (Index row = first; row < last; row += kTransposedColumns) {
+      const Index rows = std::min(kTransposedColumns, last - row);
+      k.pack_strips(a.data() + start * a.outerStride() + row, a.outerStride(), count, rows,
+                    strips.data());
+      PanelProduct p{strips.data(),   0,        rows,    count,
+                     packed.data(),   b.cols(), nullptr, c.data() + row * c.outerStride(),
+                     c.outerStride(), count};
+      p.chain = count;
+      p.add = true;
+      p.strips = true;
+      k.panel_product(p, 0, panels);
+    }
+  }
+}
+
+}  // namespace
+
+void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+                            Backend backend) {
+  if (a.rows() != b.rows() || c.rows() != a.cols() || c.cols() != b.cols()) {
+    throw std::logic_error("product of mismatched shapes");
+  }
+  if (backend == Backend::plain) {
+    c.noalias() += a.transpose() * b;
+    return;
+  }
+  if (backend == Backend::onednn) {
+    if (dnnl_sgemm('T', 'N', a.cols(), b.cols(), a.rows(), 1.0F, a.data(), a.outerStride(),
+                   b.data(), b.outerStride(), 1.0F, c.data(), c.outerStride()) != dnnl_success) {
+      throw std::runtime_error("oneDNN refused a product");
+    }
+    return;
+  }
+  // Threads share out the rows of c, in few parts, because each packs all of b for itself.
+  const Index block = kernels().row_block;
+  const Index parts = threads() * (c.rows() >= 8 * kTransposedColumns ? 2 : 1);
+  const Index each = ((c.rows() + parts - 1) / parts + block - 1) / block * block;
+  parallel_for((c.rows() + each - 1) / each, a.rows() * a.cols() * b.cols(), [&](Index part) {
+    add_transposed_rows(a, b, c, part * each, std::min((part + 1) * each, c.rows()));
+  });
+}
+
+void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+  // Below four rows oneDNN takes another path with other bits, and for small products its code
+  // generation (20 ms at the first call) never pays.
+  constexpr Index kFewest = 4;
+  if (x.rows() * in_ * out_ < (Index{1} << 16) && in_ < 256) {
+    if (!add) y.setZero();
+    y.noalias() += x.lazyProduct(PlainMap(weight_.data(), in_, out_));
+    return;
+  }
+  const float beta = add ? 1.0F : 0.0F;
+  const auto gemm = [&](Index rows, const float* a, Index lda, float* c, Index ldc) {
+    const dnnl_status_t status =
+        dnnl_sgemm('N', 'N', rows, out_, in_, 1.0F, a, lda, weight_.data(), out_, beta, c, ldc);
+    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
+  };
+  if (x.rows() >= kFewest) {
+    gemm(x.rows(), x.data(), x.outerStride(), y.data(), y.outerStride());
+    return;
+  }
+  Matrix padded = Matrix::Zero(kFewest, in_);
+  padded.topRows(x.rows()) = x;
+  Matrix result = Matrix::Zero(kFewest, out_);
+  if (add) result.topRows(x.rows()) = y;
+  gemm(kFewest, padded.data(), in_, result.data(), out_);
+  y = result.topRows(x.rows());
+}
+
+}  // namespace attn

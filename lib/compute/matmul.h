@@ -1,0 +1,116 @@
+// The one door to products with weights.
+//
+// A weight is prepared once for the backend that will multiply by it; the copy is a cache derived
+// from the parameter, never the parameter itself. Three backends, picked at run time:
+//
+//   panels   our kernels (kernels.h) on column panels packed in advance. The default: nothing is
+//            packed again at each call, one row costs one reading of the weight, and a row's bits
+//            depend neither on its neighbours nor on the threads.
+//   onednn   oneDNN's dnnl_sgemm, which generates code for the CPU it runs on.
+//   plain    Eigen on the [in, out] matrix: the reference that tests compare the others with.
+//
+// docs/decisions.md has the measurements behind the default.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "compute/kernels.h"
+#include "compute/tensor.h"
+#include "compute/threads.h"
+
+namespace attn {
+
+enum class Backend { plain, onednn, panels };
+
+/// panels; ATTN_DEMO_BACKEND=plain, onednn or panels in the environment
+/// overrides.
+Backend default_backend();
+
+/// A weight's elements where they lie: element (i, j) of [rows, columns] at
+/// data[i · row_stride + j · column_stride]. A bias is [1, out].
+struct Parameter {
+  float* data = nullptr;
+  Index rows = 0;
+  Index columns = 0;
+  Index row_stride = 0;
+  Index column_stride = 0;
+
+  float& at(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
+  Index size() const { return rows * columns; }
+  Parameter transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+};
+
+/// A Parameter of adjacent rows over someone's memory.
+inline Parameter row_major(float* data, Index rows, Index columns) {
+  return {data, rows, columns, columns, 1};
+}
+
+/// Memory of floats that starts on a cache line, uninitialised until written.
+class AlignedFloats {
+ public:
+  AlignedFloats() = default;
+  explicit AlignedFloats(std::size_t count);
+  float* data() const { return data_.get(); }
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Free {
+    void operator()(float* p) const;
+  };
+  std::unique_ptr<float[], Free> data_;
+  std::size_t size_ = 0;
+};
+
+/// How a product's terms are added up. Rounding errors grow with the length of a chain of
+/// additions, so a long row is cut into chains as PyTorch's products cut it; longer ones read and
+/// write the result less often.
+enum class Chains {
+  exact,  ///< 64 terms: translating, where a score decides between two words
+  fast,   ///< 256 terms: training, 5 % faster, and far below the noise of a batch
+};
+
+/// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
+class WeightProduct {
+ public:
+  WeightProduct() = default;
+
+  /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
+  /// do not fit together.
+  WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
+                Backend backend, Chains chains = Chains::exact);
+
+  /// Prepares the same product again after its weights have changed, in the same memory.
+  void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
+
+  /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
+  void operator()(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, false); }
+  /// The same, added to what y holds.
+  void add(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, true); }
+
+  Index in() const { return in_; }
+  Index out() const { return out_; }
+
+ private:
+  void pack(const std::vector<Parameter>& weights);
+  void lay_out(const std::vector<Parameter>& weights);
+  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+
+  Backend backend_ = Backend::plain;
+  Chains chains_ = Chains::exact;
+  Index in_ = 0;
+  Index out_ = 0;
+  AlignedFloats weight_;  ///< panels, or the [in, out] matrix
+  AlignedFloats bias_;    ///< [out], or empty
+};
+
+/// c += aᵀ · b for a [T, M], b [T, N], c [M, N]: the gradient of a weight from its layer's inputs
+/// and the gradients at its outputs. An element's bits do not depend on the number of threads.
+void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c,
+                            Backend backend);
+
+}  // namespace attn

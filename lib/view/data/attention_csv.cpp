@@ -1,0 +1,165 @@
+#include "view/data/attention_csv.h"
+
+#include <array>
+#include <vector>
+
+#include "base/utf8.h"
+#include "view/map_view.h"
+#include "view/svg/map_drawing.h"
+#include "view/svg/xml_text.h"
+
+namespace attn {
+namespace {
+
+constexpr std::string_view weights_header =
+    "sentence,hypothesis,layer,head,query,key,query_token,query_writes,key_token,weight\r\n";
+constexpr std::string_view tokens_header =
+    "sentence,hypothesis,sequence,position,id,token,log_prob\r\n";
+constexpr std::string_view sentences_header =
+    "sentence,hypothesis,source_text,text,score,model,update,changes\r\n";
+
+/// Whether a spreadsheet may read the text as a formula once any apostrophes before it are gone.
+bool looks_like_formula(std::string_view text) {
+  const std::size_t first = text.find_first_not_of('\'');
+  if (first == std::string_view::npos || first + 1 == text.size()) return false;
+  const auto begin = static_cast<unsigned char>(text[first]);
+  return begin < 0x20 || begin == '=' || begin == '+' || begin == '-' || begin == '@';
+}
+
+std::string csv_text(std::string_view text) {
+  std::string out;
+  append_csv_text(out, text);
+  return out;
+}
+
+/// Fields of the tokens, each with its comma; exactly `count` of them, whatever the record holds.
+std::vector<std::string> fields_of(const TokenSequence& sequence, int count) {
+  std::vector<std::string> fields;
+  for (const std::string& token : sequence.tokens) fields.push_back(csv_text(token) + ',');
+  fields.resize(static_cast<std::size_t>(count), ",");
+  return fields;
+}
+
+/// One map after the other; `start` is what all rows begin with.
+void append_maps(std::string& out, const AttentionMaps& maps, const std::string& start,
+                 const std::vector<std::string>& queries, const std::vector<std::string>& keys) {
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    for (int head = 0; head < maps.heads; ++head) {
+      const std::span<const float> map = maps.map(layer, head);
+      const std::string prefix = fmt::format("{}{},{},", start, layer, head);
+      for (std::size_t i = 0; i < map.size(); ++i) {
+        const std::size_t query = i / keys.size();
+        const std::size_t key = i % keys.size();
+        out += prefix;
+        append_format(out, "{},{},", query, key);
+        out += queries[query];
+        out += keys[key];
+        append_weight(out, map[i]);
+        out += "\r\n";
+      }
+    }
+  }
+}
+
+void append_encoder(std::string& out, const AttentionRecord& record, std::size_t sentence) {
+  const AttentionMaps& maps = record.encoder_self;
+  std::vector<std::string> queries = fields_of(record.source, maps.queries);
+  for (std::string& field : queries) field += ',';  // an encoder's query writes nothing
+  append_maps(out, maps, fmt::format("{},,", sentence), queries,
+              fields_of(record.source, maps.keys));
+}
+
+void append_decoder_kind(std::string& out, const AttentionRecord& record, std::size_t sentence,
+                         AttentionKind kind) {
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    const HypothesisRecord& hypothesis = record.hypotheses[i];
+    const AttentionMaps& maps = *find_maps(record, kind, i);
+    std::vector<std::string> queries = fields_of(hypothesis.decoder_input, maps.queries);
+    const std::vector<std::string> writes = fields_of(hypothesis.produced, maps.queries);
+    for (std::size_t q = 0; q < queries.size(); ++q) queries[q] += writes[q];
+    const bool cross = kind == AttentionKind::cross;
+    append_maps(out, maps, fmt::format("{},{},", sentence, i), queries,
+                fields_of(cross ? record.source : hypothesis.decoder_input, maps.keys));
+  }
+}
+
+void append_decoder(std::string& out, const AttentionRecord& record, std::size_t sentence) {
+  append_decoder_kind(out, record, sentence, AttentionKind::decoder_self);
+}
+
+void append_cross(std::string& out, const AttentionRecord& record, std::size_t sentence) {
+  append_decoder_kind(out, record, sentence, AttentionKind::cross);
+}
+
+/// `start` holds the sentence, the hypothesis and the sequence's name.
+void append_sequence(std::string& out, const std::string& start, const TokenSequence& sequence,
+                     std::span<const float> log_probs) {
+  for (std::size_t i = 0; i < sequence.tokens.size(); ++i) {
+    append_format(out, "{},{},", start, i);
+    if (i < sequence.ids.size()) append_format(out, "{}", sequence.ids[i]);
+    out += ',';
+    append_csv_text(out, sequence.tokens[i]);
+    out += ',';
+    if (i < log_probs.size()) append_weight(out, log_probs[i]);
+    out += "\r\n";
+  }
+}
+
+void append_tokens(std::string& out, const AttentionRecord& record, std::size_t sentence) {
+  append_sequence(out, fmt::format("{},,source", sentence), record.source, {});
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    const HypothesisRecord& hypothesis = record.hypotheses[i];
+    append_sequence(out, fmt::format("{},{},decoder_input", sentence, i), hypothesis.decoder_input,
+                    {});
+    append_sequence(out, fmt::format("{},{},produced", sentence, i), hypothesis.produced,
+                    hypothesis.log_probs);
+  }
+}
+
+void append_sentences(std::string& out, const AttentionRecord& record, std::size_t sentence) {
+  const std::string source = csv_text(record.source_text);
+  std::string model = csv_text(record.model.name) + ',';
+  if (record.model.update) append_format(model, "{}", *record.model.update);
+  model += ',' + csv_text(fmt::format("{}", fmt::join(record.changes, "; ")));
+  for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
+    append_format(out, "{},{},{},{},", sentence, i, source, csv_text(record.hypotheses[i].text));
+    append_weight(out, record.hypotheses[i].score);
+    append_format(out, ",{}\r\n", model);
+  }
+}
+
+constexpr std::array<CsvTable, 5> tables = {{
+    {"encoder.csv", weights_header, append_encoder},
+    {"decoder.csv", weights_header, append_decoder},
+    {"cross.csv", weights_header, append_cross},
+    {"tokens.csv", tokens_header, append_tokens},
+    {"sentences.csv", sentences_header, append_sentences},
+}};
+
+}  // namespace
+
+std::span<const CsvTable> csv_tables() {
+  return tables;
+}
+
+void append_csv_text(std::string& out, std::string_view text) {
+  const bool formula = looks_like_formula(text);
+  const bool quoted = text.find_first_of(",\"\r\n") != std::string_view::npos ||
+                      text.starts_with(' ') || text.ends_with(' ');
+  if (quoted) out += '"';
+  if (formula) out += '\'';
+  while (!text.empty()) {
+    const CodePoint point = decode_code_point(text);
+    const std::string_view bytes = text.substr(0, point.length);
+    if (!point.valid || point.value == 0) {
+      append_code_point(out, U'\ufffd');
+    } else {
+      out += bytes;
+      if (point.value == U'"') out += '"';
+    }
+    text.remove_prefix(point.length);
+  }
+  if (quoted) out += '"';
+}
+
+}  // namespace attn

@@ -1,0 +1,167 @@
+#include "view/data/json_record.h"
+
+#include <algorithm>
+
+#include "view/data/json_parts.h"
+#include "view/data/word_alignment.h"
+#include "view/terminal/head_report.h"
+
+namespace attn {
+namespace {
+
+/// [layer][head][query][key]
+void append_maps(std::string& out, const AttentionMaps& maps) {
+  const auto keys = static_cast<std::size_t>(maps.keys);
+  out += '[';
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    out += layer == 0 ? "[" : ",[";
+    for (int head = 0; head < maps.heads; ++head) {
+      out += head == 0 ? "[" : ",[";
+      const std::span<const float> map = maps.map(layer, head);
+      for (int query = 0; query < maps.queries; ++query) {
+        if (query > 0) out += ',';
+        append_floats(out, map.subspan(static_cast<std::size_t>(query) * keys, keys));
+      }
+      out += ']';
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
+/// {"query":"…","key":"…","value":"…"}
+void append_vectors(std::string& out, const AttentionVectors& vectors) {
+  out += "{\"query\":";
+  append_base64(out, vectors.query.values);
+  out += ",\"key\":";
+  append_base64(out, vectors.key.values);
+  out += ",\"value\":";
+  append_base64(out, vectors.value.values);
+  out += '}';
+}
+
+/// [layer][head][…] of the rows of one step.
+void append_step_rows(std::string& out, const std::vector<float>& rows, int layers, int heads) {
+  const auto count = static_cast<std::size_t>(std::max(1, layers * heads));
+  const std::size_t width = rows.size() / count;
+  out += '[';
+  for (std::size_t i = 0; i < count && !rows.empty(); ++i) {
+    const std::size_t head = i % static_cast<std::size_t>(heads);
+    if (i > 0) out += ',';
+    if (head == 0) out += '[';
+    append_floats(out, std::span(rows).subspan(i * width, width));
+    if (head + 1 == static_cast<std::size_t>(heads)) out += ']';
+  }
+  out += ']';
+}
+
+void append_node(std::string& out, const SearchNode& node, const ModelSummary& model) {
+  fmt::format_to(std::back_inserter(out),
+                 "{{\"parent\":{},\"step\":{},\"id\":{},\"token\":", node.parent, node.step,
+                 node.id);
+  append_string(out, node.token);
+  const std::pair<const char*, float> numbers[] = {
+      {"log_prob", node.log_prob}, {"sum", node.sum}, {"score", node.score}};
+  for (const auto& [key, value] : numbers) {
+    fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+    append_number(out, value);
+  }
+  fmt::format_to(std::back_inserter(out), ",\"kept\":{},\"ended\":{}", node.kept, node.ended);
+  out += ",\"decoder_self\":";
+  append_step_rows(out, node.decoder_self, model.decoder_layers, model.decoder_heads);
+  out += ",\"cross\":";
+  append_step_rows(out, node.cross, model.decoder_layers, model.decoder_heads);
+  out += '}';
+}
+
+void append_search(std::string& out, const SearchTree& tree, const ModelSummary& model) {
+  fmt::format_to(std::back_inserter(out),
+                 ",\"search\":{{\"beams\":{},\"length_penalty\":", tree.beams);
+  append_number(out, tree.length_penalty);
+  out += ",\"nodes\":";
+  append_list(out, tree.nodes,
+              [&](std::string& to, const SearchNode& node) { append_node(to, node, model); });
+  out += '}';
+}
+
+/// Bytes that the line will take, roughly: a weight is seldom longer than 13 characters.
+std::size_t estimated_size(const AttentionRecord& record) {
+  std::size_t weights = record.encoder_self.weights.size();
+  for (const HypothesisRecord& hypothesis : record.hypotheses) {
+    weights += hypothesis.decoder_self.weights.size() + hypothesis.cross.weights.size();
+  }
+  return 4096 + 13 * weights;
+}
+
+}  // namespace
+
+void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
+  out += "{\"text\":";
+  append_string(out, hypothesis.text);
+  if (hypothesis.replayed) out += ",\"replayed\":true";
+  out += ',';
+  append_tokens(out, hypothesis.produced);
+  out += ",\"score\":";
+  append_number(out, hypothesis.score);
+  out += ",\"log_probs\":";
+  append_floats(out, hypothesis.log_probs);
+  out += ",\"decoder_input\":{";
+  append_tokens(out, hypothesis.decoder_input);
+  out += "},\"decoder_self\":";
+  append_maps(out, hypothesis.decoder_self);
+  out += ",\"cross\":";
+  append_maps(out, hypothesis.cross);
+  if (hypothesis.decoder_self_vectors && hypothesis.cross_vectors) {
+    out += ",\"vectors\":{\"decoder_self\":";
+    append_vectors(out, *hypothesis.decoder_self_vectors);
+    out += ",\"cross\":";
+    append_vectors(out, *hypothesis.cross_vectors);
+    out += '}';
+  }
+  if (hypothesis.decoder_report && hypothesis.cross_report) {
+    out += ",\"report\":{\"decoder_self\":";
+    append_kind_report(out, *hypothesis.decoder_report);
+    out += ",\"cross\":";
+    append_kind_report(out, *hypothesis.cross_report);
+    out += '}';
+  }
+  if (hypothesis.alignment) {
+    out += ",\"alignment\":";
+    append_alignment_json(out, *hypothesis.alignment);
+  }
+  out += '}';
+}
+
+std::string to_json_line(const AttentionRecord& record) {
+  std::string out;
+  out.reserve(estimated_size(record));
+  out += "{\"format\":\"attn-demo.attention\",\"version\":1,\"model\":";
+  append_model(out, record.model);
+  if (!record.changes.empty()) {
+    out += ",\"changes\":";
+    append_strings(out, record.changes);
+  }
+  out += ",\"source\":{\"text\":";
+  append_string(out, record.source_text);
+  out += ',';
+  append_tokens(out, record.source);
+  out += "},\"encoder_self\":";
+  append_maps(out, record.encoder_self);
+  out += ",\"hypotheses\":";
+  append_list(out, record.hypotheses, append_hypothesis);
+  if (record.encoder_vectors) {
+    out += ",\"vectors\":{\"encoder_self\":";
+    append_vectors(out, *record.encoder_vectors);
+    out += '}';
+  }
+  if (record.encoder_report) {
+    out += ",\"report\":{\"encoder_self\":";
+    append_kind_report(out, *record.encoder_report);
+    out += '}';
+  }
+  if (record.search) append_search(out, *record.search, record.model);
+  out += "}\n";
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,125 @@
+#include "view/page/page_html.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string_view>
+
+#include "base/sha256.h"
+#include "view/page/page_sources.h"
+
+namespace attn {
+namespace {
+
+int hex_digit(char digit) {
+  return digit <= '9' ? digit - '0' : digit - 'a' + 10;
+}
+
+/// The digest as a content security policy names it: "sha256-" and base64.
+std::string policy_hash(std::string_view bytes) {
+  constexpr std::string_view letters =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  const std::string hex = sha256_hex(bytes);
+  std::string out = "sha256-";
+  std::uint32_t bits = 0;
+  int count = 0;  // of bits that wait
+  for (const char digit : hex) {
+    bits = (bits << 4) | static_cast<std::uint32_t>(hex_digit(digit));
+    count += 4;
+    if (count < 6) continue;
+    count -= 6;
+    out += letters[(bits >> count) & 63u];
+  }
+  // 256 bits are 42 letters and 4 bits, which two zero bits and one "=" fill up.
+  out += letters[(bits << (6 - count)) & 63u];
+  return out + '=';
+}
+
+/// JSON that may stand inside a script element: no "<", and no line separator of JavaScript.
+void append_data(std::string& out, std::string_view json) {
+  constexpr std::string_view line_separator = "\xE2\x80\xA8";
+  constexpr std::string_view paragraph_separator = "\xE2\x80\xA9";
+  for (std::size_t at = 0; at < json.size();) {
+    const std::size_t next = std::min(json.find_first_of("<\xE2", at), json.size());
+    out += json.substr(at, next - at);
+    if (next == json.size()) return;
+    const std::string_view rest = json.substr(next);
+    at = next + 1;
+    if (rest.front() == '<') {
+      out += "\\u003c";
+    } else if (rest.starts_with(line_separator) || rest.starts_with(paragraph_separator)) {
+      out += rest.starts_with(line_separator) ? "\\u2028" : "\\u2029";
+      at = next + line_separator.size();
+    } else {
+      out += rest.front();
+    }
+  }
+}
+
+/// All scripts as one: they share a scope of their own and leave no global name behind.
+std::string whole_script() {
+  std::string script = "\"use strict\";\n(() => {\n";
+  for (const std::string_view part : page_scripts) script += part;
+  return script + "})();\n";
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+void append_page_data(std::string& out, std::span<const std::string> record_lines,
+                      std::string_view heads) {
+  out += R"({"format":"attn-demo.page","version":1,"records":[)";
+  bool first = true;
+  for (const std::string& line : record_lines) {
+    if (!first) out += ',';
+    first = false;
+    append_data(out, trimmed(line));
+  }
+  out += ']';
+  if (!heads.empty()) {
+    out += ",\"heads\":";
+    append_data(out, trimmed(heads));
+  }
+  out += '}';
+}
+
+}  // namespace
+
+std::string page_html(std::span<const std::string> record_lines, std::string_view heads) {
+  const std::string script = whole_script();
+  const std::string script_hash = policy_hash(script);
+  const std::string style_hash = policy_hash(page_style);
+  std::size_t size = page_template.size() + page_style.size() + script.size() + 256;
+  for (const std::string& line : record_lines) size += line.size() + line.size() / 64 + 1;
+  std::string out;
+  out.reserve(size);
+  // One pass over the template: what is put in is never looked at again for marks.
+  for (std::size_t at = 0; at < page_template.size();) {
+    const std::size_t mark = std::min(page_template.find('@', at), page_template.size());
+    out += page_template.substr(at, mark - at);
+    if (mark == page_template.size()) break;
+    const std::size_t end = page_template.find('@', mark + 1);
+    const std::string_view name = page_template.substr(mark + 1, end - mark - 1);
+    if (name == "STYLE") {
+      out += page_style;
+    } else if (name == "SCRIPT") {
+      out += script;
+    } else if (name == "STYLE_HASH") {
+      out += style_hash;
+    } else if (name == "SCRIPT_HASH") {
+      out += script_hash;
+    } else if (name == "DATA") {
+      append_page_data(out, record_lines, heads);
+    } else {
+      throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
+    }
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "view/color.h"
+#include "view/svg/map_drawing.h"
+#include "view/svg/text_width.h"
+#include "view/svg/xml_text.h"
+
+namespace attn {
+namespace {
+
+constexpr double heading_height = 26;
+constexpr double axis_title_height = 18;
+constexpr double most_row_label = 130;  // pixels of one column of the rows' labels
+constexpr double most_column_label = 130;
+constexpr double largest_font = 12;
+constexpr double label_gap = 6;
+constexpr double slanted_pitch = 18;       // cells at least this wide have labels at 45 degrees
+constexpr double sine_of_slant = 0.70711;  // 45 degrees
+constexpr int title_columns = 80;          // of a token in a cell's title
+constexpr std::size_t most_single_cells = 20000;  // a larger map is drawn as paths
+
+/// Whole pixels a cell.
+int cell_size(const AttentionMaps& maps) {
+  const int longest = std::max(maps.queries, maps.keys);
+  if (longest <= 8) return 46;
+  if (longest <= 12) return 38;
+  if (longest <= 26) return 28;
+  if (longest <= 34) return 23;
+  return longest <= 80 ? 13 : longest <= 160 ? 11 : longest <= 320 ? 6 : 3;
+}
+
+/// The font for numbers of cells this wide; no class where "0.00" does not fit.
+struct NumberFont {
+  double size = 0;
+  std::string_view css_class;
+};
+
+NumberFont number_font(int cell) {
+  if (cell >= 36) return {12, "numbers-12"};
+  if (cell >= 28) return {10, "numbers-10"};
+  if (cell >= 23) return {8.5, "numbers-8"};
+  return {};
+}
+
+/// How the keys' tokens stand above the map.
+enum class Slant { level, slanted, upright };
+
+struct ColumnLabels {
+  AxisLabels plan;
+  Slant slant = Slant::level;
+  double label = 0;   ///< the widest, pixels
+  double height = 0;  ///< above the map
+  double beyond = 0;  ///< pixels that the last ones reach over the map's right edge
+};
+
+ColumnLabels plan_columns(const GridAxes& axes, int cell) {
+  ColumnLabels columns;
+  columns.plan = plan_labels(cell, largest_font);
+  columns.label = widest_label(axes.columns, columns.plan, most_column_label);
+  const double size = columns.plan.font_size;
+  if (columns.label <= cell - 4) {
+    columns.height = size + label_gap;
+  } else if (cell >= slanted_pitch) {
+    columns.slant = Slant::slanted;
+    columns.height = std::ceil((columns.label + size) * sine_of_slant) + label_gap;
+    columns.beyond = std::ceil((columns.label + size) * sine_of_slant) - cell / 2.0;
+  } else {
+    columns.slant = Slant::upright;
+    columns.height = columns.label + label_gap;
+  }
+  columns.beyond = std::max(columns.beyond, 0.0);
+  return columns;
+}
+
+class HeadMap {
+ public:
+  HeadMap(const MapSubject& subject, const HeadPlace& place)
+      : subject_(subject),
+        axes_(subject.axes),
+        place_(place),
+        weights_(subject.maps.map(place.layer, place.head)),
+        cell_(cell_size(subject.maps)),
+        rows_(plan_row_labels(axes_, cell_, largest_font, most_row_label)),
+        columns_(plan_columns(axes_, cell_)),
+        numbers_(number_font(cell_)) {
+    // The words over the rows' labels need room, too.
+    if (!axes_.writes.empty()) {
+      rows_.reads = std::max(rows_.reads, 34.0);
+      rows_.writes = std::max(rows_.writes, 38.0);
+      rows_.width = rows_.reads + rows_.writes + label_gap + arrow_width(rows_.plan.font_size);
+    }
+    left_ = std::max(rows_.width, 54.0);
+    top_ = heading_height + axis_title_height + columns_.height;
+  }
+
+  Panel draw() {
+    append_headings();
+    append_columns();
+    out_ += "<g class=\"queries\">\n";
+    append_row_labels(out_, axes_, rows_, left_, top_, cell_);
+    out_ += "</g>\n";
+    append_format(out_,
+                  "<g class=\"head {}\" id=\"{}-{}-{}-large\" data-layer=\"{}\" data-head=\"{}\" "
+                  "transform=\"translate({} {})\"",
+                  numbers_.css_class, kind_word(subject_.kind), place_.layer, place_.head,
+                  place_.layer, place_.head, left_, top_);
+    if (weights_.size() > most_single_cells) {
+      append_paths();
+    } else {
+      append_cells();
+    }
+    const double width = static_cast<double>(axes_.columns.size()) * cell_;
+    const double height = static_cast<double>(axes_.reads.size()) * cell_;
+    append_format(
+        out_, "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n</g>\n",
+        width + 1, height + 1);
+    return {std::move(out_), left_ + width + std::max(2.0, columns_.beyond), top_ + height + 2};
+  }
+
+ private:
+  void append_headings() {
+    const AttentionMaps& maps = subject_.maps;
+    append_format(out_,
+                  "<text class=\"heading\" x=\"0\" y=\"13\">Layer {} of 0–{}, head {} of 0–{}"
+                  "</text>\n",
+                  place_.layer, maps.layers - 1, place_.head, maps.heads - 1);
+    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">key: {} →</text>\n", left_,
+                  heading_height + 11, axes_.causal ? "token read before" : "source token");
+    const double lowest = top_ - label_gap - 2;
+    const bool both = !axes_.writes.empty();
+    append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">query ↓</text>\n",
+                  left_ - label_gap, both ? lowest - 17 : lowest);
+    if (!both) return;
+    const double arrow = arrow_width(rows_.plan.font_size);
+    const double reads_end = left_ - label_gap - rows_.writes - arrow;
+    append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">reads</text>\n",
+                  reads_end, lowest);
+    append_format(out_, "<text class=\"quiet small middle\" x=\"{}\" y=\"{}\">→</text>\n",
+                  reads_end + arrow / 2, lowest);
+    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">writes</text>\n",
+                  reads_end + arrow, lowest);
+  }
+
+  void append_columns() {
+    out_ += "<g class=\"keys\">\n";
+    const double size = columns_.plan.font_size;
+    const double y = top_ - label_gap;
+    const std::string_view plain = label_class(size);
+    const std::string middle = fmt::format("middle {}", plain);
+    for (std::size_t key = 0; key < axes_.columns.size(); key += columns_.plan.step) {
+      const double centre = left_ + (static_cast<double>(key) + 0.5) * cell_;
+      double x = centre;
+      std::string turn;
+      if (columns_.slant == Slant::slanted) {
+        x = centre + 2;
+        turn = fmt::format(" transform=\"rotate(-45 {} {})\"", x, y);
+      } else if (columns_.slant == Slant::upright) {
+        x = std::round((centre + 0.36 * size) * 10) / 10;
+        turn = fmt::format(" transform=\"rotate(-90 {} {})\"", x, y);
+      }
+      append_label(out_, axes_.columns[key],
+                   {columns_.slant == Slant::level ? middle : plain, size, columns_.label, turn}, x,
+                   y);
+    }
+    out_ += "</g>\n";
+  }
+
+  void append_paths() {
+    out_ += " data-weights=\"";
+    append_weight_rows(out_, weights_, axes_.columns.size());
+    out_ += "\">\n";
+    append_compact_cells(out_, axes_, weights_, cell_);
+  }
+
+  void append_cells() {
+    out_ += ">\n";
+    std::vector<std::string> keys;
+    for (const std::string& label : axes_.columns) {
+      keys.push_back(xml_escaped(fit_width(label, title_columns)));
+    }
+    for (std::size_t row = 0; row < axes_.reads.size(); ++row) {
+      std::string query = xml_escaped(fit_width(axes_.reads[row], title_columns));
+      if (!axes_.writes.empty()) {
+        query += " → " + xml_escaped(fit_width(axes_.writes[row], title_columns));
+      }
+      append_format(out_, "<g class=\"row\" data-query=\"{}\">\n", row);
+      for (std::size_t key = 0; key < keys.size(); ++key) append_cell(row, key, query, keys[key]);
+      out_ += "</g>\n";
+    }
+  }
+
+  void append_cell(std::size_t row, std::size_t key, const std::string& query_label,
+                   const std::string& key_label) {
+    const float weight = weights_[row * axes_.columns.size() + key];
+    const bool masked = axes_.is_masked(row, key, weight);
+    out_ += masked ? "<g class=\"cell hidden\" data-weight=\"" : "<g class=\"cell\" data-weight=\"";
+    append_weight(out_, weight);
+    append_format(out_, "\" data-key=\"{}\"><title>", key);
+    append_weight(out_, weight);
+    append_format(out_, "{}\nquery {}: {}\nkey {}: {}</title>", masked ? " (masked)" : "", row,
+                  query_label, key, key_label);
+    const int level = color_level(weight);
+    std::string paint = masked ? "masked" : fmt::format("s{}", level);
+    if (!std::isfinite(weight)) paint = "odd";
+    const auto side = static_cast<std::size_t>(cell_);
+    // Larger cells leave a line of the page between them.
+    const int drawn = cell_ >= 20 && !masked ? cell_ - 1 : cell_;
+    append_format(out_, "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/>",
+                  paint, key * side, row * side, drawn);
+    if (!masked) append_number_text(row, key, weight, level);
+    out_ += "</g>\n";
+  }
+
+  /// Two decimals, as on the terminal.
+  void append_number_text(std::size_t row, std::size_t key, float weight, int level) {
+    if (numbers_.css_class.empty()) return;
+    const bool finite = std::isfinite(weight);
+    const std::string text = finite ? fmt::format("{:.2f}", weight == 0 ? 0.0f : weight)
+                             : std::isnan(weight) ? "NaN"
+                             : weight > 0         ? "∞"
+                                                  : "−∞";
+    if (text_width(text, numbers_.size) > cell_ - 1) return;
+    const auto centre = [this](std::size_t index) {
+      return (static_cast<double>(index) + 0.5) * cell_ - 0.5;
+    };
+    append_format(out_, "<text class=\"value{}\" x=\"{}\" y=\"{}\">{}</text>",
+                  !finite                 ? ""
+                  : level >= strong_level ? " strong"
+                  : text == "0.00"        ? " faint"
+                                          : "",
+                  centre(key), std::round((centre(row) + 0.365 * numbers_.size) * 10) / 10, text);
+  }
+
+  const MapSubject& subject_;
+  const GridAxes& axes_;
+  HeadPlace place_;
+  std::span<const float> weights_;
+  int cell_;  ///< pixels
+  RowLabels rows_;
+  ColumnLabels columns_;
+  NumberFont numbers_;
+  double left_ = 0;
+  double top_ = 0;
+  std::string out_;
+};
+
+}  // namespace
+
+Panel head_panel(const MapSubject& subject, const HeadPlace& place) {
+  return HeadMap(subject, place).draw();
+}
+
+}  // namespace attn

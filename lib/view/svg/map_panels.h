@@ -1,0 +1,35 @@
+// The parts of a picture of attention: all heads small, one head large, the colour scale.
+#pragma once
+
+#include "view/map_view.h"
+#include "view/svg/picture_frame.h"
+
+namespace attn {
+
+/// What a picture is drawn from: one kind of one record. Both outlive it.
+struct MapSubject {
+  AttentionKind kind = AttentionKind::cross;
+  const AttentionMaps& maps;
+  GridAxes axes;
+};
+
+/// Pixels that a panel may fill.
+struct Room {
+  double width = 0;
+  double height = 0;
+};
+
+/// Small maps, a row a layer and a column a head, with the tokens on the outer axes (every n-th one
+/// where there is no room for all). `chosen`, if not null, gets a frame. The maps are as large as
+/// the room allows, but never smaller than can be read.
+Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room = {});
+
+/// One head with every token, a number in each cell where it fits, and under the pointer each
+/// cell's exact weight and tokens.
+Panel head_panel(const MapSubject& subject, const HeadPlace& place);
+
+/// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells,
+/// weights that are no numbers, pieces that go on with a word.
+Panel scale_panel(const MapSubject& subject);
+
+}  // namespace attn

@@ -1,0 +1,259 @@
+#include "view/svg/search_tree_svg.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/utf8.h"
+#include "view/svg/map_drawing.h"
+#include "view/svg/picture_frame.h"
+#include "view/svg/text_width.h"
+#include "view/svg/tree_layout.h"
+#include "view/svg/xml_text.h"
+#include "view/token_label.h"
+
+namespace attn {
+namespace {
+
+constexpr double heading_height = 24;
+constexpr double row_pitch = 27;
+constexpr double box_height = 21;
+constexpr double padding = 7;       // of a box, left and right
+constexpr double column_gap = 34;   // for the lines
+constexpr double most_label = 110;  // pixels
+constexpr double token_size = 12;
+constexpr double score_size = 11;
+constexpr double end_mark_width = 4;
+constexpr int title_columns = 200;
+constexpr std::string_view minus = "−";
+
+std::string score_text(float score) {
+  if (std::isnan(score)) return "NaN";
+  if (std::isinf(score)) return score > 0 ? "∞" : "−∞";
+  std::string text = fmt::format("{:.2f}", std::abs(score));
+  return score < 0 && text != "0.00" ? std::string(minus) + text : text;
+}
+
+std::string_view state_of(const SearchNode& node) {
+  if (node.ended) return "ended";
+  return node.kept ? "kept" : "dropped";
+}
+
+/// Labels as on the path from the start: a piece that goes on with its parent's word says so.
+std::vector<std::string> labels_of(const SearchTree& tree) {
+  std::vector<std::string> labels;
+  std::vector<std::string> tokens;
+  for (const SearchNode& node : tree.nodes) tokens.push_back(node.token);
+  const bool marked = std::any_of(tokens.begin(), tokens.end(),
+                                  [](const std::string& token) { return token.starts_with("▁"); });
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const int parent = tree.nodes[i].parent;
+    const bool has_parent = parent >= 0 && static_cast<std::size_t>(parent) < i;
+    const std::string before = has_parent ? tokens[static_cast<std::size_t>(parent)] : "<pad>";
+    // Whether the vocabulary marks words, these two alone may not tell: a third token does.
+    const std::vector<std::string> row = token_labels({marked ? "▁" : "", before, tokens[i]});
+    labels.push_back(row[2]);
+  }
+  return labels;
+}
+
+class TreePicture {
+ public:
+  explicit TreePicture(const AttentionRecord& record)
+      : tree_(*record.search),
+        layout_(lay_out(tree_, winner_of(record))),
+        labels_(labels_of(tree_)),
+        start_(start_label(record)) {
+    double x = text_width(start_, token_size) + 2 * padding;
+    for (const std::vector<int>& column : layout_.columns) {
+      Column place{std::ceil(x + column_gap), 0, 0};
+      for (const int node : column) place = widened(place, static_cast<std::size_t>(node));
+      x = place.x + width_of(place);
+      columns_.push_back(place);
+    }
+    width_ = std::ceil(x);
+  }
+
+  Panel draw() {
+    for (std::size_t step = 0; step < columns_.size(); ++step) {
+      append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"11\">step {}</text>\n",
+                    columns_[step].x, step);
+    }
+    append_format(out_,
+                  "<g class=\"start\">\n<rect class=\"box\" x=\"0.5\" y=\"{}\" width=\"{:.1f}\" "
+                  "height=\"{}\" rx=\"4\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n</g>\n",
+                  centre(0) - box_height / 2, text_width(start_, token_size) + 2 * padding,
+                  box_height, padding + 0.5, centre(0) + 4.5, xml_escaped(start_));
+    // What matters most is drawn last, over the rest.
+    for (const auto& wanted :
+         std::array<std::pair<bool, bool>, 3>{{{false, false}, {true, false}, {true, true}}}) {
+      for (std::size_t i = 0; i < tree_.nodes.size(); ++i) {
+        const bool best = layout_.places[i].best;
+        const bool alive = best || tree_.nodes[i].kept || tree_.nodes[i].ended;
+        if (std::pair(alive, best) == wanted) append_node(i);
+      }
+    }
+    return {std::move(out_), width_ + 2, centre(layout_.last_row) + box_height / 2 + 4};
+  }
+
+ private:
+  struct Column {
+    double x = 0;
+    double label = 0;  ///< the widest, pixels
+    double score = 0;  ///< the same
+  };
+
+  static std::string start_label(const AttentionRecord& record) {
+    if (record.hypotheses.empty()) return "start";
+    const std::vector<std::string> labels = token_labels(record.hypotheses[0].decoder_input.tokens);
+    return labels.empty() ? "start" : fit_text(labels[0], token_size, most_label);
+  }
+
+  Column widened(Column place, std::size_t node) const {
+    // Bold on the best path.
+    const double label = text_width(labels_[node], token_size, FontWeight::bold);
+    place.label = std::max(place.label, std::min(std::ceil(label), most_label));
+    const double score = text_width(score_text(tree_.nodes[node].score), score_size);
+    place.score = std::max(place.score, std::ceil(score));
+    return place;
+  }
+
+  static double width_of(const Column& column) {
+    return 2 * padding + column.label + 8 + column.score + end_mark_width;
+  }
+
+  /// The middle of a row, pixels.
+  double centre(double row) const {
+    return heading_height + (row - layout_.first_row) * row_pitch + box_height / 2;
+  }
+
+  /// A curve from the right edge of the parent's box.
+  void append_edge(const TreeLayout::Place& place) {
+    double x0 = text_width(start_, token_size) + 2 * padding + 0.5;
+    double y0 = centre(0);
+    if (place.parent >= 0) {
+      const TreeLayout::Place& parent = layout_.places[static_cast<std::size_t>(place.parent)];
+      const Column& column = columns_[static_cast<std::size_t>(parent.column)];
+      x0 = column.x + width_of(column);
+      y0 = centre(parent.row);
+    }
+    const double x1 = columns_[static_cast<std::size_t>(place.column)].x;
+    const double y1 = centre(place.row);
+    const double bend = (x0 + x1) / 2;
+    append_format(out_,
+                  "<path class=\"edge\" d=\"M{0:.1f} {1:.1f}C{2:.1f} {1:.1f} {2:.1f} {3:.1f} "
+                  "{4:.1f} {3:.1f}\"/>\n",
+                  x0, y0, bend, y1, x1);
+  }
+
+  void append_node(std::size_t index) {
+    const SearchNode& node = tree_.nodes[index];
+    const TreeLayout::Place& place = layout_.places[index];
+    const Column& column = columns_[static_cast<std::size_t>(place.column)];
+    append_format(out_,
+                  "<g class=\"node {}{}\" id=\"node-{}\" data-parent=\"{}\" data-token-id=\"{}\"",
+                  state_of(node), place.best ? " best" : "", index, place.parent, node.id);
+    append_number_attribute("log-prob", node.log_prob);
+    append_number_attribute("sum", node.sum);
+    append_number_attribute("score", node.score);
+    append_format(out_, ">\n<title>{} ({})", xml_escaped(fit_width(labels_[index], title_columns)),
+                  state_of(node));
+    append_title_line("log-probability", node.log_prob);
+    append_title_line("sum", node.sum);
+    append_title_line("score", node.score);
+    out_ += "</title>\n";
+    append_edge(place);
+    const double y = centre(place.row);
+    const double width = width_of(column);
+    append_format(out_,
+                  "<rect class=\"box\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>\n",
+                  column.x, y - box_height / 2, width, box_height);
+    if (node.ended) {
+      append_format(
+          out_, "<rect class=\"end-mark\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>\n",
+          column.x + width - end_mark_width, y - box_height / 2, end_mark_width, box_height);
+    }
+    const double shrink = place.best ? 1.12 : 1;  // bold letters are wider
+    append_format(out_, "<text class=\"token\" x=\"{}\" y=\"{}\">{}</text>\n", column.x + padding,
+                  y + 4.5,
+                  xml_escaped(fit_text(labels_[index], token_size * shrink, column.label + 1)));
+    append_format(out_, "<text class=\"score quiet small end\" x=\"{}\" y=\"{}\">{}</text>\n</g>\n",
+                  column.x + width - padding - end_mark_width, y + 4, score_text(node.score));
+  }
+
+  void append_number_attribute(std::string_view name, float value) {
+    append_format(out_, " data-{}=\"", name);
+    append_weight(out_, value);
+    out_ += '"';
+  }
+
+  void append_title_line(std::string_view name, float value) {
+    append_format(out_, "\n{} ", name);
+    append_weight(out_, value);
+  }
+
+  const SearchTree& tree_;
+  TreeLayout layout_;
+  std::vector<std::string> labels_;
+  std::string start_;
+  std::vector<Column> columns_;
+  double width_ = 0;
+  std::string out_;
+};
+
+/// Samples of the four sorts of boxes.
+Panel tree_legend(const SearchTree& tree) {
+  Panel legend;
+  double x = 0;
+  const std::array<std::pair<std::string_view, std::string_view>, 4> samples = {{
+      {"kept best", "the translation"},
+      {"kept", "kept for the next step"},
+      {"ended", "ended"},
+      {"dropped", "dropped"},
+  }};
+  for (const auto& [css_class, text] : samples) {
+    append_format(legend.svg,
+                  "<g class=\"{0}\"><path class=\"edge\" d=\"M{1} 8.5h14\"/><rect class=\"box\" "
+                  "x=\"{2}\" y=\"1\" width=\"26\" height=\"15\" rx=\"3\"/>",
+                  css_class, x, x + 14);
+    if (css_class == "ended") {
+      append_format(legend.svg,
+                    "<rect class=\"end-mark\" x=\"{}\" y=\"1\" width=\"4\" height=\"15\"/>",
+                    x + 36);
+    }
+    append_format(legend.svg, "<text class=\"quiet\" x=\"{}\" y=\"12.5\">{}</text></g>\n", x + 47,
+                  text);
+    x += 47 + std::ceil(text_width(text, 12)) + 24;
+  }
+  append_format(legend.svg,
+                "<text class=\"quiet\" x=\"0\" y=\"36\">Numbers are scores: the sum of "
+                "log-probabilities ÷ length{}</text>\n",
+                tree.length_penalty == 1 ? "" : fmt::format("^{}", tree.length_penalty));
+  legend.width = x - 24;
+  legend.height = 42;
+  return legend;
+}
+
+}  // namespace
+
+std::string search_tree_svg(const AttentionRecord& record) {
+  PictureText text;
+  text.sentences = sentence_lines(record, 0);
+  text.model = model_line(record.model);
+  if (!record.search || record.search->nodes.empty()) {
+    text.title = "Search";
+    text.description = "No search was recorded.";
+    return framed_picture(
+        text, "attn-empty",
+        {{"<text class=\"quiet note\" x=\"0\" y=\"16\">no search was recorded</text>\n", 400, 24}},
+        {});
+  }
+  const SearchTree& tree = *record.search;
+  text.title = tree.beams == 1 ? "Greedy search" : fmt::format("Beam search, {} beams", tree.beams);
+  text.description =
+      "A column is a step, a box is a candidate token with its score. Lines lead from each "
+      "hypothesis to its extensions; the translation is the straight thick line.";
+  return framed_picture(text, "attn-search", {TreePicture(record).draw()}, tree_legend(tree));
+}
+
+}  // namespace attn

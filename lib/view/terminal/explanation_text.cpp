@@ -1,0 +1,169 @@
+#include "view/terminal/explanation_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "view/terminal/explanation_cells.h"
+
+namespace attn {
+namespace {
+
+constexpr int kNarrowest = 40;
+constexpr int kWidestLabel = 16;
+constexpr const char* kBold = "\x1b[1m";
+constexpr const char* kReset = "\x1b[0m";
+
+std::string right(const std::string& text, int columns) {
+  return std::string(static_cast<std::size_t>(std::max(0, columns - display_width(text))), ' ') +
+         text;
+}
+
+std::string left(const std::string& text, int columns) {
+  return text +
+         std::string(static_cast<std::size_t>(std::max(0, columns - display_width(text))), ' ');
+}
+
+/// Words folded to a width; later lines are indented.
+void fold(std::string& out, const std::string& text, int width, int indent) {
+  int column = 0;
+  std::size_t start = 0;
+  const std::string blanks(static_cast<std::size_t>(indent), ' ');
+  while (start < text.size()) {
+    std::size_t end = text.find(' ', start);
+    if (end == std::string::npos) end = text.size();
+    const std::string word = fit_width(text.substr(start, end - start), width - indent);
+    const int wide = display_width(word);
+    if (column > 0 && column + 1 + wide > width) {
+      out += "\n" + blanks;
+      column = indent;
+    } else if (column > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += wide;
+    start = end + 1;
+  }
+  out += '\n';
+}
+
+class TextDrawing {
+ public:
+  explicit TextDrawing(const TerminalStyle& style)
+      : width_(std::max(style.width, kNarrowest)), colored_(style.color != ColorMode::none) {}
+
+  std::string draw(const Explanation& explanation) {
+    head(explanation.title, '=');
+    for (const std::string& fact : explanation.facts) fold(out_, printable(fact), width_, 2);
+    int number = 0;
+    for (const ExplanationStep& step : explanation.steps) draw_step(step, ++number);
+    return std::move(out_);
+  }
+
+ private:
+  void head(const std::string& text, char rule) {
+    const std::string shown = fit_width(printable(text), width_);
+    out_ += colored_ ? kBold + shown + kReset : shown;
+    out_ += '\n' + std::string(static_cast<std::size_t>(display_width(shown)), rule) + '\n';
+  }
+
+  void draw_step(const ExplanationStep& step, int number) {
+    out_ += '\n';
+    head(fmt::format("{}. {}", number, step.title), '-');
+    if (!step.formula.empty()) fold(out_, "  " + step.formula, width_, 4);
+    if (!step.shape.empty()) fold(out_, "  " + step.shape, width_, 4);
+    if (!step.why.empty()) fold(out_, step.why, width_, 0);
+    for (const NamedMatrix& matrix : step.matrices) draw_matrix(matrix);
+    if (!step.lines.empty()) out_ += '\n';
+    for (const std::string& line : step.lines) fold(out_, "  " + printable(line), width_, 6);
+  }
+
+  void draw_matrix(const NamedMatrix& matrix) {
+    out_ += '\n';
+    fold(out_, fmt::format("{}  {}", printable(matrix.name), matrix_caption(matrix)), width_, 2);
+    const ShownIndices rows = shown_rows(matrix);
+    const ShownIndices columns = shown_columns(matrix);
+    const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
+    const bool tiny = all_tiny(matrix);
+    int label = 1, cell = 1;
+    for (const int i : rows) {
+      if (i == cut) continue;
+      label = std::max(label, display_width(sides[static_cast<std::size_t>(i)]));
+      for (const int j : columns) {
+        if (j != cut) cell = std::max(cell, display_width(cell_number(value(matrix, i, j), tiny)));
+      }
+    }
+    label = std::min(label, kWidestLabel);
+    for (const int j : columns) {
+      if (j != cut) cell = std::max(cell, display_width(tops[static_cast<std::size_t>(j)]));
+    }
+    cell = std::min(cell, std::max(9, width_ / 4));
+    const int per_block = std::max(1, (width_ - label - 2) / (cell + 1));
+    for (std::size_t first = 0; first < columns.size();
+         first += static_cast<std::size_t>(per_block)) {
+      const std::size_t last =
+          std::min(columns.size(), first + static_cast<std::size_t>(per_block));
+      draw_block(matrix, rows,
+                 {columns.begin() + static_cast<std::ptrdiff_t>(first),
+                  columns.begin() + static_cast<std::ptrdiff_t>(last)},
+                 {label, cell});
+    }
+  }
+
+  struct Widths {
+    int label;
+    int cell;
+  };
+
+  void draw_block(const NamedMatrix& matrix, const ShownIndices& rows, const ShownIndices& columns,
+                  Widths widths) {
+    const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
+    const bool tiny = all_tiny(matrix);
+    std::string line(static_cast<std::size_t>(widths.label + 2), ' ');
+    for (const int j : columns) {
+      const std::string top =
+          j == cut ? "…" : fit_width(tops[static_cast<std::size_t>(j)], widths.cell);
+      const bool bold =
+          colored_ &&
+          std::any_of(matrix.marked_columns.begin(), matrix.marked_columns.end(),
+                      [j](ColumnRange range) { return j >= range.begin && j < range.end; });
+      line +=
+          fmt::format("{} {}{}", bold ? kBold : "", right(top, widths.cell), bold ? kReset : "");
+    }
+    out_ += line + '\n';
+    for (const int i : rows) {
+      if (i == cut) {
+        out_ += "  ⋮\n";
+        continue;
+      }
+      const bool marked = i == matrix.marked_row;
+      line = (marked ? "▸ " : "  ") +
+             left(fit_width(sides[static_cast<std::size_t>(i)], widths.label), widths.label);
+      for (const int j : columns) {
+        line += ' ';
+        line += right(j == cut ? "…" : cell_number(value(matrix, i, j), tiny), widths.cell);
+      }
+      out_ += marked && colored_ ? kBold + line + kReset : line;
+      out_ += '\n';
+    }
+  }
+
+  static float value(const NamedMatrix& matrix, int i, int j) {
+    return matrix.values[static_cast<std::size_t>(i) * static_cast<std::size_t>(matrix.columns) +
+                         static_cast<std::size_t>(j)];
+  }
+
+  int width_;
+  bool colored_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string explanation_text(const Explanation& explanation, const TerminalStyle& style) {
+  return TextDrawing(style).draw(explanation);
+}
+
+}  // namespace attn

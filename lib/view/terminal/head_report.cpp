@@ -1,0 +1,196 @@
+#include "view/terminal/head_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/head_name.h"
+#include "base/table.h"
+#include "base/utf8.h"
+#include "view/terminal/table_text.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kMarked = 3;  // heads that are marked as aligning best
+
+std::string number(const std::optional<float>& value, int digits = 2) {
+  return value ? fmt::format("{:.{}f}", *value, digits) : "–";
+}
+
+std::string head_name(AttentionKind kind, HeadPlace place) {
+  return to_string(HeadName{kind, place.layer, place.head});
+}
+
+/// Where among the heads that align best a head stands, if it is one of the first.
+std::string mark_of(const HeadReport& report, HeadPlace place) {
+  const HeadFigures& figures = report.cross.at(place);
+  if (figures.aligns_what_it_reads()) return *figures.read_alignment > 0.5F ? "reads" : "";
+  const auto found = std::find(report.best.begin(), report.best.end(), place);
+  const auto rank = static_cast<std::size_t>(found - report.best.begin());
+  if (found == report.best.end() || rank >= kMarked) return "";
+  return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
+}
+
+Table table_of(const HeadReport& report, const KindReport& kind, const char* title) {
+  const bool cross = kind.kind == AttentionKind::cross;
+  Table table;
+  table.title = title;
+  table.columns = {{"head"},
+                   {"entropy", true},
+                   {"distance", true},
+                   {"diagonal", true},
+                   {cross || kind.kind == AttentionKind::encoder_self ? "end" : "start", true},
+                   {"punct", true}};
+  if (cross) table.columns.insert(table.columns.end(), {{"aligns", true}, {"reads", true}, {""}});
+  for (int layer = 0; layer < kind.layers; ++layer) {
+    for (int head = 0; head < kind.heads; ++head) {
+      const HeadFigures& f = kind.at({layer, head});
+      std::vector<std::string> row = {head_name(kind.kind, {layer, head}),
+                                      number(f.entropy),
+                                      number(f.distance),
+                                      number(f.diagonality),
+                                      number(f.end_mass),
+                                      number(f.punctuation_mass)};
+      if (cross) {
+        row.insert(row.end(),
+                   {number(f.alignment), number(f.read_alignment), mark_of(report, {layer, head})});
+      }
+      table.rows.push_back(std::move(row));
+    }
+  }
+  return table;
+}
+
+/// What the columns of the tables say.
+Table legend(const HeadReport& report) {
+  Table table;
+  table.columns = {{""}, {""}};
+  table.rows = {
+      {"entropy", "how evenly a row spreads its weight, in nats: 0 is all on one key"},
+      {"distance", "how far away it looks, in tokens; cross: from the map's diagonal"},
+      {"diagonal", "1: all on the diagonal; 0: all as far from it as can be"},
+      {"end, start", "share of the weight on </s>; in the decoder, on the start symbol"},
+      {"punct", "share of the weight on punctuation"},
+      {"aligns",
+       "how well the steps that write the words link them to source words: the chance to come "
+       "back when one goes from a word to a partner and back by the head's weights; 0 to 1"},
+      {"reads",
+       "the same for the steps that read the words; a head marked \"reads\" looks at the partner "
+       "of the word before the one that it writes: --align read:LAYER:HEAD takes it so"},
+  };
+  if (report.gold_pairs > 0) {
+    table.rows.push_back(
+        {"AER",
+         "alignment error rate: 0 is perfect (Och and Ney 2003); \"AER, read\" takes the "
+         "steps that read the words"});
+  }
+  return table;
+}
+
+struct GoldRow {
+  std::string choice;
+  GoldScore score;
+  std::optional<float> read_error_rate;
+};
+
+/// Everything that --align can be given, against gold, the lowest error rate first.
+Table gold_table(const HeadReport& report) {
+  std::vector<GoldRow> scores;
+  for (const ChoiceScore& choice : report.gold_choices) {
+    scores.push_back({choice.choice, choice.score, std::nullopt});
+  }
+  for (int layer = 0; layer < report.cross.layers; ++layer) {
+    for (int head = 0; head < report.cross.heads; ++head) {
+      const HeadFigures& figures = report.cross.at({layer, head});
+      if (!figures.gold || !figures.read_gold) continue;
+      scores.push_back({head_name(AttentionKind::cross, {layer, head}), *figures.gold,
+                        figures.read_gold->error_rate()});
+    }
+  }
+  std::stable_sort(scores.begin(), scores.end(), [](const GoldRow& a, const GoldRow& b) {
+    return a.score.error_rate().value_or(2) < b.score.error_rate().value_or(2);
+  });
+  Table table;
+  table.title = fmt::format("word alignments against {} gold one{}", report.gold_pairs,
+                            report.gold_pairs == 1 ? "" : "s");
+  table.columns = {
+      {"--align"}, {"AER", true}, {"precision", true}, {"recall", true}, {"AER, read", true}};
+  for (const GoldRow& choice : scores) {
+    table.rows.push_back({choice.choice, number(choice.score.error_rate(), 3),
+                          number(choice.score.precision(), 3), number(choice.score.recall(), 3),
+                          choice.read_error_rate ? number(choice.read_error_rate, 3) : ""});
+  }
+  if (report.gold_skipped > 0) {
+    table.notes.push_back(
+        fmt::format("{} pair{} left out: the model's pieces make other words than the text has.",
+                    report.gold_skipped, report.gold_skipped == 1 ? " was" : "s were"));
+  }
+  return table;
+}
+
+std::string plural(std::size_t count, const char* word) {
+  return fmt::format("{} {}{}", count, word, count == 1 ? "" : "s");
+}
+
+/// "Align best: cross:2:2 (0.66), …": heads that align what they write, if there is one.
+std::string best_line(const HeadReport& report) {
+  std::string heads;
+  std::size_t named = 0;
+  for (const HeadPlace place : report.best) {
+    const HeadFigures& figures = report.cross.at(place);
+    if (named == kMarked || (named > 0 && figures.aligns_what_it_reads())) break;
+    heads += fmt::format("{}{} ({})", named++ > 0 ? ", " : "",
+                         head_name(AttentionKind::cross, place), number(figures.alignment));
+  }
+  if (named == 0) return "";
+  return fmt::format("{} best: {}.", named == 1 ? "Aligns" : "Align", heads);
+}
+
+/// "Aligns best with the words that it reads: read:0:1 (0.82)." where there is such a head.
+std::string best_reader(const HeadReport& report) {
+  const HeadFigures* best = nullptr;
+  std::string name;
+  for (const HeadPlace place : report.best) {
+    const HeadFigures& figures = report.cross.at(place);
+    if (!figures.aligns_what_it_reads()) continue;
+    if (best != nullptr && *figures.read_alignment <= *best->read_alignment) continue;
+    best = &figures;
+    name = fmt::format("read:{}:{}", place.layer, place.head);
+  }
+  if (best == nullptr) return "";
+  return fmt::format("Aligns best with the words that it reads: {} ({}).", name,
+                     number(best->read_alignment));
+}
+
+Table closing(const HeadReport& report) {
+  Table table = legend(report);
+  if (const std::string best = best_line(report); !best.empty()) table.notes.push_back(best);
+  if (const std::string best = best_reader(report); !best.empty()) table.notes.push_back(best);
+  if (report.skipped_rows > 0) {
+    table.notes.push_back(fmt::format("{} held no finite numbers and count{} nowhere.",
+                                      plural(report.skipped_rows, "row"),
+                                      report.skipped_rows == 1 ? "s" : ""));
+  }
+  return table;
+}
+
+}  // namespace
+
+std::string render_head_report(const HeadReport& report, int width) {
+  std::string text = fmt::format("heads of {} over {}\n\n", printable(report.model),
+                                 plural(report.sentences, "sentence"));
+  if (report.sentences == 0) return text + "No sentence held a word: there is nothing to read.\n";
+  std::vector<Table> tables = {
+      table_of(report, report.encoder_self, "encoder self-attention"),
+      table_of(report, report.decoder_self, "decoder self-attention"),
+      table_of(report, report.cross, "cross-attention"),
+  };
+  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
+  if (report.gold_pairs > 0) tables.push_back(gold_table(report));
+  tables.push_back(closing(report));
+  return text + render_tables(tables, width);
+}
+
+}  // namespace attn

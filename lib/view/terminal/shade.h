@@ -1,0 +1,19 @@
+// How dark a cell is: one ramp for colours and one for characters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "view/terminal/terminal.h"
+
+namespace attn {
+
+/// The escape sequence that paints a cell of this weight, background and foreground both, so that
+/// the number is readable whatever the terminal's own colours are; empty for ColorMode::none.
+/// Weights outside 0 … 1 get the colour of the nearer end, and NaN that of 0.
+std::string shade_escape(float weight, ColorMode mode);
+
+/// One column of text that is the fuller the larger the weight: " ", "░", "▒", "▓" or "█".
+std::string_view shade_character(float weight);
+
+}  // namespace attn

@@ -1,0 +1,108 @@
+#include "view/terminal/what_if.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/utf8.h"
+#include "view/data/json_parts.h"
+#include "view/data/json_record.h"
+#include "view/token_label.h"
+
+namespace attn {
+namespace {
+
+constexpr int kNarrowest = 40;
+constexpr int kNumber = 9;
+constexpr int kNumbers = 3;
+
+std::string signed_number(float value) {
+  const std::string text = fmt::format("{:.3f}", std::abs(value));
+  if (text == "0.000") return text;
+  return (value < 0 ? "−" : "+") + text;
+}
+
+std::string plain_number(float value) {
+  const std::string text = fmt::format("{:.3f}", std::abs(value));
+  return value < 0 && text != "0.000" ? "−" + text : text;
+}
+
+std::string right(const std::string& text) {
+  return std::string(static_cast<std::size_t>(std::max(1, kNumber - display_width(text))), ' ') +
+         text;
+}
+
+std::string row(const std::string& label, int width, const std::vector<std::string>& numbers) {
+  const std::string fitted = fit_width(label, width);
+  std::string line =
+      fitted + std::string(static_cast<std::size_t>(width - display_width(fitted)), ' ');
+  for (const std::string& number : numbers) line += right(number);
+  return line + "\n";
+}
+
+std::string best_text(const AttentionRecord& record) {
+  return record.hypotheses.empty() ? "" : printable(record.hypotheses.front().text);
+}
+
+float sum(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0F);
+}
+
+}  // namespace
+
+std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style) {
+  const int window = std::max(style.width, kNarrowest);
+  std::string out;
+  for (const std::string& change : record.after.changes) {
+    out += fit_width("changed: " + printable(change), window) + "\n";
+  }
+  out += "before:  " + best_text(record.before) + "\n";
+  out += "after:   " + best_text(record.after) + "\n\n";
+  if (record.before.hypotheses.empty()) return out;
+
+  const HypothesisRecord& before = record.before.hypotheses.front();
+  const std::vector<std::string> labels = token_labels(before.produced.tokens);
+  int width = display_width("whole sentence");
+  for (const std::string& label : labels) width = std::max(width, display_width(label));
+  width = std::min(width, window - kNumbers * kNumber);
+  out += "How likely each word of the first translation is (natural logarithm):\n";
+  out += row("", width, {"before", "after", "change"});
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const float was = before.log_probs[i], is = record.replayed.log_probs[i];
+    out += row(labels[i], width, {plain_number(was), plain_number(is), signed_number(is - was)});
+  }
+  const float was = sum(before.log_probs), is = sum(record.replayed.log_probs);
+  out +=
+      row("whole sentence", width, {plain_number(was), plain_number(is), signed_number(is - was)});
+  return out;
+}
+
+std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
+  AttentionRecord after = record.after;
+  const auto same = [&](const HypothesisRecord& hypothesis) {
+    return hypothesis.produced.ids == record.replayed.produced.ids;
+  };
+  if (std::none_of(after.hypotheses.begin(), after.hypotheses.end(), same)) {
+    after.hypotheses.push_back(record.replayed);
+    after.hypotheses.back().replayed = true;
+  }
+  return {record.before, std::move(after)};
+}
+
+std::string what_if_json(const WhatIfRecord& record) {
+  const auto object = [](const AttentionRecord& each) {
+    std::string line = to_json_line(each);
+    line.pop_back();
+    return line;
+  };
+  std::string out = "{\"format\":\"attn-demo.what_if\",\"version\":1,\"changes\":";
+  append_strings(out, record.after.changes);
+  out += ",\"before\":" + object(record.before) + ",\"after\":" + object(record.after);
+  out += ",\"replayed\":";
+  append_hypothesis(out, record.replayed);
+  return out + "}\n";
+}
+
+}  // namespace attn

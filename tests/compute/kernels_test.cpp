@@ -1,0 +1,202 @@
+// Every table of kernels against plain double arithmetic, on lengths that are no multiple of any
+// block; and the AVX2 and AVX-512 tables against each other, bit by bit.
+#include "compute/kernels.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "random_matrix.h"
+
+using namespace attn;
+using attn::test::poisoned;
+using attn::test::random_matrix;
+
+namespace {
+
+std::vector<const Kernels*> tables() {
+  std::vector<const Kernels*> all{portable_kernels()};
+  if (avx2_kernels() != nullptr) all.push_back(avx2_kernels());
+  if (avx512_kernels() != nullptr) all.push_back(avx512_kernels());
+  return all;
+}
+
+const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
+
+}  // namespace
+
+TEST_CASE("softmax matches double arithmetic and sums to 1") {
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    for (const Index n : kLengths) {
+      Matrix row = random_matrix(1, n, "softmax", 20.0F);
+      const Matrix x = row;
+      k->softmax(row.data(), n);
+      double sum = 0;
+      for (Index i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x(0, i)) - x.maxCoeff());
+      for (Index i = 0; i < n; ++i) {
+        const double expected = std::exp(static_cast<double>(x(0, i)) - x.maxCoeff()) / sum;
+        CHECK(row(0, i) == doctest::Approx(expected).epsilon(2e-6));
+      }
+      CHECK(row.sum() == doctest::Approx(1.0).epsilon(1e-6));
+    }
+  }
+}
+
+TEST_CASE("softmax makes masked cells exactly zero, also in a row of nothing else") {
+  const float minus_infinity = -std::numeric_limits<float>::infinity();
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    std::vector<float> row(19, 0.5F);
+    row[3] = row[18] = minus_infinity;
+    k->softmax(row.data(), 19);
+    CHECK(row[3] == 0.0F);
+    CHECK(row[18] == 0.0F);
+    CHECK(row[0] == doctest::Approx(1.0 / 17).epsilon(1e-6));
+    std::vector<float> nothing(5, minus_infinity);
+    k->softmax(nothing.data(), 5);
+    for (const float w : nothing) CHECK(w == 0.0F);
+  }
+}
+
+TEST_CASE("softmax stays finite for scores of any size") {
+  for (const Kernels* k : tables()) {
+    std::vector<float> row{3e38F, -3e38F, 0.0F, 88.0F};
+    k->softmax(row.data(), 4);
+    CHECK(row[0] == 1.0F);
+    CHECK(row[1] == 0.0F);
+  }
+}
+
+TEST_CASE("log_sum_exp, arg_max and find_above") {
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    for (const Index n : kLengths) {
+      const Matrix x = random_matrix(1, n, "lse", 30.0F);
+      float maximum = 0;
+      float log_sum = 0;
+      k->log_sum_exp(x.data(), n, &maximum, &log_sum);
+      double sum = 0;
+      for (Index i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x(0, i)) - x.maxCoeff());
+      CHECK(maximum == x.maxCoeff());
+      CHECK(log_sum == doctest::Approx(std::log(sum)).epsilon(1e-6));
+      Index best = 0;
+      x.row(0).maxCoeff(&best);
+      CHECK(k->arg_max(x.data(), n) == best);
+      CHECK(k->find_above(x.data(), 0, n, x.maxCoeff()) == n);
+      const float just_below = std::nextafter(x.maxCoeff(), -1e30F);
+      CHECK(k->find_above(x.data(), 0, n, just_below) == best);
+    }
+  }
+}
+
+TEST_CASE("layer_norm matches double arithmetic") {
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    for (const Index n : kLengths) {
+      const Matrix x = random_matrix(1, n, "norm", 3.0F);
+      const Matrix w = random_matrix(1, n, "weight");
+      const Matrix b = random_matrix(1, n, "bias");
+      Matrix out = poisoned(1, n);
+      k->layer_norm(x.data(), w.data(), b.data(), 1e-5F, n, out.data());
+      const Eigen::RowVectorXd d = x.row(0).cast<double>();
+      const double variance = (d.array() - d.mean()).square().mean();
+      for (Index i = 0; i < n; ++i) {
+        const double expected = (d(i) - d.mean()) / std::sqrt(variance + 1e-5) * w(0, i) + b(0, i);
+        CHECK(out(0, i) == doctest::Approx(expected).epsilon(1e-5));
+      }
+    }
+  }
+}
+
+TEST_CASE("activations match double arithmetic") {
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    const Index n = 2001;
+    Matrix x(1, n);
+    for (Index i = 0; i < n; ++i) x(0, i) = static_cast<float>(i - 1000) * 0.02F;  // −20 … 20
+    Matrix relu = x;
+    Matrix gelu = x;
+    Matrix swish = x;
+    k->relu(relu.data(), n);
+    k->gelu(gelu.data(), n);
+    k->swish(swish.data(), n);
+    double worst_gelu = 0;
+    double worst_swish = 0;
+    for (Index i = 0; i < n; ++i) {
+      const double v = x(0, i);
+      CHECK(relu(0, i) == std::max(0.0F, x(0, i)));
+      const double phi = 0.5 * std::erfc(-v / std::sqrt(2.0));
+      worst_gelu = std::max(worst_gelu, std::abs(gelu(0, i) - v * phi));
+      worst_swish = std::max(worst_swish, std::abs(swish(0, i) - v / (1 + std::exp(-v))));
+    }
+    CHECK(worst_gelu < 2e-6);
+    CHECK(worst_swish < 2e-6);
+  }
+}
+
+TEST_CASE("dot products and weighted sums gather rows") {
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    for (const Index width : {1, 5, 16, 21, 64, 67, 128}) {
+      const Index n = 11;
+      const Matrix rows = random_matrix(20, width + 3, "rows");
+      const Matrix query = random_matrix(1, width, "query");
+      const Matrix weights = random_matrix(1, n, "weights");
+      const std::vector<std::int32_t> order{3, 3, 0, 19, 7, 1, 2, 15, 4, 11, 6};
+      const GatheredRows gathered{rows.data(), rows.outerStride(), order.data()};
+      std::vector<float> dots(n, std::numeric_limits<float>::quiet_NaN());
+      Matrix sum = poisoned(1, width);
+      k->dot_products(query.data(), gathered, n, width, dots.data());
+      k->weighted_sum(weights.data(), gathered, n, width, sum.data());
+      Eigen::RowVectorXd expected = Eigen::RowVectorXd::Zero(width);
+      for (Index j = 0; j < n; ++j) {
+        const Eigen::RowVectorXd row =
+            rows.row(order[static_cast<std::size_t>(j)]).head(width).cast<double>();
+        CHECK(dots[static_cast<std::size_t>(j)] ==
+              doctest::Approx(row.dot(query.row(0).cast<double>())).epsilon(1e-5).scale(1));
+        expected += static_cast<double>(weights(0, j)) * row;
+      }
+      for (Index c = 0; c < width; ++c) {
+        CHECK(sum(0, c) == doctest::Approx(expected(c)).epsilon(1e-5).scale(1));
+      }
+    }
+  }
+}
+
+TEST_CASE("AVX2 and AVX-512 agree bit by bit") {
+  const Kernels* a = avx2_kernels();
+  const Kernels* b = avx512_kernels();
+  if (a == nullptr || b == nullptr) {
+    MESSAGE("this CPU has no AVX-512: compared nothing");
+    return;
+  }
+  const auto same = [](const Matrix& x, const Matrix& y) {
+    return std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size()) * sizeof(float)) == 0;
+  };
+  for (const Index n : kLengths) {
+    CAPTURE(n);
+    const Matrix x = random_matrix(1, n, "bits", 5.0F);
+    for (const auto f : {&Kernels::softmax, &Kernels::relu, &Kernels::gelu, &Kernels::swish}) {
+      Matrix p = x;
+      Matrix q = x;
+      (a->*f)(p.data(), n);
+      (b->*f)(q.data(), n);
+      CHECK(same(p, q));
+    }
+    Matrix p = x;
+    Matrix q = x;
+    a->layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, p.data());
+    b->layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, q.data());
+    CHECK(same(p, q));
+    const Matrix rows = random_matrix(9, n, "rows");
+    Matrix dots_a(1, 9);
+    Matrix dots_b(1, 9);
+    a->dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, dots_a.data());
+    b->dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, dots_b.data());
+    CHECK(same(dots_a, dots_b));
+  }
+}

@@ -1,0 +1,89 @@
+// The three backends against double arithmetic and each other.
+#include "compute/matmul.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "random_matrix.h"
+
+using namespace attn;
+using attn::test::poisoned;
+using attn::test::random_matrix;
+
+namespace {
+
+constexpr Backend kBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
+
+Parameter view(Matrix& m) {
+  return row_major(m.data(), m.rows(), m.cols());
+}
+
+}  // namespace
+
+TEST_CASE("every backend multiplies shapes that are no multiple of any block") {
+  for (const Backend backend : kBackends) {
+    for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37}) {
+      for (const auto& [in, out] :
+           {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {256, 65}, {300, 257}}) {
+        CAPTURE(static_cast<int>(backend));
+        CAPTURE(rows);
+        CAPTURE(in);
+        CAPTURE(out);
+        Matrix w = random_matrix(in, out, "w");
+        Matrix b = random_matrix(1, out, "b");
+        const Matrix x = random_matrix(rows, in, "x");
+        const WeightProduct product({view(w)}, {view(b)}, backend);
+        Matrix y = poisoned(rows, out);
+        product(x, y);
+        const Eigen::MatrixXd expected =
+            (x.cast<double>() * w.cast<double>()).rowwise() + b.row(0).cast<double>();
+        CHECK((y.cast<double>() - expected).cwiseAbs().maxCoeff() < 2e-5);
+      }
+    }
+  }
+}
+
+TEST_CASE("weights side by side are one product, whichever way they lie in memory") {
+  Matrix w1 = random_matrix(20, 7, "w1");
+  Matrix w2 = random_matrix(33, 20, "w2");  // lies transposed, as [out, in]
+  Matrix b1 = random_matrix(1, 7, "b1");
+  Matrix b2 = random_matrix(1, 33, "b2");
+  const Matrix x = random_matrix(6, 20, "x");
+  for (const Backend backend : kBackends) {
+    const WeightProduct product({view(w1), view(w2).transposed()}, {view(b1), view(b2)}, backend);
+    CHECK(product.in() == 20);
+    CHECK(product.out() == 40);
+    Matrix y = poisoned(6, 40);
+    product(x, y);
+    const Matrix first = (x * w1).rowwise() + b1.row(0);
+    const Matrix second = (x * w2.transpose()).rowwise() + b2.row(0);
+    CHECK((y.leftCols(7) - first).cwiseAbs().maxCoeff() < 1e-5F);
+    CHECK((y.rightCols(33) - second).cwiseAbs().maxCoeff() < 1e-5F);
+  }
+}
+
+TEST_CASE("a row's bits depend neither on its neighbours nor on the threads") {
+  Matrix w = random_matrix(256, 300, "w");
+  const Matrix x = random_matrix(40, 256, "x");
+  const WeightProduct product({view(w)}, {}, Backend::panels);
+  Matrix together = poisoned(40, 300);
+  set_threads(2);
+  product(x, together);
+  set_threads(1);
+  for (Index r = 0; r < 40; ++r) {
+    Matrix alone = poisoned(1, 300);
+    product(x.row(r), alone);
+    CHECK(std::memcmp(alone.data(), together.row(r).data(), 300 * sizeof(float)) == 0);
+  }
+}
+
+TEST_CASE("mismatched shapes are refused") {
+  Matrix a = random_matrix(4, 5, "a");
+  Matrix b = random_matrix(6, 5, "b");
+  CHECK_THROWS_AS(WeightProduct({view(a), view(b)}, {}, Backend::plain), std::logic_error);
+  CHECK_THROWS_AS(WeightProduct({view(a)}, {view(b)}, Backend::panels), std::logic_error);
+  const WeightProduct product({view(a)}, {}, Backend::panels);
+  Matrix y(2, 5);
+  CHECK_THROWS_AS(product(Matrix::Zero(2, 3), y), std::logic_error);
+}

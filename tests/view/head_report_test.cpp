@@ -1,0 +1,230 @@
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "base/json.h"
+#include "base/utf8.h"
+#include "view/data/word_alignment.h"
+#include "view/sample_report.h"
+#include "view/terminal/head_report.h"
+
+namespace attn {
+namespace {
+
+using test::gold_report;
+using test::sample_report;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// The line that begins with a head's name.
+std::string line_of(const std::string& text, const std::string& name) {
+  for (const std::string& line : lines_of(text)) {
+    if (line.starts_with(name + " ")) return line;
+  }
+  FAIL("no line ", name, " in\n", text);
+  return {};
+}
+
+Json parsed(const HeadReport& report) {
+  const std::string line = head_report_json(report);
+  REQUIRE(line.ends_with('\n'));
+  REQUIRE(line.find('\n') == line.size() - 1);
+  return Json::parse(line);
+}
+
+void check_bits(const Json& json, const std::optional<float>& value) {
+  if (!value) {
+    CHECK(json.is_null());
+    return;
+  }
+  REQUIRE(json.is_number());
+  CHECK(std::bit_cast<std::uint32_t>(static_cast<float>(json.get<double>())) ==
+        std::bit_cast<std::uint32_t>(*value));
+}
+
+void check_kind(const Json& json, const KindReport& kind) {
+  REQUIRE(json.size() == static_cast<std::size_t>(kind.layers));
+  for (int layer = 0; layer < kind.layers; ++layer) {
+    const Json& heads = json[static_cast<std::size_t>(layer)];
+    REQUIRE(heads.size() == static_cast<std::size_t>(kind.heads));
+    for (int head = 0; head < kind.heads; ++head) {
+      const Json& found = heads[static_cast<std::size_t>(head)];
+      const HeadFigures& figures = kind.at({layer, head});
+      check_bits(found["entropy"], figures.entropy);
+      check_bits(found["distance"], figures.distance);
+      check_bits(found["diagonality"], figures.diagonality);
+      check_bits(found["end_mass"], figures.end_mass);
+      check_bits(found["punctuation_mass"], figures.punctuation_mass);
+      const bool cross = kind.kind == AttentionKind::cross;
+      CHECK(found.contains("alignment") == cross);
+      CHECK(found.contains("read_alignment") == cross);
+      if (!cross) continue;
+      check_bits(found["alignment"], figures.alignment);
+      check_bits(found["read_alignment"], figures.read_alignment);
+      CHECK(found.contains("aer") == figures.gold.has_value());
+      if (!figures.gold) continue;
+      check_bits(found["aer"], figures.gold->error_rate());
+      check_bits(found["precision"], figures.gold->precision());
+      check_bits(found["recall"], figures.gold->recall());
+      check_bits(found["read_aer"], figures.read_gold->error_rate());
+    }
+  }
+}
+
+TEST_CASE("report as text: a line a head with its own figures, the best ones marked") {
+  const std::string text = render_head_report(sample_report());
+  CHECK(text.starts_with("heads of sample over 3 sentences\n"));
+  // Each kind begins at 0.11, five figures a head, six in cross-attention.
+  CHECK(line_of(text, "encoder:0:0") == "encoder:0:0     0.11      0.12      0.13  0.14   0.15");
+  CHECK(line_of(text, "decoder:1:1") == "decoder:1:1     0.26      0.27      0.28   0.29   0.30");
+  const std::string best = line_of(text, "cross:1:1");
+  CHECK(best.find("0.29") != best.npos);
+  CHECK(best.find("0.34") != best.npos);
+  CHECK(best.ends_with("0.17  ← 1st"));
+  CHECK(line_of(text, "cross:1:0").ends_with("← 2nd"));
+  CHECK(line_of(text, "cross:0:1").ends_with("← 3rd"));
+  CHECK(line_of(text, "cross:0:0").ends_with("0.08"));
+  CHECK(text.find("Align best: cross:1:1 (0.34), cross:1:0 (0.28), cross:0:1 (0.22).\n") !=
+        text.npos);
+  for (const char* column :
+       {"entropy", "distance", "diagonal", "end, start", "punct", "aligns", "reads"}) {
+    CAPTURE(column);
+    line_of(text, column);  // each is explained
+  }
+  CHECK(text.find("AER") == text.npos);
+}
+
+TEST_CASE("report as text: no line is wider than 80 columns, whatever the layers") {
+  for (const HeadReport& report : {sample_report(), sample_report(12, 16), gold_report()}) {
+    for (const std::string& line : lines_of(render_head_report(report))) {
+      CHECK_MESSAGE(display_width(line) <= 80, line);
+    }
+  }
+}
+
+TEST_CASE("report as text: heads that align what they read are marked, and not called best") {
+  HeadReport report = sample_report();
+  report.cross.figures[3].read_alignment = 0.9F;
+  report.best = {{1, 0}, {0, 1}, {0, 0}, {1, 1}};
+  std::string text = render_head_report(report);
+  CHECK(line_of(text, "cross:1:1").ends_with("0.90  reads"));
+  CHECK(line_of(text, "cross:1:0").ends_with("← 1st"));
+  CHECK(text.find("Align best: cross:1:0 (0.28), cross:0:1 (0.22), cross:0:0 (0.16).\n") !=
+        text.npos);
+  report.best = {{1, 0}, {1, 1}};
+  text = render_head_report(report);
+  CHECK(text.find("Aligns best: cross:1:0 (0.28).\n") != text.npos);
+}
+
+TEST_CASE("report as text: against gold, the lowest error rate first") {
+  const std::string text = render_head_report(gold_report());
+  CHECK(text.find("word alignments against 2 gold ones\n") != text.npos);
+  // 1 − 2·3/18; 1 − 11/18; nothing found in rollout.
+  const std::size_t average = text.find("average");
+  const std::size_t layer = text.find("layer:0");
+  const std::size_t rollout = text.find("rollout");
+  CHECK(average < layer);
+  CHECK(layer < rollout);
+  std::string line = line_of(text, "average");
+  CHECK(line.find("0.389") != line.npos);
+  CHECK(line.find("0.750") != line.npos);  // 6 of 8
+  CHECK(line.find("0.500") != line.npos);  // 5 of 10
+  CHECK(text.find("1 pair was left out") != text.npos);
+  line_of(text, "AER");
+  CHECK(text.find("cross:1:1  0.667") != text.npos);
+}
+
+TEST_CASE("report as text: figures that nothing defines, and no sentences") {
+  HeadReport report = sample_report(1, 1);
+  report.encoder_self.figures[0] = {};
+  report.cross.figures[0].alignment.reset();
+  report.best.clear();
+  report.skipped_rows = 1;
+  const std::string text = render_head_report(report);
+  CHECK(line_of(text, "encoder:0:0") == "encoder:0:0        –         –         –    –      –");
+  CHECK(text.find("best:") == text.npos);
+  CHECK(text.find("1 row held no finite numbers and counts nowhere.") != text.npos);
+  CHECK(render_head_report(HeadReport{}).find("No sentence held a word") != std::string::npos);
+  HeadReport hostile;
+  hostile.model = "\x1b[31m\u202e";
+  CHECK(render_head_report(hostile).starts_with("heads of \\u{1b}[31m\\u{202e} over 0 sentences"));
+}
+
+TEST_CASE("report as JSON: every number comes back bit by bit") {
+  for (const HeadReport& report : {sample_report(), gold_report(), sample_report(3, 5)}) {
+    const Json json = parsed(report);
+    CHECK(json["format"] == "attn-demo.heads");
+    CHECK(json["version"] == 1);
+    CHECK(json["model"] == "sample");
+    CHECK(json["sentences"] == 3);
+    check_kind(json["encoder_self"], report.encoder_self);
+    check_kind(json["decoder_self"], report.decoder_self);
+    check_kind(json["cross"], report.cross);
+    REQUIRE(json["best"].size() == report.best.size());
+    for (std::size_t i = 0; i < report.best.size(); ++i) {
+      CHECK(json["best"][i]["layer"] == report.best[i].layer);
+      CHECK(json["best"][i]["head"] == report.best[i].head);
+    }
+    CHECK(json.contains("gold") == (report.gold_pairs > 0));
+  }
+  const Json gold = parsed(gold_report())["gold"];
+  CHECK(gold["pairs"] == 2);
+  CHECK(gold["skipped"] == 1);
+  check_bits(gold["choices"]["average"]["aer"], GoldScore{8, 10, 5, 6}.error_rate());
+  CHECK(gold["choices"]["rollout"]["aer"].is_null());
+}
+
+TEST_CASE("report as JSON: what nothing defines is null; hostile names") {
+  HeadReport report = sample_report(1, 1);
+  report.encoder_self.figures[0].diagonality.reset();
+  report.cross.figures[0].entropy = std::numeric_limits<float>::quiet_NaN();
+  report.model = "\"</script>\u2028\x1b";
+  const Json json = parsed(report);
+  CHECK(json["encoder_self"][0][0]["diagonality"].is_null());
+  CHECK(json["cross"][0][0]["entropy"].is_null());
+  CHECK(head_report_json(report).find("\u2028") == std::string::npos);
+  CHECK(parsed(HeadReport{})["cross"] == Json::array());
+}
+
+TEST_CASE("alignment as JSON: words, links and weights come back") {
+  WordAlignment alignment;
+  alignment.from = "cross:2:1";
+  const std::string hostile = "\"</script>\u2028<svg onload=x>\x1b 😀";
+  alignment.source = {{"a", 0, 1, WordKind::word, 0}, {hostile, 1, 2, WordKind::word, 2}};
+  alignment.target = {{"x", 0, 1, WordKind::word, 0}, {"\xff", 1, 1, WordKind::punctuation, 1}};
+  alignment.weights = {0.1F, 0.7F, 1e-30F, std::numeric_limits<float>::infinity()};
+  alignment.links = {{2, 0, 0.7F}};
+  std::string out = "x";
+  append_alignment_json(out, alignment);
+  REQUIRE(out.starts_with("x{"));
+  CHECK(out.find('\n') == out.npos);
+  CHECK(out.find("\u2028") == out.npos);
+  const Json json = Json::parse(out.substr(1));
+  CHECK(json["from"] == "cross:2:1");
+  CHECK(json["source"][1]["text"] == hostile);
+  CHECK(json["source"][1]["index"] == 2);
+  CHECK(json["target"][1]["text"] == "\uFFFD");
+  CHECK(json["links"].size() == 1);
+  CHECK(json["links"][0]["source"] == 2);
+  CHECK(json["links"][0]["target"] == 0);
+  check_bits(json["links"][0]["weight"], 0.7F);
+  check_bits(json["weights"][0][0], 0.1F);
+  check_bits(json["weights"][0][1], 0.7F);
+  check_bits(json["weights"][1][0], 1e-30F);
+  CHECK(json["weights"][1][1].is_null());
+  out.clear();
+  append_alignment_json(out, {});
+  CHECK(Json::parse(out)["links"] == Json::array());
+}
+
+}  // namespace
+}  // namespace attn
