@@ -48,7 +48,7 @@ struct PairRule {
   bool blank_behind;
 };
 
-std::string apply(const PairRule& rule, std::string_view text) {
+std::string with_blanks(const PairRule& rule, std::string_view text) {
   std::string result;
   result.reserve(text.size() + text.size() / 4);
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -91,7 +91,7 @@ std::string tokenize_13a(std::string_view line) {
   }
   spaced += ' ';
   for (const PairRule& rule : {kPointBehindNoDigit, kPointBeforeNoDigit, kHyphenBehindDigit}) {
-    spaced = apply(rule, spaced);
+    spaced = with_blanks(rule, spaced);
   }
 
   std::string tokens;
