@@ -15,8 +15,7 @@ void run_head(const AttentionShape& shape, const AttentionGroup& group, const He
     const Index visible = visible_keys(group, i);
     score_row(shape, h, i, visible, row.data());
     mask_and_softmax(group.mask, visible, visible, row.data());
-    kernels().weighted_sum(row.data(), h.values, visible, shape.head_dim,
-                           h.output + i * h.output_stride);
+    sum_values(group.mask, h, i, visible, shape.head_dim, row.data());
   }
 }
 
@@ -59,8 +58,7 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
       weights,     output};
   observer.weights_ready(view);
   for (Index i = 0; i < group.queries; ++i) {
-    kernels().weighted_sum(weights.row(i).data(), h.values, group.keys, shape.head_dim,
-                           h.output + i * h.output_stride);
+    sum_values(group.mask, h, i, visible_keys(group, i), shape.head_dim, weights.row(i).data());
   }
   observer.output_ready(view);
 }

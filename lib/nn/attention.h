@@ -71,7 +71,8 @@ struct AttentionShape {
 };
 
 /// The formula at the top for every group and head. queries [T, D] → output [T, D]; the heads'
-/// outputs stand side by side in the columns. A query that may look at nothing gets zeros.
+/// outputs stand side by side in the columns. A query that may look at nothing gets zeros. Masked
+/// keys contribute nothing, whatever their values are, and so with an observer and without.
 void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
             std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer);
 

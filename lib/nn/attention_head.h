@@ -57,4 +57,24 @@ inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index key
   std::fill(row + visible, row + keys, 0.0F);
 }
 
+/// out = Σ weights[j] · value_j over the keys that one query may look at. Masked keys are left out,
+/// not multiplied by 0: a value of ∞ there would make NaN of it.
+inline void sum_values(const AttentionMask& mask, const Head& h, Index i, Index visible,
+                       Index head_dim, const float* weights) {
+  float* out = h.output + i * h.output_stride;
+  if (mask.hidden.empty()) {
+    kernels().weighted_sum(weights, h.values, visible, head_dim, out);
+    return;
+  }
+  std::vector<float> seen;
+  std::vector<std::int32_t> rows;
+  for (Index j = 0; j < visible; ++j) {
+    if (mask.hidden[static_cast<std::size_t>(j)] != 0) continue;
+    seen.push_back(weights[j]);
+    rows.push_back(h.values.rows != nullptr ? h.values.rows[j] : static_cast<std::int32_t>(j));
+  }
+  kernels().weighted_sum(seen.data(), {h.values.base, h.values.stride, rows.data()},
+                         static_cast<Index>(seen.size()), head_dim, out);
+}
+
 }  // namespace attn

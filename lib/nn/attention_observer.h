@@ -20,7 +20,8 @@ struct AttentionHead {
   const Matrix& value;                                      ///< [S, K]
   const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask
   const Matrix& mask;    ///< [L, S] 0 where a query may look, −∞ where it may not
-  MatrixRef weights;     ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed
+  MatrixRef weights;     ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed, and
+                         ///< what is written where the mask is −∞ counts for nothing
   MatrixRef output;      ///< [L, K] weights · value; filled in when output_ready is called
 };
 

@@ -182,6 +182,38 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
   CHECK(std::memcmp(with.data(), without.data(), static_cast<std::size_t>(6 * d) * 4) == 0);
 }
 
+TEST_CASE("masked keys contribute nothing, infinite values neither, watched or not") {
+  const Index d = 19;  // whole lanes of a kernel, and a rest
+  const float infinity = std::numeric_limits<float>::infinity();
+  const Matrix q = random_matrix(4, d, "q");
+  Matrix kv = random_matrix(4, 2 * d, "kv");
+  const std::vector<std::uint8_t> hidden{0, 1, 0, 0};
+  kv.row(1).tail(d).setConstant(infinity);       // padding
+  kv.row(3).tail(d).setConstant(std::nanf(""));  // the future of all but the last query
+  Matrix finite = kv;
+  finite.row(1).tail(d).setZero();
+  finite.row(3).tail(d).setZero();
+  const std::vector<AttentionGroup> groups{{0, 0, 4, 0, 4, nullptr, {true, hidden}}};
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, d, 0.5F};
+  const auto attended = [&](const Matrix& memory, AttentionObserver* observer) {
+    Matrix out = poisoned(4, d);
+    attend(shape, q, {memory.data(), memory.data() + d, 2 * d}, groups, out, observer);
+    return out;
+  };
+  struct Silent : AttentionObserver {
+    void weights_ready(AttentionHead& head) override { head.weights(0, 3) = 0.5F; }  // masked
+  } silent;
+  const Matrix expected = attended(finite, nullptr);
+  const Matrix without = attended(kv, nullptr);
+  const Matrix with = attended(kv, &silent);
+  for (Index i = 0; i < 3; ++i) {
+    CHECK(without.row(i) == expected.row(i));
+    CHECK(with.row(i) == expected.row(i));
+  }
+  CHECK(with.row(3).array().isNaN().all());
+  CHECK(without.row(3).array().isNaN().all());
+}
+
 TEST_CASE("weights that an observer changes are the ones used") {
   const Matrix q = random_matrix(3, 4, "q");
   const Matrix kv = random_matrix(5, 8, "kv");
