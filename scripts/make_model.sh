@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # From a file of sentence pairs to a translation model, in one command:
 #
-#   bash scripts/make_model.sh PAIRS OUT [CONFIG] [train options]
-#   bash scripts/make_model.sh deu.txt build/en-de
+#   bash scripts/make_model.sh PAIRS OUT [--more en-de] [CONFIG] [train options]
+#   bash scripts/make_model.sh deu.txt build/en-de --more en-de
 #   bash scripts/make_model.sh my-pairs.tsv build/mine configs/en-de.json --set train.epochs=10
 #
-# PAIRS: source, tab, target, a pair a line. CONFIG: configs/en-de.json unless told. OUT gets data/
+# PAIRS: source, tab, target, a pair a line. --more en-de: further pairs made from them and from
+# data/words (names, places, numbers, longer text), for English to German. CONFIG: configs/en-de.json unless told. OUT gets data/
 # (the parts, scripts/prepare_pairs.py), run/ (curve, checkpoints), model/ (16-bit, with checksums)
 # and scores.json (the test part, beam 4). Stopped and called again, it goes on where it was.
 set -euo pipefail
@@ -18,6 +19,11 @@ fi
 root=$(cd "$(dirname "$0")/.." && pwd)
 pairs=$1 out=$2
 shift 2
+more=()
+if [ "${1:-}" = --more ]; then
+  more=(--more "${2:?--more wants a pair of languages: en-de}")
+  shift 2
+fi
 config=$root/configs/en-de.json
 if [ "$#" -gt 0 ] && [ -f "$1" ]; then
   config=$1
@@ -32,7 +38,8 @@ mkdir -p "$out"
 out=$(cd "$out" && pwd)
 if [ ! -f "$out/data/counts.json" ]; then
   echo "== parts: $out/data"
-  python3 "$root/scripts/prepare_pairs.py" "$pairs" "$out/data" --keep-out "The group went home"
+  python3 "$root/scripts/prepare_pairs.py" "$pairs" "$out/data" --keep-out "The group went home" \
+    "${more[@]}"
 fi
 
 echo "== training: $out/run (Ctrl-C saves; the same command goes on)"

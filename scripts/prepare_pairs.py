@@ -2,6 +2,7 @@
 """Make the files that a translation model is trained and scored with from one file of two columns.
 
     scripts/prepare_pairs.py PAIRS OUT_DIR [--unpunctuated PERCENT] [--keep-out SENTENCE]...
+                             [--more en-de]
 
 PAIRS is UTF-8, a pair a line: source, tab, target; further columns are ignored. OUT_DIR gets
 {train,dev,test}.{source,target}, line-aligned, and counts.json with the counts that are printed.
@@ -16,13 +17,22 @@ From the train part are left out
   - pairs whose source is a --keep-out sentence, in the same sense.
 PERCENT (15 unless told) of the train pairs that end in a full stop, question or exclamation mark on
 both sides lose it on both, so that a model learns both ways of typing. A hash of the pair chooses
-them. Dev and test stay as they are. Standard library only.
+them. Dev and test stay as they are.
+
+--more en-de adds pairs to the train part, made from it and from data/words by hash (more_pairs):
+other names, places and numbers in its sentences, filled templates, longer text, ways of typing. None
+of them has a source or target of dev or test, or a name of data/typed/unseen.txt; pairs that hold
+one of these names are left out. counts.json tells their number by kind and words by length.
+
+Standard library only; the same bytes everywhere.
 """
 import argparse
 import hashlib
 import json
 import sys
 from pathlib import Path
+
+import more_pairs
 
 MARKS = ".?!"
 
@@ -59,7 +69,16 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
     return pairs
 
 
-def prepare(pairs, unpunctuated: int, keep_out: list[str]):
+def words_by_length(pairs) -> dict[str, int]:
+    """Source words in lines of so many words."""
+    sizes = {"1-14": 0, "15-60": 0, "61-": 0}
+    for source, _ in pairs:
+        words = len(source.split())
+        sizes["1-14" if words < 15 else "15-60" if words <= 60 else "61-"] += words
+    return sizes
+
+
+def prepare(pairs, unpunctuated: int, keep_out: list[str], more: bool = False):
     parts = {"train": [], "dev": [], "test": []}
     for pair in pairs:
         parts[part_of(pair[0])].append(pair)
@@ -84,6 +103,17 @@ def prepare(pairs, unpunctuated: int, keep_out: list[str]):
                 counts["unpunctuated"] += 1
                 source, target = bare
             train.append((source, target))
+    if more:
+        unseen = more_pairs.unseen_names()
+        known = [pair for pair in train if not more_pairs.holds(pair, unseen)]
+        counts["left_out_unseen_name"] = len(train) - len(known)
+        sources = kept_out | {comparable(source) for part in ("dev", "test")
+                              for source, _ in parts[part]}
+        made, made_counts = more_pairs.further_pairs(
+            known, lambda pair: (comparable(pair[0]) not in sources
+                                 and comparable(pair[1]) not in held_out))
+        train = known + made
+        counts |= {"more": made_counts, "words_in_lines_of": words_by_length(train)}
     parts["train"] = train
     counts |= {part: len(content) for part, content in parts.items()}
     return parts, counts
@@ -96,11 +126,13 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--unpunctuated", type=int, default=15, metavar="PERCENT")
     parser.add_argument("--keep-out", action="append", default=[], metavar="SENTENCE")
+    parser.add_argument("--more", choices=["en-de"])
     options = parser.parse_args()
     if not 0 <= options.unpunctuated <= 100:
         parser.error(f"--unpunctuated {options.unpunctuated}: expected 0 to 100")
 
-    parts, counts = prepare(read_pairs(options.pairs), options.unpunctuated, options.keep_out)
+    parts, counts = prepare(read_pairs(options.pairs), options.unpunctuated, options.keep_out,
+                            options.more is not None)
     for part, content in parts.items():
         if not content:
             sys.exit(f"{options.pairs}: no pair falls into {part}; about 500 pairs are the least")

@@ -1,0 +1,61 @@
+"""How people type: the source as a hurried hand leaves it, the target as it should be read."""
+import re
+
+from more_pairs.draw import Draw
+
+QUOTED = re.compile(r"\"([^\"]+)\"")
+GERMAN_QUOTED = re.compile(r"[\"„]([^\"„“”]+)[\"“”]")
+
+
+def lower_case(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    return english.lower(), german
+
+
+def bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Without the final mark, on both sides."""
+    if english[-1] not in ".!?" or german[-1] not in ".!?" or english[-2] in ".!?":
+        return None
+    return english[:-1], german[:-1]
+
+
+def lower_and_bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    without = bare(english, german, draw)
+    return without and (without[0].lower(), without[1])
+
+
+def without_apostrophes(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """dont, Ive; not "we're" and its like, which would be another word."""
+    changed = re.sub(r"(?<=n)'(?=t\b)|(?<=\bI)'(?=[mv])", "", english)
+    return (changed, german) if changed != english else None
+
+
+def typographic(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """It’s, “so” and „so“."""
+    changed = QUOTED.sub(r"“\1”", english).replace("'", "’")
+    return (changed, GERMAN_QUOTED.sub(r"„\1“", german)) if changed != english else None
+
+
+def quoted(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """The whole sentence in quotes."""
+    if re.search(r"[\"“”„‘]", english + german):
+        return None
+    marks = draw.pick(['""', "“”"])
+    return marks[0] + english + marks[1], "„" + german + "“"
+
+
+def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """One slip in a small-lettered word of five letters or more: swapped, lost or doubled."""
+    places = [m for m in re.finditer(r"(?<![\w'])[a-z]{5,}(?![\w'])", english)]
+    if not places:
+        return None
+    word = draw.pick(places)
+    at = word.start() + draw.between(1, len(word[0]) - 3)
+    two = english[at:at + 2]
+    slip = draw.pick([two[1] + two[0], two[1], two[0] + two])
+    changed = english[:at] + slip + english[at + 2:]
+    return (changed, german) if changed != english else None
+
+
+WAYS = {"lower_case": lower_case, "bare": bare, "lower_and_bare": lower_and_bare,
+        "without_apostrophes": without_apostrophes, "typographic": typographic, "quoted": quoted,
+        "mistyped": mistyped}

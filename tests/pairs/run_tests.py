@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+"""scripts/prepare_pairs.py --more and what it is made of: run_tests.py"""
+import re
+import sys
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import more_pairs  # noqa: E402
+import prepare_pairs  # noqa: E402
+import score_typed  # noqa: E402
+from more_pairs import longer, numbers, templates, typing_ways  # noqa: E402
+from more_pairs.draw import Draw  # noqa: E402
+from more_pairs.replace import Replacer  # noqa: E402
+from more_pairs.words import Words, genitive, lines_of  # noqa: E402
+
+PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
+         ("Mary has three cats.", "Maria hat drei Katzen."),
+         ("He told me that we would meet at 2:30.", "Er sagte mir, wir träfen uns um halb drei."),
+         ("I have an Italian car and 25 books.", "Ich habe ein italienisches Auto und 25 Bücher."),
+         ("You don't know \"it\".", "Sie kennen „es“ nicht."),
+         ("She speaks French, but we stayed at home all day long because of the rain on Monday.",
+          "Sie spricht Französisch, aber wir blieben am Montag wegen des Regens zu Hause.")]
+
+
+class NumbersTest(unittest.TestCase):
+    def test_words(self):
+        for number, english, german in [
+                (1, "one", "eins"), (16, "sixteen", "sechzehn"),
+                (21, "twenty-one", "einundzwanzig"), (77, "seventy-seven", "siebenundsiebzig"),
+                (101, "one hundred and one", "einhunderteins"),
+                (1001, "one thousand and one", "eintausendeins"),
+                (9342, "nine thousand three hundred and forty-two",
+                 "neuntausenddreihundertzweiundvierzig")]:
+            self.assertEqual(numbers.english_words(number), english)
+            self.assertEqual(numbers.german_words(number), german)
+
+    def test_half_past_is_half_of_the_next_hour(self):
+        found = {numbers.time(Draw("time", i)) for i in range(4000)}
+        self.assertIn(("half past eight", "halb neun"), found)
+        self.assertIn(("half past twelve", "halb eins"), found)
+        self.assertIn(("one o'clock", "ein Uhr"), found)
+        self.assertIn(("a quarter to one", "Viertel vor eins"), found)
+        self.assertIn(("12 a.m.", "0 Uhr"), found)
+        self.assertIn(("12 p.m.", "12 Uhr"), found)
+        self.assertIn(("3 p.m.", "15 Uhr"), found)
+
+
+class WordsTest(unittest.TestCase):
+    def test_genitive(self):
+        self.assertEqual([genitive(name) for name in ("Tom", "Hans", "Max", "Weiß", "Alice", "Mia")],
+                         ["Toms", "Hans’", "Max’", "Weiß’", "Alice’", "Mias"])
+
+    def test_countries_have_their_article(self):
+        forms = {c.english: c.forms for c in Words().countries}
+        self.assertEqual(forms["Switzerland"]["nach"], "in die Schweiz")
+        self.assertEqual(forms["Iran"]["in"], "im Iran")
+        self.assertEqual(forms["the Netherlands"]["aus"], "aus den Niederlanden")
+        self.assertEqual(forms["the United States"]["gen"], "der USA")
+        self.assertEqual(forms["Italy"]["in"], "in Italien")
+
+    def test_unseen_names_are_not_drawn(self):
+        self.assertIn("Wolfgang", Words().names["male"])
+        words = Words(unseen=frozenset(["Wolfgang", "Dresden"]))
+        self.assertNotIn("Wolfgang", words.names["male"])
+        self.assertNotIn(("Dresden", "Dresden"), words.cities)
+
+
+class TemplatesTest(unittest.TestCase):
+    def test_every_template_can_be_filled(self):
+        filler = templates.Filler(Words())
+        read = templates.read_templates(lines_of(ROOT / "data/words/templates.tsv"))
+        self.assertGreater(len(read), 350)
+        for kind, english, german in read:
+            self.assertIn(kind, more_pairs.TEMPLATE_COPIES)
+            for copy in range(5):
+                filled = filler.fill(english, german, Draw(copy, english))
+                self.assertFalse(re.search(r"[{}*]|  |\.\.", "".join(filled)), filled)
+
+    def test_article_of_an_adjective(self):
+        filler = templates.Filler(Words())
+        found = {filler.fill("She has {a} {adj} passport.", "Sie hat einen {adj:en} Pass.", Draw(i))
+                 for i in range(2000)}
+        for pair in [("She has an Italian passport.", "Sie hat einen italienischen Pass."),
+                     ("She has a Ukrainian passport.", "Sie hat einen ukrainischen Pass."),
+                     ("She has a Swiss passport.", "Sie hat einen Schweizer Pass.")]:
+            self.assertIn(pair, found)
+
+
+class ReplacerTest(unittest.TestCase):
+    replacer = Replacer(Words())
+
+    def replaced(self, how: str, pair: tuple[str, str], key=1):
+        return getattr(self.replacer, how)(*pair, Draw(key))
+
+    def test_names(self):
+        english, german = self.replaced("names", PAIRS[0])
+        name = english.removesuffix("'s brother lives in Boston.")
+        self.assertEqual(german, genitive(name) + " Bruder wohnt in Boston.")
+        self.assertNotEqual(name, "Tom")
+        english, german = self.replaced("names", PAIRS[1])
+        self.assertEqual(english.split(" has")[0], german.split(" hat")[0])
+
+    def test_a_name_on_one_side_only_stays(self):
+        self.assertIsNone(self.replaced("names", ("Tom did it.", "Er hat es getan.")))
+        self.assertIsNone(self.replaced("names", ("Mr. Jackson is here.", "Jackson ist da.")))
+
+    def test_places(self):
+        found = {self.replaced("place", ("I live in Japan.", "Ich lebe in Japan."), i)
+                 for i in range(600)} - {None}
+        self.assertIn(("I live in Germany.", "Ich lebe in Deutschland."), found)
+        self.assertNotIn("in Schweiz", "".join(german for _, german in found))
+        self.assertIsNone(self.replaced("place", ("May I?", "Darf ich?")))
+
+    def test_nations_and_articles(self):
+        found = {self.replaced("nation", PAIRS[3], i) for i in range(600)}
+        self.assertIn(("I have a Danish car and 25 books.",
+                       "Ich habe ein dänisches Auto und 25 Bücher."), found)
+
+    def test_numbers(self):
+        found = {self.replaced("number", PAIRS[2], i)[1] for i in range(200)}
+        self.assertIn("Er sagte mir, wir träfen uns um halb eins.", found)
+        english, german = self.replaced("number", PAIRS[3])
+        self.assertEqual(re.findall(r"\d+", english), re.findall(r"\d+", german))
+        self.assertIsNone(self.replaced("number", ("I have 2,500 books.", "2500 Bücher.")))
+
+
+class LongerTest(unittest.TestCase):
+    def test_a_clause_loses_its_capital_but_sie_for_you_keeps_it(self):
+        self.assertEqual(longer.inside(("You can go.", "Sie können gehen.")),
+                         ("you can go", "Sie können gehen"))
+        self.assertEqual(longer.inside(("She can go.", "Sie kann gehen.")),
+                         ("she can go", "sie kann gehen"))
+        self.assertEqual(longer.inside(("I can go.", "Ich kann gehen.")),
+                         ("I can go", "ich kann gehen"))
+
+    def test_what_is_no_clause(self):
+        self.assertTrue(longer.is_clause(("I can go.", "Ich kann gehen.")))
+        self.assertFalse(longer.is_clause(("I can go.", "Gehen kann ich.")))
+        self.assertFalse(longer.is_clause(("I can go!", "Ich kann gehen!")))
+        self.assertFalse(longer.is_clause(("Can I go?", "Kann ich gehen?")))
+
+
+@mock.patch.multiple(more_pairs, SHORT_JOINS=100,
+                     TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
+                     TYPED=dict.fromkeys(more_pairs.TYPED, 50))
+class PrepareTest(unittest.TestCase):
+    def test_what_is_not_allowed_is_not_made(self):
+        pairs, counts = more_pairs.further_pairs(PAIRS, lambda pair: "Tom" not in pair[0])
+        self.assertFalse([pair for pair in pairs if "Tom" in pair[0]])
+        self.assertGreater(counts["refused"], 50)
+
+    def test_nothing_of_dev_or_test_and_the_same_bytes_again(self):
+        pairs = [(f"{english[:-1]} {n}{english[-1]}", f"{german[:-1]} {n}{german[-1]}")
+                 for n in range(2, 90) for english, german in PAIRS[:4]]
+        parts, counts = prepare_pairs.prepare(pairs, 15, ["The group went home"], more=True)
+        self.assertEqual(sum(counts["more"].values()) - counts["more"].get("refused", 0)
+                         + counts["train_before"] - counts["left_out_same_target"]
+                         - counts["left_out_same_target_nearly"] - counts["left_out_unseen_name"],
+                         len(parts["train"]))
+        held_out = parts["dev"] + parts["test"]
+        comparable = prepare_pairs.comparable
+        for side in range(2):
+            known = {comparable(pair[side]) for pair in held_out}
+            self.assertFalse(known & {comparable(pair[side]) for pair in parts["train"]})
+        unseen = more_pairs.unseen_names()
+        self.assertFalse([p for p in parts["train"] if more_pairs.holds(p, unseen)])
+        self.assertEqual(prepare_pairs.prepare(pairs, 15, ["The group went home"], more=True)[0],
+                         parts)
+        lengths = counts["words_in_lines_of"]
+        share = lengths["15-60"] / sum(lengths.values())
+        self.assertGreater(share, 0.2)
+
+
+class TypingTest(unittest.TestCase):
+    def test_ways(self):
+        changed = lambda way, *pair: typing_ways.WAYS[way](*pair, Draw(1))
+        self.assertEqual(changed("lower_and_bare", "I see Tom.", "Ich sehe Tom."),
+                         ("i see tom", "Ich sehe Tom"))
+        self.assertEqual(changed("without_apostrophes", "I'm here, don't go, we're in.", "x"),
+                         ("Im here, dont go, we're in.", "x"))
+        self.assertEqual(changed("typographic", *PAIRS[4]),
+                         ("You don’t know “it”.", "Sie kennen „es“ nicht."))
+        self.assertIsNone(changed("mistyped", "Go on.", "Weiter."))
+
+
+class TypedSetTest(unittest.TestCase):
+    def test_every_sentence_has_something_that_is_asked(self):
+        sentences = score_typed.read_marked(ROOT / "data/typed/sentences.txt")
+        self.assertGreaterEqual(len(sentences), 400)
+        self.assertTrue(all(score_typed.asked(line) for _, line in sentences))
+        paragraphs = score_typed.read_marked(ROOT / "data/typed/paragraphs.txt")
+        self.assertEqual(len(paragraphs), 100)
+        for _, line in paragraphs:
+            parts = score_typed.sentences_of(line)
+            self.assertTrue(2 <= len(parts) <= 5 and all(map(score_typed.asked, parts)), line)
+
+    def test_what_stands_in_a_text(self):
+        self.assertTrue(score_typed.stands_in("zwei", "Zwei Hunde."))
+        self.assertTrue(score_typed.stands_in("Hans’", "Hans’ Haus."))
+        self.assertFalse(score_typed.stands_in("Tom", "Toms Haus."))
+        self.assertFalse(score_typed.stands_in("Mai", "mai"))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=1)
