@@ -151,7 +151,7 @@ class PrepareTest(unittest.TestCase):
     def test_what_is_not_allowed_is_not_made(self):
         pairs, counts = more_pairs.further_pairs(PAIRS, lambda pair: "Tom" not in pair[0])
         self.assertFalse([pair for pair in pairs if "Tom" in pair[0]])
-        self.assertGreater(counts["refused"], 50)
+        self.assertGreater(counts["refused"], 0)
 
     def test_nothing_of_dev_or_test_and_the_same_bytes_again(self):
         pairs = [(f"{english[:-1]} {n}{english[-1]}", f"{german[:-1]} {n}{german[-1]}")
