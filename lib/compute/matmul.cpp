@@ -212,7 +212,7 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
                            y.data(),
                            y.outerStride(),
                            in_,
-                           chains_ == Chains::exact ? 64 : 256,
+                           static_cast<Index>(chains_),
                            add};
   const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
   // Threads share out the panels; where there are few, also blocks of rows.

@@ -67,9 +67,9 @@ class AlignedFloats {
 /// How a product's terms are added up. Rounding errors grow with the length of a chain of
 /// additions, so a long row is cut into chains as PyTorch's products cut it; longer ones read and
 /// write the result less often.
-enum class Chains {
-  exact,  ///< 64 terms: translating, where a score decides between two words
-  fast,   ///< 256 terms: training, 5 % faster, and far below the noise of a batch
+enum class Chains : Index {
+  of_64 = 64,    ///< terms: translating, where a score decides between two words
+  of_256 = 256,  ///< terms: training, 5 % faster, and far below the noise of a batch
 };
 
 /// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
@@ -80,7 +80,7 @@ class WeightProduct {
   /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
   /// do not fit together.
   WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-                Backend backend, Chains chains = Chains::exact);
+                Backend backend, Chains chains = Chains::of_64);
 
   /// Prepares the same product again after its weights have changed, in the same memory.
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
@@ -101,7 +101,7 @@ class WeightProduct {
   void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
   Backend backend_ = Backend::plain;
-  Chains chains_ = Chains::exact;
+  Chains chains_ = Chains::of_64;
   Index in_ = 0;
   Index out_ = 0;
   AlignedFloats weight_;  ///< panels, or the [in, out] matrix

@@ -2,6 +2,7 @@
 
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
+#include "model/layers.h"
 
 namespace attn {
 
@@ -39,7 +40,7 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
   const StackEnds& ends = encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = static_cast<Index>(sequence.ids.size());
-  const float scale = s.model.embedding_scale();
+  const float scale = embedding_scale(s.model.config());
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {

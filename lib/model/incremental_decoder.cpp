@@ -1,14 +1,11 @@
 #include "model/incremental_decoder.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
-#include <new>
+#include <stdexcept>
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "model/blocks.h"
-#include "nn/embedding.h"
 
 namespace attn {
 
@@ -28,25 +25,24 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
                                        Index rows, Index steps, AttentionObserver* observer)
     : model_(model), source_(source), observer_(observer), rows_(rows), steps_(steps) {
   const ModelConfig& config = model.config();
-  const Index d = config.d_model;
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
     throw MemoryError("{} hypotheses of {} tokens at once; lower --batch, --beam or --max-length",
                       rows, steps);
   }
-  for (const DecoderLayer& layer : model.parameters_.decoder_layers) {
-    Matrix projected(source.rows.rows(), 2 * d);
-    layer.cross_attention.key_value(source.rows, projected);
-    cross_.push_back(std::move(projected));
-    cache_.emplace_back(static_cast<std::size_t>(rows * steps * 2 * d));
+  for (const DecoderLayer& layer : model.parameters().decoder_layers) {
+    Matrix keys_values(source.rows.rows(), 2 * config.d_model);
+    layer.cross_attention.key_value(source.rows, keys_values);
+    source_memory_.push_back(std::move(keys_values));
+    past_.emplace_back(rows * steps, config.d_model);
   }
   ancestors_.resize(static_cast<std::size_t>(rows * steps));
   next_ancestors_.resize(ancestors_.size());
   self_groups_.reserve(static_cast<std::size_t>(rows));
   cross_groups_.reserve(static_cast<std::size_t>(rows));
   positions_.resize(static_cast<std::size_t>(rows));
-  x_.resize(rows, d);
+  x_.resize(rows, config.d_model);
   logits_.resize(rows, config.decoder_vocab_size);
-  work_.reserve(rows, d, config.decoder_ffn_dim);
+  work_.reserve(rows, config.d_model, config.decoder_ffn_dim);
 }
 
 void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n) {
@@ -85,41 +81,6 @@ void IncrementalDecoder::make_groups(std::span<const Index> sentences) {
   }
 }
 
-void IncrementalDecoder::run_layer(std::size_t i, MatrixRef x) {
-  const ModelConfig& config = model_.config();
-  const DecoderLayer& layer = model_.parameters_.decoder_layers[i];
-  const Index n = x.rows();
-  const Index d = config.d_model;
-  const bool before = config.normalize_before;
-  residual_block({layer.self_attention_norm, before}, x, work_, Watch{},
-                 [&](const ConstMatrixRef& in, MatrixRef out) {
-                   MatrixRef projected = work_.projected.topRows(n);
-                   layer.self_attention.query_key_value(in, projected);
-                   float* cache = cache_[i].data();
-                   for (Index r = 0; r < n; ++r) {
-                     std::memcpy(cache + (step_ * rows_ + r) * 2 * d,
-                                 projected.data() + r * projected.outerStride() + d,
-                                 static_cast<std::size_t>(2 * d) * sizeof(float));
-                   }
-                   MatrixRef context = work_.context.topRows(n);
-                   attend(decoder_shape(config, AttentionKind::decoder_self, i),
-                          projected.leftCols(d), keys_and_values(cache, 2 * d, 0, d), self_groups_,
-                          context, observer_);
-                   layer.self_attention.output_product(context, out);
-                 });
-  residual_block({layer.cross_attention_norm, before}, x, work_, Watch{},
-                 [&](const ConstMatrixRef& in, MatrixRef out) {
-                   MatrixRef query = work_.projected.topRows(n).leftCols(d);
-                   layer.cross_attention.query_alone(in, query);
-                   MatrixRef context = work_.context.topRows(n);
-                   attend(decoder_shape(config, AttentionKind::cross, i), query,
-                          keys_and_values(cross_[i].data(), 2 * d, 0, d), cross_groups_, context,
-                          observer_);
-                   layer.cross_attention.output_product(context, out);
-                 });
-  feed_forward_block(layer.feed_forward, {layer.final_norm, before}, x, work_);
-}
-
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
                                    std::span<const Index> sentences) {
   const auto n = static_cast<Index>(tokens.size());
@@ -128,15 +89,17 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   make_groups(sentences);
   if (observer_ != nullptr) observer_->step_begins(step_);
 
-  const StackEnds& ends = model_.parameters_.decoder;
-  const ModelConfig& config = model_.config();
-  MatrixRef x = x_.topRows(n);
+  const ModelParameters& parameters = model_.parameters();
+  const StackRun run{
+      model_.config(), AttentionKind::decoder_self, self_groups_, cross_groups_, observer_, work_};
   std::fill_n(positions_.begin(), n, step_);
-  embed(ends.embedding, ends.positions, model_.embedding_scale(), tokens,
-        {positions_.data(), tokens.size()}, x);
-  if (config.normalize_embedding) ends.embedding_norm.forward(x, x);
-  for (std::size_t i = 0; i < cache_.size(); ++i) run_layer(i, x);
-  if (config.add_final_layer_norm) ends.final_norm.forward(x, x);
+  MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
+  enter_stack(parameters.decoder, run, tokens, {positions_.data(), tokens.size()}, x);
+  for (std::size_t i = 0; i < past_.size(); ++i) {
+    decoder_layer(parameters.decoder_layers[i], static_cast<Index>(i), run,
+                  {source_memory_[i], &past_[i], step_ * rows_}, x);
+  }
+  leave_stack(parameters.decoder, run, x);
 
   MatrixRef logits = logits_.topRows(n);
   model_.logits(x, logits);

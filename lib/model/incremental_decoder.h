@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "model/layers.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -30,8 +31,6 @@ class IncrementalDecoder {
   MatrixRef step(std::span<const int> tokens, std::span<const Index> parents,
                  std::span<const Index> sentences);
 
-  Index steps_done() const { return step_; }
-
   /// Bytes of cache that a batch takes: keys and values of `rows` hypotheses over `steps` steps,
   /// and of `source_rows` encoder rows, for all layers.
   static std::uint64_t cache_bytes(const ModelConfig& config, Index rows, Index steps,
@@ -40,7 +39,6 @@ class IncrementalDecoder {
  private:
   void follow_parents(std::span<const Index> parents, Index n);
   void make_groups(std::span<const Index> sentences);
-  void run_layer(std::size_t layer, MatrixRef x);
 
   const Transformer& model_;
   const EncodedSource& source_;
@@ -48,15 +46,15 @@ class IncrementalDecoder {
   Index rows_;
   Index steps_;
   Index step_ = 0;
-  std::vector<AlignedFloats> cache_;     ///< per layer [steps · rows, 2D]: key, then value
-  std::vector<Matrix> cross_;            ///< per layer [source rows, 2D]
+  std::vector<KeyValueCache> past_;      ///< per layer, of steps · rows rows
+  std::vector<Matrix> source_memory_;    ///< per layer [S, 2D]
   std::vector<std::int32_t> ancestors_;  ///< [rows, steps]: cache rows of each hypothesis's past
   std::vector<std::int32_t> next_ancestors_;  ///< the other of the two, swapped at each step
   std::vector<AttentionGroup> self_groups_;
   std::vector<AttentionGroup> cross_groups_;
   std::vector<Index> positions_;
-  Matrix x_;
-  Matrix logits_;
+  Matrix x_;       ///< [rows, D]
+  Matrix logits_;  ///< [rows, V]
   Workspace work_;
 };
 

@@ -83,7 +83,7 @@ class Walk {
     attention(prefix + "self_attn.", layer.self_attention);
     norm(prefix + "self_attn_layer_norm.", layer.self_attention_norm);
     feed_forward(prefix, layer.feed_forward, config_.encoder_ffn_dim);
-    norm(prefix + "final_layer_norm.", layer.final_norm);
+    norm(prefix + "final_layer_norm.", layer.feed_forward_norm);
   }
 
   void decoder_layer(const std::string& prefix, DecoderLayer& layer) {
@@ -92,7 +92,7 @@ class Walk {
     attention(prefix + "encoder_attn.", layer.cross_attention);
     norm(prefix + "encoder_attn_layer_norm.", layer.cross_attention_norm);
     feed_forward(prefix, layer.feed_forward, config_.decoder_ffn_dim);
-    norm(prefix + "final_layer_norm.", layer.final_norm);
+    norm(prefix + "final_layer_norm.", layer.feed_forward_norm);
   }
 
   void attention(const std::string& prefix, MultiHeadAttention& attention) {

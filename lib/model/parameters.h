@@ -1,6 +1,6 @@
 // Every parameter of the model, and the one visitor over them.
 //
-// Initialising, loading, saving, counting and (later) optimizing all walk visit_parameters(): a
+// Initialising, loading, saving and training all walk visit_parameters(): a
 // parameter that is added there exists everywhere.
 #pragma once
 
@@ -20,7 +20,7 @@ struct EncoderLayer {
   MultiHeadAttention self_attention;
   LayerNorm self_attention_norm;
   FeedForward feed_forward;
-  LayerNorm final_norm;
+  LayerNorm feed_forward_norm;
 };
 
 struct DecoderLayer {
@@ -29,7 +29,7 @@ struct DecoderLayer {
   MultiHeadAttention cross_attention;
   LayerNorm cross_attention_norm;
   FeedForward feed_forward;
-  LayerNorm final_norm;
+  LayerNorm feed_forward_norm;
 };
 
 /// What both stacks have besides their layers.

@@ -1,19 +1,8 @@
 #include "model/training_layers.h"
 
-#include "model/blocks.h"
+#include "model/layers.h"
 
 namespace attn {
-namespace {
-
-KeysAndValuesGradient gradient_in(Buffer& rows, Index first_column, Index d) {
-  return {rows.row(0) + first_column, rows.row(0) + first_column + d, rows.columns()};
-}
-
-KeysAndValues keys_and_values_in(const Buffer& rows, Index first_column, Index d) {
-  return keys_and_values(rows.row(0), rows.columns(), first_column, d);
-}
-
-}  // namespace
 
 // --- self-attention ------------------------------------------------------------------------------
 
@@ -31,26 +20,30 @@ void TrainableSelfAttention::prepare() {
 }
 
 void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& pass,
-                                     const Dropout& dropout, MatrixRef y) {
-  dropout_ = dropout;
-  const Index d = x.cols();
-  MatrixRef projected = projected_.resize(x.rows(), 3 * d);
+                                     const Dropout& dropout, MatrixRef out) {
+  const Index d_model = x.cols();
+  MatrixRef projected = projected_.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
+  MatrixRef heads = heads_.resize(x.rows(), d_model);              // [T, D]
+
   query_key_value_.forward(x, projected);
-  attend_training(shape_, projected.leftCols(d), keys_and_values_in(projected_, d, d), pass.self,
-                  dropout_, context_.resize(x.rows(), d), kept_);
-  output_.forward(context_, y);
+  const AttentionInput input{projected.leftCols(d_model),
+                             keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  attend_training(shape_, input, dropout, heads, kept_);
+  output_.forward(heads, out);
 }
 
 void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& pass,
-                                      const ConstMatrixRef& dy, const InputGradient& dx,
-                                      TrainingScratch& scratch) {
-  const Index d = x.cols();
-  MatrixRef dcontext = scratch.context.resize(x.rows(), d);
-  output_.backward(context_, dy, {dcontext});
-  MatrixRef dprojected = scratch.projected.resize(x.rows(), 3 * d);
-  attend_backward(shape_, projected_.view().leftCols(d), keys_and_values_in(projected_, d, d),
-                  pass.self, dropout_, kept_, dcontext, dprojected.leftCols(d),
-                  gradient_in(scratch.projected, d, d));
+                                      const ConstMatrixRef& dout, const InputGradient& dx) {
+  const Index d_model = x.cols();
+  const MatrixRef projected = projected_;                                       // [T, 3D]
+  MatrixRef dprojected = pass.scratch.projected.resize(x.rows(), 3 * d_model);  // [T, 3D]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
+
+  output_.backward(heads_, dout, {dheads});
+  const AttentionInput input{projected.leftCols(d_model),
+                             keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  attend_backward(shape_, input, kept_, dheads,
+                  input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model)));
   query_key_value_.backward(x, dprojected, dx);
 }
 
@@ -71,94 +64,102 @@ void TrainableCrossAttention::prepare() {
   output_.prepare();
 }
 
-void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrixRef& memory,
-                                      const LayerPass& pass, const Dropout& dropout, MatrixRef y) {
-  dropout_ = dropout;
-  const Index d = x.cols();
-  query_.forward(x, queries_.resize(x.rows(), d));
-  key_value_.forward(memory, projected_.resize(memory.rows(), 2 * d));
-  attend_training(shape_, queries_, keys_and_values_in(projected_, 0, d), pass.cross, dropout_,
-                  context_.resize(x.rows(), d), kept_);
-  output_.forward(context_, y);
+void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
+                                      const LayerPass& pass, const Dropout& dropout,
+                                      MatrixRef out) {
+  const Index d_model = x.cols();
+  MatrixRef queries = queries_.resize(x.rows(), d_model);                   // [T, D]
+  MatrixRef keys_values = keys_values_.resize(source.rows(), 2 * d_model);  // [S, 2D]
+  MatrixRef heads = heads_.resize(x.rows(), d_model);                       // [T, D]
+
+  query_.forward(x, queries);
+  key_value_.forward(source, keys_values);
+  attend_training(shape_, {queries, keys_and_values(keys_values), pass.cross}, dropout, heads,
+                  kept_);
+  output_.forward(heads, out);
 }
 
-void TrainableCrossAttention::backward(const ConstMatrixRef& x, const ConstMatrixRef& memory,
-                                       const LayerPass& pass, const ConstMatrixRef& dy,
-                                       const InputGradient& dx, MatrixRef dmemory,
-                                       TrainingScratch& scratch) {
-  const Index d = x.cols();
-  MatrixRef dcontext = scratch.context.resize(x.rows(), d);
-  output_.backward(context_, dy, {dcontext});
-  MatrixRef dkeys_values = scratch.projected.resize(memory.rows(), 2 * d);
-  MatrixRef dqueries = scratch.hidden.resize(x.rows(), d);
-  attend_backward(shape_, queries_, keys_and_values_in(projected_, 0, d), pass.cross, dropout_,
-                  kept_, dcontext, dqueries, gradient_in(scratch.projected, 0, d));
+void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemory& source,
+                                       const LayerPass& pass, const ConstMatrixRef& dout,
+                                       const InputGradient& dx) {
+  const Index d_model = x.cols();
+  const Index source_rows = source.rows.rows();
+  MatrixRef dqueries = pass.scratch.hidden.resize(x.rows(), d_model);                // [T, D]
+  MatrixRef dkeys_values = pass.scratch.projected.resize(source_rows, 2 * d_model);  // [S, 2D]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);                   // [T, D]
+
+  output_.backward(heads_, dout, {dheads});
+  attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, kept_, dheads,
+                  input_gradient(dqueries, dkeys_values));
   query_.backward(x, dqueries, dx);
-  key_value_.backward(memory, dkeys_values, {dmemory, true});
+  key_value_.backward(source.rows, dkeys_values, {source.gradient, true});
 }
 
 // --- the encoder's layer -------------------------------------------------------------------------
 
-TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, std::size_t layer,
+TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index index,
                                              const EncoderLayer& parameters,
                                              const EncoderLayer& gradient, Backend backend)
     : config_(config),
-      attention_(parameters.self_attention, gradient.self_attention, encoder_shape(config, layer),
-                 backend),
-      attention_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
-                          config.normalize_before),
+      self_attention_(parameters.self_attention, gradient.self_attention,
+                      attention_shape(config, AttentionKind::encoder_self, index), backend),
+      self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
+                     config.normalize_before),
       feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
-      feed_forward_residual_(parameters.final_norm, gradient.final_norm, config.normalize_before) {}
+      forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
+                        config.normalize_before) {}
 
 void TrainableEncoderLayer::prepare() {
-  attention_.prepare();
+  self_attention_.prepare();
   feed_forward_.prepare();
 }
 
 ConstMatrixRef TrainableEncoderLayer::forward(const ConstMatrixRef& x, const LayerPass& pass) {
-  const Dropout attention = pass.next(config_.attention_dropout);
-  const Dropout first = pass.next(config_.dropout);
-  const Dropout activation = pass.next(config_.activation_dropout);
-  const Dropout second = pass.next(config_.dropout);
-  const ConstMatrixRef middle =
-      attention_residual_.forward(x, first, [&](const ConstMatrixRef& in, MatrixRef out) {
-        attention_.forward(in, pass, attention, out);
-      });
-  return feed_forward_residual_.forward(
-      middle, second,
-      [&](const ConstMatrixRef& in, MatrixRef out) { feed_forward_.forward(in, activation, out); });
+  // Self-attention.
+  const ConstMatrixRef self_in = self_residual_.norm_before(x);
+  self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
+                          self_residual_.out());
+  const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
+
+  // Feed-forward.
+  const ConstMatrixRef forward_in = forward_residual_.norm_before(y);
+  feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
+  return forward_residual_.add_and_norm(y, pass.next(config_.dropout));
 }
 
-void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef d,
-                                     TrainingScratch& scratch) {
-  feed_forward_residual_.backward(
-      attention_residual_.output(), d, scratch.residual,
-      [&](const ConstMatrixRef& in, const ConstMatrixRef& dout, const InputGradient& din) {
-        feed_forward_.backward(in, dout, din, scratch.hidden);
-      });
-  attention_residual_.backward(
-      x, d, scratch.residual,
-      [&](const ConstMatrixRef& in, const ConstMatrixRef& dout, const InputGradient& din) {
-        attention_.backward(in, pass, dout, din, scratch);
-      });
+void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef dx) {
+  ResidualScratch& scratch = pass.scratch.residual;
+  const ConstMatrixRef y = self_residual_.output();
+
+  // Feed-forward.
+  const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
+  feed_forward_.backward(forward_residual_.in(y), dforward, forward_residual_.din(dx, scratch),
+                         pass.scratch.hidden);
+  forward_residual_.norm_before_backward(y, dx, scratch);
+
+  // Self-attention.
+  const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
+  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
+  self_residual_.norm_before_backward(x, dx, scratch);
 }
 
 // --- the decoder's layer -------------------------------------------------------------------------
 
-TrainableDecoderLayer::TrainableDecoderLayer(const ModelConfig& config, std::size_t layer,
+TrainableDecoderLayer::TrainableDecoderLayer(const ModelConfig& config, Index index,
                                              const DecoderLayer& parameters,
                                              const DecoderLayer& gradient, Backend backend)
     : config_(config),
       self_attention_(parameters.self_attention, gradient.self_attention,
-                      decoder_shape(config, AttentionKind::decoder_self, layer), backend),
+                      attention_shape(config, AttentionKind::decoder_self, index), backend),
       self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
                      config.normalize_before),
       cross_attention_(parameters.cross_attention, gradient.cross_attention,
-                       decoder_shape(config, AttentionKind::cross, layer), backend),
+                       attention_shape(config, AttentionKind::cross, index), backend),
       cross_residual_(parameters.cross_attention_norm, gradient.cross_attention_norm,
                       config.normalize_before),
       feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
-      feed_forward_residual_(parameters.final_norm, gradient.final_norm, config.normalize_before) {}
+      forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
+                        config.normalize_before) {}
 
 void TrainableDecoderLayer::prepare() {
   self_attention_.prepare();
@@ -166,45 +167,48 @@ void TrainableDecoderLayer::prepare() {
   feed_forward_.prepare();
 }
 
-ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& memory,
+ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                                               const LayerPass& pass) {
-  const Dropout self_weights = pass.next(config_.attention_dropout);
-  const Dropout self_output = pass.next(config_.dropout);
-  const Dropout cross_weights = pass.next(config_.attention_dropout);
-  const Dropout cross_output = pass.next(config_.dropout);
-  const Dropout activation = pass.next(config_.activation_dropout);
-  const Dropout output = pass.next(config_.dropout);
-  const ConstMatrixRef self =
-      self_residual_.forward(x, self_output, [&](const ConstMatrixRef& in, MatrixRef out) {
-        self_attention_.forward(in, pass, self_weights, out);
-      });
-  const ConstMatrixRef cross =
-      cross_residual_.forward(self, cross_output, [&](const ConstMatrixRef& in, MatrixRef out) {
-        cross_attention_.forward(in, memory, pass, cross_weights, out);
-      });
-  return feed_forward_residual_.forward(
-      cross, output,
-      [&](const ConstMatrixRef& in, MatrixRef out) { feed_forward_.forward(in, activation, out); });
+  // Masked self-attention.
+  const ConstMatrixRef self_in = self_residual_.norm_before(x);
+  self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
+                          self_residual_.out());
+  const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
+
+  // Cross-attention.
+  const ConstMatrixRef cross_in = cross_residual_.norm_before(y);
+  cross_attention_.forward(cross_in, source, pass, pass.next(config_.attention_dropout),
+                           cross_residual_.out());
+  const ConstMatrixRef z = cross_residual_.add_and_norm(y, pass.next(config_.dropout));
+
+  // Feed-forward.
+  const ConstMatrixRef forward_in = forward_residual_.norm_before(z);
+  feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
+  return forward_residual_.add_and_norm(z, pass.next(config_.dropout));
 }
 
-void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const ConstMatrixRef& memory,
-                                     const LayerPass& pass, MatrixRef d, MatrixRef dmemory,
-                                     TrainingScratch& scratch) {
-  feed_forward_residual_.backward(
-      cross_residual_.output(), d, scratch.residual,
-      [&](const ConstMatrixRef& in, const ConstMatrixRef& dout, const InputGradient& din) {
-        feed_forward_.backward(in, dout, din, scratch.hidden);
-      });
-  cross_residual_.backward(
-      self_residual_.output(), d, scratch.residual,
-      [&](const ConstMatrixRef& in, const ConstMatrixRef& dout, const InputGradient& din) {
-        cross_attention_.backward(in, memory, pass, dout, din, dmemory, scratch);
-      });
-  self_residual_.backward(
-      x, d, scratch.residual,
-      [&](const ConstMatrixRef& in, const ConstMatrixRef& dout, const InputGradient& din) {
-        self_attention_.backward(in, pass, dout, din, scratch);
-      });
+void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceMemory& source,
+                                     const LayerPass& pass, MatrixRef dx) {
+  ResidualScratch& scratch = pass.scratch.residual;
+  const ConstMatrixRef y = self_residual_.output();
+  const ConstMatrixRef z = cross_residual_.output();
+
+  // Feed-forward.
+  const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
+  feed_forward_.backward(forward_residual_.in(z), dforward, forward_residual_.din(dx, scratch),
+                         pass.scratch.hidden);
+  forward_residual_.norm_before_backward(z, dx, scratch);
+
+  // Cross-attention.
+  const ConstMatrixRef dcross = cross_residual_.add_and_norm_backward(dx, scratch);
+  cross_attention_.backward(cross_residual_.in(y), source, pass, dcross,
+                            cross_residual_.din(dx, scratch));
+  cross_residual_.norm_before_backward(y, dx, scratch);
+
+  // Masked self-attention.
+  const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
+  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
+  self_residual_.norm_before_backward(x, dx, scratch);
 }
 
 }  // namespace attn

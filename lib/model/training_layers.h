@@ -1,22 +1,23 @@
-// Encoder and decoder layers in training: the forward pass that keeps what the backward pass needs,
-// and the backward pass beside it.
+// Encoder and decoder layers in training: what layers.h runs, in the same order under the same
+// names, with dropout; each keeps what its backward(), beside it, will read.
 #pragma once
 
 #include <span>
 #include <vector>
 
 #include "model/parameters.h"
-#include "model/residual.h"
-#include "nn/attention.h"
+#include "model/training_residual.h"
+#include "nn/attention_training.h"
+#include "nn/feed_forward.h"
 
 namespace attn {
 
 /// Memory that every layer's backward pass uses in turn.
 struct TrainingScratch {
-  Buffer residual[2];  ///< [T, D] of TrainableResidual
-  Buffer context;      ///< [T, D] gradient at the heads' outputs
-  Buffer projected;    ///< [T, 3D] gradient at queries, keys and values
-  Buffer hidden;       ///< [T, F]
+  ResidualScratch residual;
+  Buffer heads;      ///< [T, D] gradient at the heads' outputs
+  Buffer projected;  ///< [T, 3D] gradient at queries, keys and values
+  Buffer hidden;     ///< [T, F]
 };
 
 /// What a layer needs to know of the pass it runs in.
@@ -24,7 +25,8 @@ struct LayerPass {
   std::span<const AttentionGroup> self;   ///< who looks at whom in this stack
   std::span<const AttentionGroup> cross;  ///< from the target into the source
   DropoutKeys& keys;
-  bool dropout;  ///< false: off, whatever the config says
+  bool dropout;              ///< false: off, whatever the config says
+  TrainingScratch& scratch;  ///< of the backward pass
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
@@ -35,18 +37,28 @@ class TrainableSelfAttention {
   TrainableSelfAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
                          const AttentionShape& shape, Backend backend);
   void prepare();
-  void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout, MatrixRef y);
-  void backward(const ConstMatrixRef& x, const LayerPass& pass, const ConstMatrixRef& dy,
-                const InputGradient& dx, TrainingScratch& scratch);
+
+  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights.
+  void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout,
+               MatrixRef out);
+
+  /// After forward() of the same x: dout → dx, and the parameters' gradients.
+  void backward(const ConstMatrixRef& x, const LayerPass& pass, const ConstMatrixRef& dout,
+                const InputGradient& dx);
 
  private:
   AttentionShape shape_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
-  Dropout dropout_;
-  Buffer projected_;  ///< [T, 3D]
-  Buffer context_;    ///< [T, D]
+  Buffer projected_;  ///< [T, 3D] = Q | K | V
+  Buffer heads_;      ///< [T, D] the outputs of all heads side by side
   KeptWeights kept_;
+};
+
+/// What cross-attention reads in the encoder's output, and what it gives back.
+struct SourceMemory {
+  ConstMatrixRef rows;  ///< [S, D] the encoder's output
+  MatrixRef gradient;   ///< [S, D] backward adds to it
 };
 
 /// Cross-attention: queries from the target, keys and values from the encoder's output.
@@ -55,56 +67,59 @@ class TrainableCrossAttention {
   TrainableCrossAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
                           const AttentionShape& shape, Backend backend);
   void prepare();
-  void forward(const ConstMatrixRef& x, const ConstMatrixRef& memory, const LayerPass& pass,
-               const Dropout& dropout, MatrixRef y);
-  /// dmemory [S, D], the gradient at the encoder's output, is added to.
-  void backward(const ConstMatrixRef& x, const ConstMatrixRef& memory, const LayerPass& pass,
-                const ConstMatrixRef& dy, const InputGradient& dx, MatrixRef dmemory,
-                TrainingScratch& scratch);
+
+  /// x [T, D] and source [S, D] → out [T, D].
+  void forward(const ConstMatrixRef& x, const ConstMatrixRef& source, const LayerPass& pass,
+               const Dropout& dropout, MatrixRef out);
+
+  /// dout → dx and the source's gradient, and the parameters' gradients.
+  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+                const ConstMatrixRef& dout, const InputGradient& dx);
 
  private:
   AttentionShape shape_;
   TrainableLinear query_;
   TrainableLinear key_value_;
   TrainableLinear output_;
-  Dropout dropout_;
-  Buffer queries_;    ///< [T, D]
-  Buffer projected_;  ///< [S, 2D] keys and values
-  Buffer context_;    ///< [T, D]
+  Buffer queries_;      ///< [T, D]
+  Buffer keys_values_;  ///< [S, 2D]
+  Buffer heads_;        ///< [T, D]
   KeptWeights kept_;
 };
 
 /// The encoder's layer: self-attention and feed-forward, each in its residual.
 class TrainableEncoderLayer {
  public:
-  TrainableEncoderLayer(const ModelConfig& config, std::size_t layer,
-                        const EncoderLayer& parameters, const EncoderLayer& gradient,
-                        Backend backend);
+  TrainableEncoderLayer(const ModelConfig& config, Index index, const EncoderLayer& parameters,
+                        const EncoderLayer& gradient, Backend backend);
   void prepare();
+
+  /// x [T, D] → [T, D], alive until the next pass.
   ConstMatrixRef forward(const ConstMatrixRef& x, const LayerPass& pass);
-  /// x as in forward(); d is the gradient at the output, then at x.
-  void backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef d,
-                TrainingScratch& scratch);
+  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  void backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef dx);
 
  private:
   const ModelConfig& config_;
-  TrainableSelfAttention attention_;
-  TrainableResidual attention_residual_;
+  TrainableSelfAttention self_attention_;
+  TrainableResidual self_residual_;
   TrainableFeedForward feed_forward_;
-  TrainableResidual feed_forward_residual_;
+  TrainableResidual forward_residual_;
 };
 
 /// The decoder's layer: masked self-attention, cross-attention and feed-forward.
 class TrainableDecoderLayer {
  public:
-  TrainableDecoderLayer(const ModelConfig& config, std::size_t layer,
-                        const DecoderLayer& parameters, const DecoderLayer& gradient,
-                        Backend backend);
+  TrainableDecoderLayer(const ModelConfig& config, Index index, const DecoderLayer& parameters,
+                        const DecoderLayer& gradient, Backend backend);
   void prepare();
-  ConstMatrixRef forward(const ConstMatrixRef& x, const ConstMatrixRef& memory,
+
+  /// x [T, D], source [S, D] → [T, D], alive until the next pass.
+  ConstMatrixRef forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                          const LayerPass& pass);
-  void backward(const ConstMatrixRef& x, const ConstMatrixRef& memory, const LayerPass& pass,
-                MatrixRef d, MatrixRef dmemory, TrainingScratch& scratch);
+  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+                MatrixRef dx);
 
  private:
   const ModelConfig& config_;
@@ -113,7 +128,7 @@ class TrainableDecoderLayer {
   TrainableCrossAttention cross_attention_;
   TrainableResidual cross_residual_;
   TrainableFeedForward feed_forward_;
-  TrainableResidual feed_forward_residual_;
+  TrainableResidual forward_residual_;
 };
 
 }  // namespace attn

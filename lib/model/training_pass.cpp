@@ -1,10 +1,10 @@
 #include "model/training_pass.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <stdexcept>
 
+#include "model/layers.h"
 #include "model/training_layers.h"
 #include "nn/embedding.h"
 
@@ -15,10 +15,10 @@ namespace {
 constexpr Index kLogitRows = 256;
 
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
-class StackEndsTraining {
+class TrainableStackEnds {
  public:
-  StackEndsTraining(const ModelConfig& config, const StackEnds& parameters,
-                    const StackEnds& gradient)
+  TrainableStackEnds(const ModelConfig& config, const StackEnds& parameters,
+                     const StackEnds& gradient)
       : config_(config), parameters_(parameters), gradient_(gradient) {}
 
   ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
@@ -26,7 +26,8 @@ class StackEndsTraining {
     dropout_ = dropout;
     const auto rows = static_cast<Index>(tokens.ids.size());
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
-    embed(parameters_.embedding, parameters_.positions, scale(), tokens.ids, positions_, embedded);
+    embed(parameters_.embedding, parameters_.positions, embedding_scale(config_), tokens.ids,
+          positions_, embedded);
     if (!config_.normalize_embedding) {
       dropout_.apply(embedded);
       return embedded_;
@@ -37,12 +38,13 @@ class StackEndsTraining {
     return normal_;
   }
 
-  void enter_backward(const PackedTokens& tokens, MatrixRef d) {
-    dropout_.apply(d);
+  void enter_backward(const PackedTokens& tokens, MatrixRef dx) {
+    dropout_.apply(dx);
     if (config_.normalize_embedding) {
-      parameters_.embedding_norm.backward(embedded_, d, d, gradient_.embedding_norm);
+      parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
     }
-    embed_backward(d, scale(), tokens.ids, config_.pad_token_id, positions_, gradient_.embedding,
+    embed_backward(dx, embedding_scale(config_), tokens.ids, config_.pad_token_id, positions_,
+                   gradient_.embedding,
                    config_.static_positions ? Parameter{} : gradient_.positions);
   }
 
@@ -52,17 +54,13 @@ class StackEndsTraining {
     return final_;
   }
 
-  void leave_backward(const ConstMatrixRef& x, MatrixRef d) const {
+  void leave_backward(const ConstMatrixRef& x, MatrixRef dx) const {
     if (config_.add_final_layer_norm) {
-      parameters_.final_norm.backward(x, d, d, gradient_.final_norm);
+      parameters_.final_norm.backward(x, dx, dx, gradient_.final_norm);
     }
   }
 
  private:
-  float scale() const {
-    return config_.scale_embedding ? std::sqrt(static_cast<float>(config_.d_model)) : 1.0F;
-  }
-
   const ModelConfig& config_;
   const StackEnds& parameters_;
   const StackEnds& gradient_;
@@ -110,10 +108,12 @@ class TrainingPass::Layers {
     const ModelParameters& p = model.parameters();
     const ModelParameters& g = model.gradient_parameters();
     for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
-      encoder_.emplace_back(config_, i, p.encoder_layers[i], g.encoder_layers[i], backend);
+      encoder_.emplace_back(config_, static_cast<Index>(i), p.encoder_layers[i],
+                            g.encoder_layers[i], backend);
     }
     for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
-      decoder_.emplace_back(config_, i, p.decoder_layers[i], g.decoder_layers[i], backend);
+      decoder_.emplace_back(config_, static_cast<Index>(i), p.decoder_layers[i],
+                            g.decoder_layers[i], backend);
     }
   }
 
@@ -131,38 +131,40 @@ class TrainingPass::Layers {
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
-    const LayerPass encoder_pass{source_groups, {}, keys, options.dropout};
-    const LayerPass decoder_pass{target_groups, cross, keys, options.dropout};
+    const LayerPass encoder_pass{source_groups, {}, keys, options.dropout, scratch_};
+    const LayerPass decoder_pass{target_groups, cross, keys, options.dropout, scratch_};
 
-    inputs_.clear();
-    inputs_.push_back(encoder_ends_.enter(batch.source, keys.next(dropout)));
+    // Forward. The encoder's rows are [S, D], the decoder's [T, D].
+    source_inputs_.clear();
+    source_inputs_.push_back(encoder_ends_.enter(batch.source, keys.next(dropout)));
     for (TrainableEncoderLayer& layer : encoder_) {
-      inputs_.push_back(layer.forward(inputs_.back(), encoder_pass));
+      source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
     }
-    const ConstMatrixRef memory = encoder_ends_.leave(inputs_.back());
-    const std::size_t first = inputs_.size();  // of the decoder
-    inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
+    const ConstMatrixRef source = encoder_ends_.leave(source_inputs_.back());
+    target_inputs_.clear();
+    target_inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
     for (TrainableDecoderLayer& layer : decoder_) {
-      inputs_.push_back(layer.forward(inputs_.back(), memory, decoder_pass));
+      target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
     }
-    const ConstMatrixRef hidden = decoder_ends_.leave(inputs_.back());
+    const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
 
-    MatrixRef d = d_decoder_.resize(hidden.rows(), hidden.cols());
-    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, d);
+    MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
+    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
     if (!with_backward) return sum;
 
-    MatrixRef dmemory = d_encoder_.resize(memory.rows(), memory.cols());
-    dmemory.setZero();
-    decoder_ends_.leave_backward(inputs_.back(), d);
+    // Backward: the same in reverse. The decoder's layers add to the gradient at the source.
+    MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
+    dsource.setZero();
+    decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
     for (std::size_t i = decoder_.size(); i-- > 0;) {
-      decoder_[i].backward(inputs_[first + i], memory, decoder_pass, d, dmemory, scratch_);
+      decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
     }
-    decoder_ends_.enter_backward(batch.decoder_input, d);
-    encoder_ends_.leave_backward(inputs_[first - 1], dmemory);
+    decoder_ends_.enter_backward(batch.decoder_input, dtarget);
+    encoder_ends_.leave_backward(source_inputs_.back(), dsource);
     for (std::size_t i = encoder_.size(); i-- > 0;) {
-      encoder_[i].backward(inputs_[i], encoder_pass, dmemory, scratch_);
+      encoder_[i].backward(source_inputs_[i], encoder_pass, dsource);
     }
-    encoder_ends_.enter_backward(batch.source, dmemory);
+    encoder_ends_.enter_backward(batch.source, dsource);
     return sum;
   }
 
@@ -175,9 +177,9 @@ class TrainingPass::Layers {
     }
   }
 
-  /// The output layer and the loss, some rows at a time; d becomes the gradient at `hidden`.
+  /// The output layer and the loss, some rows at a time; dhidden becomes the gradient at `hidden`.
   LossSum loss_and_gradient(const ConstMatrixRef& hidden, const std::vector<int>& targets,
-                            const PassOptions& options, bool with_backward, MatrixRef d) {
+                            const PassOptions& options, bool with_backward, MatrixRef dhidden) {
     LossSum sum;
     for (Index first = 0; first < hidden.rows(); first += kLogitRows) {
       const Index count = std::min(kLogitRows, hidden.rows() - first);
@@ -186,21 +188,22 @@ class TrainingPass::Layers {
       const std::span<const int> part(targets.data() + first, static_cast<std::size_t>(count));
       sum += cross_entropy(logits, part, options.label_smoothing, options.gradient_scale);
       if (!with_backward) continue;
-      output_.backward(hidden.middleRows(first, count), logits, {d.middleRows(first, count)});
+      output_.backward(hidden.middleRows(first, count), logits, {dhidden.middleRows(first, count)});
     }
     return sum;
   }
 
   const ModelConfig& config_;
-  StackEndsTraining encoder_ends_;
-  StackEndsTraining decoder_ends_;
+  TrainableStackEnds encoder_ends_;
+  TrainableStackEnds decoder_ends_;
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;
   TrainableLinear output_;
-  std::vector<ConstMatrixRef> inputs_;  ///< of every layer, encoder's then decoder's
+  std::vector<ConstMatrixRef> source_inputs_;  ///< of every encoder layer, and the last's output
+  std::vector<ConstMatrixRef> target_inputs_;  ///< of every decoder layer, and the last's output
   Buffer logits_;
-  Buffer d_encoder_;
-  Buffer d_decoder_;
+  Buffer dsource_;  ///< [S, D]
+  Buffer dtarget_;  ///< [T, D]
   TrainingScratch scratch_;
 };
 

@@ -44,26 +44,11 @@ class Transformer {
   /// hidden [T, D] → logits [T, V].
   void logits(const ConstMatrixRef& hidden, MatrixRef out) const;
 
-  float embedding_scale() const;
-
  private:
-  friend class IncrementalDecoder;
-
   ModelConfig config_;
   ModelParameters parameters_;
   Storage storage_;
   WeightProduct output_product_;
-};
-
-/// Scratch of one forward pass, allocated once and reused by every layer and step.
-struct Workspace {
-  Matrix normal;     ///< [T, D] pre-norm input of a block
-  Matrix projected;  ///< [T, 3D] queries, keys and values
-  Matrix context;    ///< [T, D] attention's output, heads side by side
-  Matrix block;      ///< [T, D] a block's result before the residual
-  Matrix hidden;     ///< [T, F]
-
-  void reserve(Index rows, Index d_model, Index ffn_dim);
 };
 
 }  // namespace attn

@@ -8,37 +8,37 @@ namespace attn {
 namespace {
 
 /// The head's work without anybody watching: one query after the other, one row of scratch.
-void run_head(const AttentionShape& shape, const AttentionGroup& group, const Head& h) {
+void run_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows) {
   thread_local std::vector<float> row;
   row.resize(std::max(row.size(), static_cast<std::size_t>(group.keys)));
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
-    score_row(shape, h, i, visible, row.data());
+    score_row(shape, rows, i, visible, row.data());
     mask_and_softmax(group.mask, visible, visible, row.data());
-    sum_values(group.mask, h, i, visible, shape.head_dim, row.data());
+    sum_values(group.mask, rows, i, visible, shape.head_dim, row.data());
   }
 }
 
-Matrix gather(const GatheredRows& rows, Index n, Index width) {
+Matrix gather(const GatheredRows& from, Index n, Index width) {
   Matrix out(n, width);
   for (Index j = 0; j < n; ++j) {
-    const float* row = rows.base + (rows.rows != nullptr ? Index{rows.rows[j]} : j) * rows.stride;
+    const float* row = from.base + (from.rows != nullptr ? Index{from.rows[j]} : j) * from.stride;
     out.row(j) = Eigen::Map<const RowVector>(row, width);
   }
   return out;
 }
 
 /// The same work in whole matrices, so that the observer sees every quantity of the formula.
-void run_observed_head(const AttentionShape& shape, const AttentionGroup& group, const Head& h,
-                       Index head, AttentionObserver& observer) {
-  const Matrix key = gather(h.keys, group.keys, shape.head_dim);
-  const Matrix value = gather(h.values, group.keys, shape.head_dim);
+void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
+                       const HeadRows& rows, Index head, AttentionObserver& observer) {
+  const Matrix key = gather(rows.keys, group.keys, shape.head_dim);
+  const Matrix value = gather(rows.values, group.keys, shape.head_dim);
   Matrix scores(group.queries, group.keys);
   Matrix mask = Matrix::Zero(group.queries, group.keys);
   Matrix weights(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
-    score_row(shape, h, i, group.keys, scores.row(i).data());
+    score_row(shape, rows, i, group.keys, scores.row(i).data());
     weights.row(i) = scores.row(i);
     mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
     for (Index j = 0; j < group.keys; ++j) {
@@ -47,42 +47,46 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
       if (j >= visible || padding) mask(i, j) = kMinusInfinity;
     }
   }
-  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(h.output, group.queries, shape.head_dim,
-                                                     Eigen::OuterStride<>(h.output_stride));
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
+                                                     Eigen::OuterStride<>(rows.output_stride));
   AttentionHead view{
-      shape.kind,  shape.layer,
-      head,        group.sentence,
-      shape.scale, {h.query, group.queries, shape.head_dim, Eigen::OuterStride<>(h.query_stride)},
-      key,         value,
-      scores,      mask,
-      weights,     output};
+      shape.kind,
+      shape.layer,
+      head,
+      group.sentence,
+      shape.scale,
+      {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
+      key,
+      value,
+      scores,
+      mask,
+      weights,
+      output};
   observer.weights_ready(view);
   for (Index i = 0; i < group.queries; ++i) {
-    sum_values(group.mask, h, i, visible_keys(group, i), shape.head_dim, weights.row(i).data());
+    sum_values(group.mask, rows, i, visible_keys(group, i), shape.head_dim, weights.row(i).data());
   }
   observer.output_ready(view);
 }
 
 }  // namespace
 
-void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
-            std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer) {
+void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+            AttentionObserver* observer) {
   const Index heads = shape.heads;
-  const auto group_count = static_cast<Index>(groups.size());
   if (observer != nullptr) {
-    for (const AttentionGroup& group : groups) {
+    for (const AttentionGroup& group : input.groups) {
       for (Index head = 0; head < heads; ++head) {
-        const Head h = head_of(shape, queries, memory, group, head, output);
-        run_observed_head(shape, group, h, head, *observer);
+        const HeadRows rows = rows_of_head(shape, input, group, head, output);
+        run_observed_head(shape, group, rows, head, *observer);
       }
     }
     return;
   }
-  Index pairs = 0;
-  for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
-  parallel_for(group_count * heads, 2 * pairs * shape.head_dim * heads, [&](Index task) {
-    const AttentionGroup& group = groups[static_cast<std::size_t>(task / heads)];
-    run_head(shape, group, head_of(shape, queries, memory, group, task % heads, output));
+  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
+    const AttentionGroup& group = input.groups[static_cast<std::size_t>(task / heads)];
+    run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
   });
 }
 

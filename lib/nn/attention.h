@@ -24,11 +24,9 @@
 #include <span>
 #include <vector>
 
-#include "compute/buffer.h"
 #include "compute/kernels.h"
 #include "compute/matmul.h"
 #include "nn/attention_observer.h"
-#include "nn/dropout.h"
 #include "nn/linear.h"
 
 namespace attn {
@@ -61,6 +59,11 @@ struct KeysAndValues {
   Index stride = 0;
 };
 
+/// Of rows [S, 2D] that hold a key and then its value.
+inline KeysAndValues keys_and_values(const ConstMatrixRef& rows) {
+  return {rows.data(), rows.data() + rows.cols() / 2, rows.outerStride()};
+}
+
 /// The numbers that one attention layer runs with.
 struct AttentionShape {
   AttentionKind kind = AttentionKind::encoder_self;
@@ -70,40 +73,18 @@ struct AttentionShape {
   float scale = 1.0F;  ///< 1/√K, or 1 for Luong's unscaled dot product
 };
 
-/// The formula at the top for every group and head. queries [T, D] → output [T, D]; the heads'
-/// outputs stand side by side in the columns. A query that may look at nothing gets zeros. Masked
-/// keys contribute nothing, whatever their values are, and so with an observer and without.
-void attend(const AttentionShape& shape, const ConstMatrixRef& queries, const KeysAndValues& memory,
-            std::span<const AttentionGroup> groups, MatrixRef output, AttentionObserver* observer);
-
-/// The weights of every group and head of one pass, softmax's output: what the backward pass needs.
-struct KeptWeights {
-  AlignedFloats weights;     ///< group after group: [heads, queries, keys]
-  std::vector<Index> first;  ///< where each group begins
+/// What attention reads: queries of all heads, keys and values of all heads, and who looks at whom.
+struct AttentionInput {
+  ConstMatrixRef queries;  ///< [T, D]
+  KeysAndValues memory;
+  std::span<const AttentionGroup> groups;
 };
 
-/// attend() in training: keeps the weights, and dropout acts on them before they meet the values.
-void attend_training(const AttentionShape& shape, const ConstMatrixRef& queries,
-                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
-                     const Dropout& dropout, MatrixRef output, KeptWeights& kept);
-
-/// Gradients at all heads' keys and values, where KeysAndValues are.
-struct KeysAndValuesGradient {
-  float* keys = nullptr;
-  float* values = nullptr;
-  Index stride = 0;
-};
-
-/// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the
-/// weights after dropout, and for each head
-///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
-///   dK = dSᵀ · Q
-/// where dP is dP̃ through the same dropout. Writes dqueries and dmemory; every key belongs to one
-/// group.
-void attend_backward(const AttentionShape& shape, const ConstMatrixRef& queries,
-                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
-                     const Dropout& dropout, const KeptWeights& kept, const ConstMatrixRef& doutput,
-                     MatrixRef dqueries, const KeysAndValuesGradient& dmemory);
+/// The formula at the top for every group and head. Output [T, D]: the heads' outputs stand side by
+/// side in the columns. A query that may look at nothing gets zeros. Masked keys contribute
+/// nothing, whatever their values are, and so with an observer and without (null: nobody watches).
+void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+            AttentionObserver* observer);
 
 /// The parameters of one multi-head attention, and the products prepared from them.
 struct MultiHeadAttention {

@@ -11,15 +11,23 @@ namespace attn {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
+/// Pairs of a query and a key in all groups: multiply-adds of a head's scores, for each of its
+/// columns.
+inline Index pairs_of(std::span<const AttentionGroup> groups) {
+  Index pairs = 0;
+  for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
+  return pairs;
+}
+
 /// How many keys from the first on query i may look at, by the causal mask.
 inline Index visible_keys(const AttentionGroup& group, Index i) {
   if (!group.mask.causal) return group.keys;
   return std::clamp<Index>(group.keys - group.queries + i + 1, 0, group.keys);
 }
 
-/// One head of one group, column by column block: where its rows begin.
-struct Head {
-  const float* query;  ///< row 0 of the group's queries
+/// Where the rows of one head of one group begin: its block of columns.
+struct HeadRows {
+  const float* query;  ///< of the group's first query
   Index query_stride;
   GatheredRows keys;
   GatheredRows values;
@@ -27,22 +35,22 @@ struct Head {
   Index output_stride;
 };
 
-inline Head head_of(const AttentionShape& shape, const ConstMatrixRef& queries,
-                    const KeysAndValues& memory, const AttentionGroup& group, Index head,
-                    MatrixRef& output) {
+inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& input,
+                             const AttentionGroup& group, Index head, MatrixRef& output) {
   const Index column = head * shape.head_dim;
-  const Index first_key = group.first_key * memory.stride + column;
-  return {queries.data() + group.first_query * queries.outerStride() + column,
-          queries.outerStride(),
-          {memory.keys + first_key, memory.stride, group.key_rows},
-          {memory.values + first_key, memory.stride, group.key_rows},
+  const Index first_key = group.first_key * input.memory.stride + column;
+  return {input.queries.data() + group.first_query * input.queries.outerStride() + column,
+          input.queries.outerStride(),
+          {input.memory.keys + first_key, input.memory.stride, group.key_rows},
+          {input.memory.values + first_key, input.memory.stride, group.key_rows},
           output.data() + group.first_query * output.outerStride() + column,
           output.outerStride()};
 }
 
-/// scores[j] = query · key_j · scale for the first n keys.
-inline void score_row(const AttentionShape& shape, const Head& h, Index i, Index n, float* scores) {
-  kernels().dot_products(h.query + i * h.query_stride, h.keys, n, shape.head_dim, scores);
+/// scores[j] = query_i · key_j · scale for the first n keys.
+inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n,
+                      float* scores) {
+  kernels().dot_products(rows.query + i * rows.query_stride, rows.keys, n, shape.head_dim, scores);
   for (Index j = 0; j < n; ++j) scores[j] *= shape.scale;
 }
 
@@ -59,21 +67,22 @@ inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index key
 
 /// out = Σ weights[j] · value_j over the keys that one query may look at. Masked keys are left out,
 /// not multiplied by 0: a value of ∞ there would make NaN of it.
-inline void sum_values(const AttentionMask& mask, const Head& h, Index i, Index visible,
+inline void sum_values(const AttentionMask& mask, const HeadRows& rows, Index i, Index visible,
                        Index head_dim, const float* weights) {
-  float* out = h.output + i * h.output_stride;
+  float* out = rows.output + i * rows.output_stride;
   if (mask.hidden.empty()) {
-    kernels().weighted_sum(weights, h.values, visible, head_dim, out);
+    kernels().weighted_sum(weights, rows.values, visible, head_dim, out);
     return;
   }
   std::vector<float> seen;
-  std::vector<std::int32_t> rows;
+  std::vector<std::int32_t> places;
   for (Index j = 0; j < visible; ++j) {
     if (mask.hidden[static_cast<std::size_t>(j)] != 0) continue;
     seen.push_back(weights[j]);
-    rows.push_back(h.values.rows != nullptr ? h.values.rows[j] : static_cast<std::int32_t>(j));
+    places.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
+                                                 : static_cast<std::int32_t>(j));
   }
-  kernels().weighted_sum(seen.data(), {h.values.base, h.values.stride, rows.data()},
+  kernels().weighted_sum(seen.data(), {rows.values.base, rows.values.stride, places.data()},
                          static_cast<Index>(seen.size()), head_dim, out);
 }
 

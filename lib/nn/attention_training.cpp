@@ -1,9 +1,9 @@
-// Attention in training: the forward pass that keeps its weights, and the backward pass. The
-// formulas stand in attention.h; here every product is a row at a time, as in attention.cpp.
+// The formulas stand in the header; here every product is a row at a time, as in attention.cpp.
+#include "nn/attention_training.h"
+
 #include <algorithm>
 #include <stdexcept>
 
-#include "nn/attention.h"
 #include "nn/attention_head.h"
 
 namespace attn {
@@ -23,7 +23,7 @@ struct Scratch {
   }
 };
 
-/// What one head of one group reads and writes in the backward pass.
+/// Where the rows of one head's gradients begin, for one group.
 struct HeadGradient {
   const float* doutput;
   Index doutput_stride;
@@ -34,61 +34,67 @@ struct HeadGradient {
   Index dmemory_stride;
 };
 
+/// One head of one group on its way back.
+struct HeadBackward {
+  const AttentionShape& shape;
+  const AttentionGroup& group;
+  HeadRows rows;
+  HeadGradient gradient;
+  const float* weights;  ///< [queries, keys]
+  Index first_weight;    ///< number of the first of them, for dropout
+};
+
 /// dQ, and the transposed weights and score gradients from which dK and dV follow.
-void backward_queries(const AttentionShape& shape, const AttentionGroup& group, const Head& h,
-                      const HeadGradient& d, const Dropout& dropout, const float* weights,
-                      Index first_number, Scratch& scratch) {
+void backward_queries(const HeadBackward& head, const Dropout& dropout, Scratch& scratch) {
   const Kernels& k = kernels();
-  for (Index i = 0; i < group.queries; ++i) {
-    const Index visible = visible_keys(group, i);
-    const float* p = weights + i * group.keys;
+  const Index head_dim = head.shape.head_dim;
+  const HeadGradient& gradient = head.gradient;
+  const Index queries = head.group.queries;
+  for (Index i = 0; i < queries; ++i) {
+    const Index visible = visible_keys(head.group, i);
+    const float* p = head.weights + i * head.group.keys;
+    const Index first_number = head.first_weight + i * head.group.keys;
     float* row = scratch.row.data();
     std::copy(p, p + visible, row);
-    dropout.apply(row, visible, first_number + i * group.keys);
+    dropout.apply(row, visible, first_number);
     for (Index j = 0; j < visible; ++j) {
-      scratch.dropped[static_cast<std::size_t>(j * group.queries + i)] = row[j];
+      scratch.dropped[static_cast<std::size_t>(j * queries + i)] = row[j];
     }
-    k.dot_products(d.doutput + i * d.doutput_stride, h.values, visible, shape.head_dim, row);
-    dropout.apply(row, visible, first_number + i * group.keys);
-    k.softmax_backward(p, shape.scale, row, visible);
+    k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
+                   head_dim, row);
+    dropout.apply(row, visible, first_number);
+    k.softmax_backward(p, head.shape.scale, row, visible);
     for (Index j = 0; j < visible; ++j) {
-      scratch.dscores[static_cast<std::size_t>(j * group.queries + i)] = row[j];
+      scratch.dscores[static_cast<std::size_t>(j * queries + i)] = row[j];
     }
-    k.weighted_sum(row, h.keys, visible, shape.head_dim, d.dquery + i * d.dquery_stride);
+    k.weighted_sum(row, head.rows.keys, visible, head_dim,
+                   gradient.dquery + i * gradient.dquery_stride);
   }
 }
 
 /// dK and dV: each key gathers from the queries that saw it.
-void backward_keys(const AttentionShape& shape, const AttentionGroup& group, const Head& h,
-                   const HeadGradient& d, const Scratch& scratch) {
+void backward_keys(const HeadBackward& head, const Scratch& scratch) {
   const Kernels& k = kernels();
+  const AttentionGroup& group = head.group;
+  const HeadGradient& gradient = head.gradient;
   for (Index j = 0; j < group.keys; ++j) {
     const Index first =
         group.mask.causal ? std::max<Index>(0, j - (group.keys - group.queries)) : 0;
     const Index count = group.queries - first;
     const auto at = static_cast<std::size_t>(j * group.queries + first);
-    const GatheredRows doutput{d.doutput + first * d.doutput_stride, d.doutput_stride, nullptr};
-    const GatheredRows queries{h.query + first * h.query_stride, h.query_stride, nullptr};
-    k.weighted_sum(scratch.dropped.data() + at, doutput, count, shape.head_dim,
-                   d.dvalues + j * d.dmemory_stride);
-    k.weighted_sum(scratch.dscores.data() + at, queries, count, shape.head_dim,
-                   d.dkeys + j * d.dmemory_stride);
+    const GatheredRows doutput{gradient.doutput + first * gradient.doutput_stride,
+                               gradient.doutput_stride, nullptr};
+    const GatheredRows queries{head.rows.query + first * head.rows.query_stride,
+                               head.rows.query_stride, nullptr};
+    k.weighted_sum(scratch.dropped.data() + at, doutput, count, head.shape.head_dim,
+                   gradient.dvalues + j * gradient.dmemory_stride);
+    k.weighted_sum(scratch.dscores.data() + at, queries, count, head.shape.head_dim,
+                   gradient.dkeys + j * gradient.dmemory_stride);
   }
 }
 
-/// Multiply-adds of all groups' score matrices, once.
-Index pairs_of(std::span<const AttentionGroup> groups) {
-  Index pairs = 0;
-  for (const AttentionGroup& group : groups) pairs += group.queries * group.keys;
-  return pairs;
-}
-
-}  // namespace
-
-void attend_training(const AttentionShape& shape, const ConstMatrixRef& queries,
-                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
-                     const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
-  const Index heads = shape.heads;
+/// Room for the weights of all groups, and where each group's begin.
+void make_room(std::span<const AttentionGroup> groups, Index heads, KeptWeights& kept) {
   kept.first.clear();
   Index total = 0;
   for (const AttentionGroup& group : groups) {
@@ -99,52 +105,63 @@ void attend_training(const AttentionShape& shape, const ConstMatrixRef& queries,
   if (kept.weights.size() < static_cast<std::size_t>(total)) {
     kept.weights = AlignedFloats(static_cast<std::size_t>(total));
   }
-  const auto tasks = static_cast<Index>(groups.size()) * heads;
-  parallel_for(tasks, 2 * pairs_of(groups) * shape.head_dim * heads, [&](Index task) {
+}
+
+}  // namespace
+
+void attend_training(const AttentionShape& shape, const AttentionInput& input,
+                     const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
+  const Index heads = shape.heads;
+  make_room(input.groups, heads, kept);
+  kept.dropout = dropout;
+  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = static_cast<std::size_t>(task / heads);
-    const AttentionGroup& group = groups[g];
-    const Head h = head_of(shape, queries, memory, group, task % heads, output);
+    const AttentionGroup& group = input.groups[g];
+    const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
     const Index first = kept.first[g] + task % heads * group.queries * group.keys;
     thread_local std::vector<float> row;
     row.resize(std::max(row.size(), static_cast<std::size_t>(group.keys)));
     for (Index i = 0; i < group.queries; ++i) {
       float* weights = kept.weights.data() + first + i * group.keys;
       const Index visible = visible_keys(group, i);
-      score_row(shape, h, i, visible, weights);
+      score_row(shape, rows, i, visible, weights);
       mask_and_softmax(group.mask, visible, group.keys, weights);
       std::copy(weights, weights + visible, row.data());
       dropout.apply(row.data(), visible, first + i * group.keys);
-      kernels().weighted_sum(row.data(), h.values, visible, shape.head_dim,
-                             h.output + i * h.output_stride);
+      kernels().weighted_sum(row.data(), rows.values, visible, shape.head_dim,
+                             rows.output + i * rows.output_stride);
     }
   });
 }
 
-void attend_backward(const AttentionShape& shape, const ConstMatrixRef& queries,
-                     const KeysAndValues& memory, std::span<const AttentionGroup> groups,
-                     const Dropout& dropout, const KeptWeights& kept, const ConstMatrixRef& doutput,
-                     MatrixRef dqueries, const KeysAndValuesGradient& dmemory) {
+void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                     const KeptWeights& kept, const ConstMatrixRef& doutput,
+                     AttentionInputGradient gradient) {
   const Index heads = shape.heads;
-  const auto tasks = static_cast<Index>(groups.size()) * heads;
-  parallel_for(tasks, 5 * pairs_of(groups) * shape.head_dim * heads, [&](Index task) {
+  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = static_cast<std::size_t>(task / heads);
-    const AttentionGroup& group = groups[g];
+    const AttentionGroup& group = input.groups[g];
     const Index column = task % heads * shape.head_dim;
-    // The head's view has an output; here nothing is written through it.
-    const Head h = head_of(shape, queries, memory, group, task % heads, dqueries);
-    const Index first_key = group.first_key * dmemory.stride + column;
-    const HeadGradient d{doutput.data() + group.first_query * doutput.outerStride() + column,
-                         doutput.outerStride(),
-                         h.output,
-                         h.output_stride,
-                         dmemory.keys + first_key,
-                         dmemory.values + first_key,
-                         dmemory.stride};
+    // The head's rows have an output; here nothing is written through it.
+    const HeadRows rows = rows_of_head(shape, input, group, task % heads, gradient.dqueries);
+    const Index first_key = group.first_key * gradient.stride + column;
+    const HeadGradient rows_of_gradient{
+        doutput.data() + group.first_query * doutput.outerStride() + column,
+        doutput.outerStride(),
+        rows.output,
+        rows.output_stride,
+        gradient.dkeys + first_key,
+        gradient.dvalues + first_key,
+        gradient.stride};
     const Index first = kept.first[g] + task % heads * group.queries * group.keys;
+    const HeadBackward head{shape, group, rows, rows_of_gradient, kept.weights.data() + first,
+                            first};
     thread_local Scratch scratch;
     scratch.reserve(group.queries, group.keys);
-    backward_queries(shape, group, h, d, dropout, kept.weights.data() + first, first, scratch);
-    backward_keys(shape, group, h, d, scratch);
+    backward_queries(head, kept.dropout, scratch);
+    backward_keys(head, scratch);
   });
 }
 

@@ -32,14 +32,14 @@ void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int
     const Index first = chunk * kColumns;
     const Index last = std::min(first + kColumns, dout.cols());
     for (std::size_t t = 0; t < ids.size(); ++t) {
-      const float* d = dout.data() + static_cast<Index>(t) * dout.outerStride();
+      const float* gradient = dout.data() + static_cast<Index>(t) * dout.outerStride();
       if (ids[t] != frozen) {
         float* row = dtable.data + ids[t] * dtable.row_stride;
-        for (Index j = first; j < last; ++j) row[j] += scale * d[j];
+        for (Index j = first; j < last; ++j) row[j] += scale * gradient[j];
       }
       if (dpositions.data == nullptr) continue;
       float* place = dpositions.data + position[t] * dpositions.row_stride;
-      for (Index j = first; j < last; ++j) place[j] += d[j];
+      for (Index j = first; j < last; ++j) place[j] += gradient[j];
     }
   });
 }

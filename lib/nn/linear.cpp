@@ -49,8 +49,8 @@ TrainableLinear::TrainableLinear(const Linear& parameters, const Linear& gradien
   forward_ =
       WeightProduct({parameters_.weight},
                     has_bias ? std::vector<Parameter>{parameters_.bias} : std::vector<Parameter>{},
-                    backend, Chains::fast);
-  backward_ = WeightProduct({parameters_.weight.transposed()}, {}, backend, Chains::fast);
+                    backend, Chains::of_256);
+  backward_ = WeightProduct({parameters_.weight.transposed()}, {}, backend, Chains::of_256);
 }
 
 void TrainableLinear::prepare() {

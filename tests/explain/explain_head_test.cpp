@@ -4,6 +4,7 @@
 
 #include "check_error.h"
 #include "golden_model.h"
+#include "model/layers.h"
 #include "recomputed.h"
 
 namespace attn::test {
@@ -33,7 +34,7 @@ AttentionRecord record_of(const GoldenModel& golden, const Json& c) {
 
 void check_embedding(const Explanation& e, const std::string& id, const Transformer& model) {
   if (model.config().normalize_embedding) return;  // then x is normed once more
-  const double scale = static_cast<double>(model.embedding_scale());
+  const double scale = static_cast<double>(embedding_scale(model.config()));
   CHECK(distance(exact(e, id, "E[id]") * scale + exact(e, id, "position"), exact(e, id, "x")) <
         kRounding);
 }

@@ -1,8 +1,8 @@
-// The residual around a sub-layer, in both orders, against numeric gradients of the formula in
-// double. The sub-layer is a linear layer: it reads, replaces and adds as all of them do.
+// The residual around a block, in both orders, against numeric gradients of the formula in double.
+// The block is a linear layer: it reads, replaces and adds as all of them do.
 #include <doctest/doctest.h>
 
-#include "model/residual.h"
+#include "model/training_residual.h"
 #include "numeric_gradient.h"
 
 using namespace attn;
@@ -13,17 +13,17 @@ namespace {
 constexpr Index kRows = 7;
 constexpr Index kWidth = 13;
 
-/// The formula: parameters in double, the sub-layer x · Wᵀ.
+/// The formula: parameters in double, the block inside x · Wᵀ.
 struct Reference {
   bool normalize_before;
   DoubleMatrix x, norm_weight, norm_bias, weight, mask;
 
-  DoubleMatrix sublayer(const DoubleMatrix& in) const {
+  DoubleMatrix block(const DoubleMatrix& in) const {
     return (in * weight.transpose()).cwiseProduct(mask);
   }
   DoubleMatrix output() const {
-    if (normalize_before) return x + sublayer(normalised(x, norm_weight, norm_bias));
-    return normalised(x + sublayer(x), norm_weight, norm_bias);
+    if (normalize_before) return x + block(normalised(x, norm_weight, norm_bias));
+    return normalised(x + block(x), norm_weight, norm_bias);
   }
 };
 
@@ -44,21 +44,22 @@ void check_residual(bool normalize_before, const Dropout& dropout) {
                                {view(dweight.now).transposed(), {}}, Backend::panels);
   TrainableResidual residual({view(norm_weight), view(norm_bias)},
                              {view(dnorm_weight.now), view(dnorm_bias.now)}, normalize_before);
-  const ConstMatrixRef y =
-      residual.forward(x, dropout, [&](const ConstMatrixRef& in, MatrixRef out) {
-        out.setConstant(NAN);
-        linear.forward(in, out);
-      });
+  const ConstMatrixRef in = residual.norm_before(x);
+  residual.out().setConstant(NAN);
+  linear.forward(in, residual.out());
+  const ConstMatrixRef y = residual.add_and_norm(x, dropout);
   CHECK(largest_error(y, r.output()) < 2e-6);
   CHECK(residual.output() == y);
 
-  Matrix d = dy;
-  Buffer scratch[2];
-  for (Buffer& buffer : scratch) buffer.resize(kRows + 3, kWidth).setConstant(NAN);
-  residual.backward(x, d, scratch,
-                    [&](const ConstMatrixRef& in, const ConstMatrixRef& dout,
-                        const InputGradient& din) { linear.backward(in, dout, din); });
-  CHECK(largest_error(d, numeric_gradient(r.x, loss)) < 2e-6);
+  Matrix dx = dy;
+  ResidualScratch scratch;
+  for (Buffer* buffer : {&scratch.dout, &scratch.dnormal}) {
+    buffer->resize(kRows + 3, kWidth).setConstant(NAN);
+  }
+  const ConstMatrixRef dout = residual.add_and_norm_backward(dx, scratch);
+  linear.backward(residual.in(x), dout, residual.din(dx, scratch));
+  residual.norm_before_backward(x, dx, scratch);
+  CHECK(largest_error(dx, numeric_gradient(r.x, loss)) < 2e-6);
   CHECK(largest_error(dnorm_weight.added(), numeric_gradient(r.norm_weight, loss)) < 2e-6);
   CHECK(largest_error(dnorm_bias.added(), numeric_gradient(r.norm_bias, loss)) < 2e-6);
   CHECK(largest_error(dweight.added(), numeric_gradient(r.weight, loss)) < 2e-6);
@@ -71,7 +72,7 @@ TEST_CASE("residual: gradients where the norm comes after the sum") {
   check_residual(false, {0.3F, 8});
 }
 
-TEST_CASE("residual: gradients where the norm comes before the sub-layer") {
+TEST_CASE("residual: gradients where the norm comes before the block") {
   check_residual(true, {});
   check_residual(true, {0.3F, 8});
 }

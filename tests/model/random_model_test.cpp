@@ -51,8 +51,8 @@ TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity
   CHECK(p.encoder.embedding.at(5, 3) != 0.0F);
   CHECK(p.logits_bias.at(0, 19) == -1e4F);
   CHECK(p.logits_bias.at(0, 0) == 0.0F);
-  CHECK(p.encoder_layers[0].final_norm.weight.at(0, 4) == 1.0F);
-  CHECK(p.encoder_layers[0].final_norm.bias.at(0, 4) == 0.0F);
+  CHECK(p.encoder_layers[0].feed_forward_norm.weight.at(0, 4) == 1.0F);
+  CHECK(p.encoder_layers[0].feed_forward_norm.bias.at(0, 4) == 0.0F);
   CHECK(p.output.data == p.encoder.embedding.data);  // tied: one memory
 }
 

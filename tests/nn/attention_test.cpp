@@ -95,7 +95,7 @@ TEST_CASE("attention equals one small matrix a head, for every mask, odd and eve
                                                  {1, 2, 7, 2, 7, nullptr, mask}};
         const AttentionShape shape{AttentionKind::encoder_self, 0, heads, head_dim, 0.37F};
         Matrix out = poisoned(9, d);
-        attend(shape, q, {kv.data(), kv.data() + d, 2 * d}, groups, out, nullptr);
+        attend(shape, {q, keys_and_values(kv), groups}, out, nullptr);
         for (const AttentionGroup& g : groups) {
           for (Index h = 0; h < heads; ++h) {
             const auto block = [&](const Matrix& m, Index row, Index n, Index column) {
@@ -158,7 +158,7 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
   const KeysAndValues memory{x.data() + d, x.data() + 2 * d, 3 * d};
   Matrix without = poisoned(6, d);
   Matrix with = poisoned(6, d);
-  attend(shape, x.leftCols(d), memory, groups, without, nullptr);
+  attend(shape, {x.leftCols(d), memory, groups}, without, nullptr);
   Watcher watcher;
   watcher.look = [&](const AttentionHead& head) {
     CHECK(head.kind == AttentionKind::decoder_self);
@@ -176,7 +176,7 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
       CHECK(head.mask(i, 0) == 0.0F);
     }
   };
-  attend(shape, x.leftCols(d), memory, groups, with, &watcher);
+  attend(shape, {x.leftCols(d), memory, groups}, with, &watcher);
   CHECK(watcher.weights_seen == 2);
   CHECK(watcher.outputs_seen == 2);
   CHECK(std::memcmp(with.data(), without.data(), static_cast<std::size_t>(6 * d) * 4) == 0);
@@ -197,7 +197,7 @@ TEST_CASE("masked keys contribute nothing, infinite values neither, watched or n
   const AttentionShape shape{AttentionKind::decoder_self, 0, 1, d, 0.5F};
   const auto attended = [&](const Matrix& memory, AttentionObserver* observer) {
     Matrix out = poisoned(4, d);
-    attend(shape, q, {memory.data(), memory.data() + d, 2 * d}, groups, out, observer);
+    attend(shape, {q, keys_and_values(memory), groups}, out, observer);
     return out;
   };
   struct Silent : AttentionObserver {
@@ -221,8 +221,7 @@ TEST_CASE("weights that an observer changes are the ones used") {
   Watcher watcher;
   watcher.change = true;
   Matrix out = poisoned(3, 4);
-  attend({AttentionKind::cross, 0, 1, 4, 0.5F}, q, {kv.data(), kv.data() + 4, 8}, groups, out,
-         &watcher);
+  attend({AttentionKind::cross, 0, 1, 4, 0.5F}, {q, keys_and_values(kv), groups}, out, &watcher);
   for (Index i = 0; i < 3; ++i) CHECK(out.row(i) == kv.row(0).tail(4));
 }
 
@@ -237,7 +236,7 @@ TEST_CASE("keys gathered from a cache equal keys in a row") {
   Matrix b = poisoned(1, 6);
   const std::vector<AttentionGroup> gathered{{0, 0, 1, 0, 3, rows.data(), {}}};
   const std::vector<AttentionGroup> plain{{0, 0, 1, 0, 3, nullptr, {}}};
-  attend(shape, q, {kv.data(), kv.data() + 6, 12}, gathered, a, nullptr);
-  attend(shape, q, {in_order.data(), in_order.data() + 6, 12}, plain, b, nullptr);
+  attend(shape, {q, keys_and_values(kv), gathered}, a, nullptr);
+  attend(shape, {q, keys_and_values(in_order), plain}, b, nullptr);
   CHECK(std::memcmp(a.data(), b.data(), 24) == 0);
 }

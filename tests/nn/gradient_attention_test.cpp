@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "nn/attention.h"
+#include "nn/attention_training.h"
 #include "numeric_gradient.h"
 
 using namespace attn;
@@ -135,11 +135,11 @@ void check_attention(const Setting& s) {
   poison_gaps(dout, rows, true);
   poison_gaps(memory, rows, false);
   const AttentionShape shape{AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale};
-  const KeysAndValues from{memory.data(), memory.data() + d, 2 * d};
+  const KeysAndValues from = keys_and_values(memory);
   Embedded in(queries);
   Embedded out(poisoned(rows.queries, d));
   KeptWeights kept;
-  attend_training(shape, in.view(), from, rows.groups, s.dropout, out.view(), kept);
+  attend_training(shape, {in.view(), from, rows.groups}, s.dropout, out.view(), kept);
   CHECK(out.untouched_outside());
   CHECK(clear_gaps(out.view(), rows, true));
   CHECK(largest_error(out.view(), expected) < 2e-6);
@@ -147,9 +147,8 @@ void check_attention(const Setting& s) {
   Embedded dqueries(poisoned(rows.queries, d));
   Embedded dmemory(poisoned(rows.keys, 2 * d));
   Embedded doutput(dout);
-  float* dkeys = dmemory.view().data();
-  attend_backward(shape, in.view(), from, rows.groups, s.dropout, kept, doutput.view(),
-                  dqueries.view(), {dkeys, dkeys + d, dmemory.view().outerStride()});
+  attend_backward(shape, {in.view(), from, rows.groups}, kept, doutput.view(),
+                  input_gradient(dqueries.view(), dmemory.view()));
   CHECK(dqueries.untouched_outside());
   CHECK(dmemory.untouched_outside());
   CHECK(clear_gaps(dqueries.view(), rows, true));
@@ -203,8 +202,8 @@ TEST_CASE("attention in training is attend() where dropout is off, to the bit") 
   Matrix a = Matrix::Zero(rows.queries, 15);
   Matrix b = a;
   KeptWeights kept;
-  attend(shape, qkv.leftCols(15), from, rows.groups, a, nullptr);
-  attend_training(shape, qkv.leftCols(15), from, rows.groups, {}, b, kept);
+  attend(shape, {qkv.leftCols(15), from, rows.groups}, a, nullptr);
+  attend_training(shape, {qkv.leftCols(15), from, rows.groups}, {}, b, kept);
   CHECK(a == b);
   CHECK(!a.isZero(0));
 }
@@ -216,7 +215,7 @@ TEST_CASE("attention in training refuses keys that lie in a cache") {
   rows.groups[0].key_rows = order;
   Matrix x = random_matrix(3, 15, "x");
   KeptWeights kept;
-  CHECK_THROWS_AS(attend_training({AttentionKind::cross, 0, 3, 5, 1.0F}, x,
-                                  {x.data(), x.data(), 15}, rows.groups, {}, x, kept),
+  CHECK_THROWS_AS(attend_training({AttentionKind::cross, 0, 3, 5, 1.0F},
+                                  {x, {x.data(), x.data(), 15}, rows.groups}, {}, x, kept),
                   std::logic_error);
 }

@@ -1,0 +1,186 @@
+#include "model/layers.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "nn/embedding.h"
+#include "nn/residual.h"
+
+namespace attn {
+namespace {
+
+/// Tells an observer what stands at a stage; costs nothing without one.
+struct Watch {
+  AttentionObserver* observer = nullptr;
+  AttentionKind kind = AttentionKind::encoder_self;
+  Index layer = 0;
+
+  void operator()(Stage stage, const ConstMatrixRef& rows) const {
+    if (observer != nullptr) observer->stage_ready({kind, layer, stage, rows});
+  }
+};
+
+/// One block of a layer: its norm, and who watches it.
+struct Block {
+  const StackRun& run;
+  const LayerNorm& norm;
+  Watch watch;
+};
+
+Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionKind kind, Index layer) {
+  return {run, norm, {run.observer, kind, layer}};
+}
+
+Block feed_forward_block(const StackRun& run, const LayerNorm& norm) {
+  return {run, norm, {}};
+}
+
+/// What a block reads: x itself, or norm(x) where the norm stands before the block (Xiong et al.
+/// 2020, Pegasus). x [T, D] → [T, D].
+ConstMatrixRef norm_before(const Block& block, const ConstMatrixRef& x) {
+  block.watch(Stage::block_input, x);
+  if (!block.run.config.normalize_before) return x;
+  MatrixRef normal = block.run.work.normal.topRows(x.rows());
+  block.norm.forward(x, normal);
+  block.watch(Stage::normed_input, normal);
+  return normal;
+}
+
+/// The way past a block: x ← norm(x + out) where the norm stands behind it ("Add & Norm" in the
+/// paper, Marian), else x ← x + out. x, out [T, D].
+void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
+  block.watch(Stage::mixed, out);
+  add_rows(out, x);
+  block.watch(Stage::block_sum, x);
+  if (!block.run.config.normalize_before) block.norm.forward(x, x);
+  block.watch(Stage::block_output, x);
+}
+
+/// Every row looks at the rows of its own sentence. x [T, D] → out [T, D].
+void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
+                    const DecoderMemory* memory, MatrixRef out) {
+  const StackRun& run = block.run;
+  const Index d_model = x.cols();
+  MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3D] = Q | K | V
+  MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, D]
+
+  layer.query_key_value(x, projected);
+  block.watch(Stage::projected, projected);
+  const ConstMatrixRef queries = projected.leftCols(d_model);           // [T, D]
+  const ConstMatrixRef keys_values = projected.rightCols(2 * d_model);  // [T, 2D]
+  const bool cached = memory != nullptr && memory->past != nullptr;
+  attend(attention_shape(run.config, block.watch.kind, block.watch.layer),
+         {queries,
+          cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
+          run.self},
+         heads, run.observer);
+  block.watch(Stage::heads, heads);
+  layer.output_product(heads, out);
+}
+
+/// Every row of the target looks at the rows of its source sentence, whose keys and values stand in
+/// `source` [S, 2D]. x [T, D] → out [T, D].
+void cross_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
+                     const ConstMatrixRef& source, MatrixRef out) {
+  const StackRun& run = block.run;
+  MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(x.cols());  // [T, D]
+  MatrixRef heads = run.work.heads.topRows(x.rows());                           // [T, D]
+
+  layer.query_alone(x, queries);
+  block.watch(Stage::projected, queries);
+  block.watch(Stage::memory, source);
+  attend(attention_shape(run.config, block.watch.kind, block.watch.layer),
+         {queries, keys_and_values(source), run.cross}, heads, run.observer);
+  block.watch(Stage::heads, heads);
+  layer.output_product(heads, out);
+}
+
+}  // namespace
+
+void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x) {
+  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
+
+  // Self-attention: every token looks at every token of its sentence.
+  const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
+  self_attention(layer.self_attention, self, norm_before(self, x), nullptr, out);
+  add_and_norm(self, out, x);
+
+  // Feed-forward: every token for itself.
+  const Block forward = feed_forward_block(run, layer.feed_forward_norm);
+  layer.feed_forward.forward(norm_before(forward, x), run.work.hidden, out);
+  add_and_norm(forward, out, x);
+
+  self.watch(Stage::layer_output, x);
+}
+
+void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
+                   const DecoderMemory& memory, MatrixRef x) {
+  MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
+
+  // Masked self-attention: every token looks at itself and at those before it.
+  const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
+  self_attention(layer.self_attention, self, norm_before(self, x), &memory, out);
+  add_and_norm(self, out, x);
+
+  // Cross-attention: every token looks at the source sentence, as the encoder left it.
+  const Block cross = attention_block(run, layer.cross_attention_norm, AttentionKind::cross, index);
+  cross_attention(layer.cross_attention, cross, norm_before(cross, x), memory.source, out);
+  add_and_norm(cross, out, x);
+
+  // Feed-forward: every token for itself.
+  const Block forward = feed_forward_block(run, layer.feed_forward_norm);
+  layer.feed_forward.forward(norm_before(forward, x), run.work.hidden, out);
+  add_and_norm(forward, out, x);
+
+  self.watch(Stage::layer_output, x);
+}
+
+void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
+                 std::span<const Index> places, MatrixRef x) {
+  embed(ends.embedding, ends.positions, embedding_scale(run.config), tokens, places, x);
+  if (run.config.normalize_embedding) ends.embedding_norm.forward(x, x);
+  Watch{run.observer, run.kind, 0}(Stage::embedded, x);
+}
+
+void leave_stack(const StackEnds& ends, const StackRun& run, MatrixRef x) {
+  if (run.config.add_final_layer_norm) ends.final_norm.forward(x, x);
+  const bool encoder = run.kind == AttentionKind::encoder_self;
+  const Index last = (encoder ? run.config.encoder_layers : run.config.decoder_layers) - 1;
+  Watch{run.observer, run.kind, last}(Stage::stack_output, x);
+}
+
+AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer) {
+  const bool encoder = kind == AttentionKind::encoder_self;
+  const Index heads = encoder ? config.encoder_heads : config.decoder_heads;
+  const Index head_dim = encoder ? config.encoder_head_dim() : config.decoder_head_dim();
+  const float scale =
+      config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
+  return {kind, layer, heads, head_dim, scale};
+}
+
+float embedding_scale(const ModelConfig& config) {
+  return config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
+}
+
+KeyValueCache::KeyValueCache(Index rows, Index d_model)
+    : d_model_(d_model), rows_(static_cast<std::size_t>(rows * 2 * d_model)) {}
+
+KeysAndValues KeyValueCache::store(const ConstMatrixRef& keys_values, Index first) {
+  const Index width = 2 * d_model_;
+  for (Index t = 0; t < keys_values.rows(); ++t) {
+    std::memcpy(rows_.data() + (first + t) * width,
+                keys_values.data() + t * keys_values.outerStride(),
+                static_cast<std::size_t>(width) * sizeof(float));
+  }
+  return {rows_.data(), rows_.data() + d_model_, width};
+}
+
+void Workspace::reserve(Index rows, Index d_model, Index ffn_dim) {
+  normal.resize(rows, d_model);
+  projected.resize(rows, 3 * d_model);
+  heads.resize(rows, d_model);
+  block.resize(rows, d_model);
+  hidden.resize(rows, ffn_dim);
+}
+
+}  // namespace attn

@@ -1,0 +1,77 @@
+// The Transformer, layer by layer: figure 1 of Vaswani et al. 2017, from below. Whole sentences
+// (Transformer) and single steps on cached keys and values (IncrementalDecoder) run through the
+// same functions. Training has layers of its own, which keep what the way back needs
+// (training_layers.h); they go by the same names in the same order.
+#pragma once
+
+#include <span>
+
+#include "model/parameters.h"
+#include "nn/attention.h"
+
+namespace attn {
+
+/// Scratch of one forward pass, allocated once and reused by every layer and step.
+struct Workspace {
+  Matrix normal;     ///< [T, D] what a block reads in pre-norm models
+  Matrix projected;  ///< [T, 3D] queries, keys and values
+  Matrix heads;      ///< [T, D] the outputs of all heads side by side
+  Matrix block;      ///< [T, D] what a block adds to the rows that pass by it
+  Matrix hidden;     ///< [T, F] inside the feed-forward block
+
+  void reserve(Index rows, Index d_model, Index ffn_dim);
+};
+
+/// What the layers of a stack share while one batch, or one step of it, passes through them.
+struct StackRun {
+  const ModelConfig& config;
+  AttentionKind kind;                     ///< the stack's self-attention
+  std::span<const AttentionGroup> self;   ///< who looks at whom in it
+  std::span<const AttentionGroup> cross;  ///< decoder: who looks at which rows of the source
+  AttentionObserver* observer;            ///< null: nobody watches
+  Workspace& work;
+};
+
+/// A layer's keys and values of past steps: a key and its value a row.
+class KeyValueCache {
+ public:
+  KeyValueCache(Index rows, Index d_model);
+  /// Puts `keys_values` [n, 2D] into the rows from `first` on. Returns all rows.
+  KeysAndValues store(const ConstMatrixRef& keys_values, Index first);
+
+ private:
+  Index d_model_;
+  AlignedFloats rows_;  ///< [rows, 2D]
+};
+
+/// What a decoder layer attends to besides its own rows.
+struct DecoderMemory {
+  ConstMatrixRef
+      source;  ///< [S, 2D] the encoder's output through the layer's key and value weights
+  KeyValueCache* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
+  Index first = 0;                ///< the row of `past` where the first of these rows goes
+};
+
+/// Heads and scale of an attention of the model.
+AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer);
+
+/// √D, or 1 where the model does not scale its embeddings.
+float embedding_scale(const ModelConfig& config);
+
+/// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
+/// position places[t], normed where the model norms embeddings. x [T, D].
+void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
+                 std::span<const Index> places, MatrixRef x);
+
+/// x [T, D] ← encoder layer number `index` of x: self-attention, feed-forward.
+void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x);
+
+/// x [T, D] ← decoder layer number `index` of x: masked self-attention, cross-attention,
+/// feed-forward.
+void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
+                   const DecoderMemory& memory, MatrixRef x);
+
+/// The norm behind the last layer, where the model has one. x [T, D], in place.
+void leave_stack(const StackEnds& ends, const StackRun& run, MatrixRef x);
+
+}  // namespace attn

@@ -1,0 +1,49 @@
+// Attention in training: attend() that keeps its weights, and the way back.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "compute/buffer.h"
+#include "nn/attention.h"
+#include "nn/dropout.h"
+
+namespace attn {
+
+/// What the backward pass needs of one forward pass: softmax's output of every group and head, and
+/// the dropout that acted on it.
+struct KeptWeights {
+  AlignedFloats weights;     ///< group after group: [heads, queries, keys]
+  std::vector<Index> first;  ///< where each group begins
+  Dropout dropout;
+};
+
+/// attend() that keeps the weights; dropout acts on them before they meet the values.
+/// std::logic_error where keys lie in a cache.
+void attend_training(const AttentionShape& shape, const AttentionInput& input,
+                     const Dropout& dropout, MatrixRef output, KeptWeights& kept);
+
+/// Where the gradients at queries, keys and values go, of all heads.
+struct AttentionInputGradient {
+  MatrixRef dqueries;      ///< [T, D]
+  float* dkeys = nullptr;  ///< rows where KeysAndValues has them
+  float* dvalues = nullptr;
+  Index stride = 0;  ///< of dkeys and dvalues
+};
+
+/// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
+inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys_values) {
+  return {dqueries, dkeys_values.data(), dkeys_values.data() + dkeys_values.cols() / 2,
+          dkeys_values.outerStride()};
+}
+
+/// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the
+/// weights after dropout, and for each head
+///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
+///   dK = dSᵀ · Q
+/// where dP is dP̃ through the same dropout. Writes `gradient`; every key belongs to one group.
+void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                     const KeptWeights& kept, const ConstMatrixRef& doutput,
+                     AttentionInputGradient gradient);
+
+}  // namespace attn
