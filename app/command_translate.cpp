@@ -161,7 +161,7 @@ class TranslateCommand {
     const PreparedSentence before = prepare(sentence, 0);
     const PreparedSentence after =
         options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
-    WhatIfRecord record = translator_->what_if(before, after, changes_, detail_);
+    WhatIfRecord record = what_if(before, after);
     record.after.changes = options_.what_if.described();
     add_to_files(record);
     if (view_.stdout_alone()) return;
@@ -173,6 +173,14 @@ class TranslateCommand {
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
     output().write(fmt::format("\nAfter: {}\n\n", changes) +
                    render_maps(record.after, 0, selection_, style));
+  }
+
+  WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {
+    try {
+      return translator_->what_if(before, after, changes_, detail_);
+    } catch (const UsageError& error) {
+      throw UsageError("--force {}", error.what());
+    }
   }
 
   PreparedSentence prepare_swapped(const std::string& sentence) {

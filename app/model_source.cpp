@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
+#include "model/random_model.h"
 #include "stop_signal.h"
 
 namespace attn {

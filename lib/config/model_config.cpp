@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "config/model_sizes.h"
+#include "config/parameter_table.h"
 
 namespace attn {
 
@@ -12,26 +13,10 @@ void validate(const ModelConfig& config, const std::string& where) {
 }
 
 std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
-  const WideSizes wide = widen(config);
   // A double is within 1e-15 of the truth: anything below this bound also fits in 64 bits.
   constexpr double kBelow64Bits = 1.8446744073709e19;
-  if (!(parameters_of(wide) < kBelow64Bits)) return std::nullopt;
-  ModelSizes<std::uint64_t> exact;
-  const auto u = [](int n) { return static_cast<std::uint64_t>(n > 0 ? n : 0); };
-  exact.d_model = u(config.d_model);
-  exact.encoder_layers = u(config.encoder_layers);
-  exact.decoder_layers = u(config.decoder_layers);
-  exact.encoder_ffn = u(config.encoder_ffn_dim);
-  exact.decoder_ffn = u(config.decoder_ffn_dim);
-  exact.vocab = u(config.vocab_size);
-  exact.decoder_vocab = u(config.decoder_vocab_size);
-  exact.positions = u(config.max_positions);
-  exact.share = wide.share;
-  exact.tie = wide.tie;
-  exact.static_positions = wide.static_positions;
-  exact.final_norms = wide.final_norms;
-  exact.embedding_norms = wide.embedding_norms;
-  return parameters_of(exact);
+  if (!(parameters_of(widen(config)) < kBelow64Bits)) return std::nullopt;
+  return parameters_of(exact_sizes(config));
 }
 
 std::string list_divisors(int d_model) {

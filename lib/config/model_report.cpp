@@ -1,10 +1,13 @@
 #include "config/model_report.h"
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
+#include <string_view>
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "config/parameter_table.h"
 
 namespace attn {
 namespace {
@@ -37,63 +40,52 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) {
 
 // --- modules --------------------------------------------------------------------------------
 
-ModuleRow linear(const std::string& name, std::uint64_t in, std::uint64_t out) {
-  return {name, {out, in}, out, in * out + out, ""};
-}
-
-ModuleRow norm(const std::string& name, std::uint64_t d) {
-  return {name, {d}, d, 2 * d, ""};
-}
-
-/// A matrix of rows; `note` says why it is not counted, where it is not.
-ModuleRow table(const std::string& name, std::uint64_t rows, std::uint64_t d,
-                const std::string& note = "") {
-  return {name, {rows, d}, 0, note.empty() ? rows * d : 0, note};
-}
-
-void add_attention(ModuleBlock& block, const std::string& name, std::uint64_t d) {
-  for (const char* part : {"q_proj", "k_proj", "v_proj", "out_proj"}) {
-    block.modules.push_back(linear(name + "." + part, d, d));
+const char* title_of(BlockKind kind) {
+  switch (kind) {
+    case BlockKind::embeddings:
+      return "embeddings";
+    case BlockKind::encoder_layers:
+      return "model.encoder.layers";
+    case BlockKind::decoder_layers:
+      return "model.decoder.layers";
+    case BlockKind::final_norms:
+      return "final norms";
+    case BlockKind::output:
+      return "output";
   }
-  block.modules.push_back(norm(name + "_layer_norm", d));
+  return "";
 }
 
-void add_feed_forward(ModuleBlock& block, std::uint64_t d, std::uint64_t width) {
-  block.modules.push_back(linear("fc1", d, width));
-  block.modules.push_back(linear("fc2", width, d));
-  block.modules.push_back(norm("final_layer_norm", d));
+/// The module of a parameter: "….q_proj" of "….q_proj.weight".
+std::string module_of(const std::string& parameter) {
+  for (const std::string_view end : {".weight", ".bias"}) {
+    if (parameter.ends_with(end)) return parameter.substr(0, parameter.size() - end.size());
+  }
+  return parameter;
 }
 
-ModuleBlock embeddings(const ModelConfig& config) {
-  const std::uint64_t d = u(config.d_model);
-  ModuleBlock block{"embeddings", 1, {}};
-  if (config.share_embeddings) {
-    block.modules.push_back(table("model.shared", u(config.vocab_size), d));
+/// Why a parameter is not counted; empty where it is.
+std::string note_of(const ParameterEntry<std::uint64_t>& entry) {
+  if (entry.buffer) {
+    return entry.part == Part::positions ? "sinusoids, computed" : "a buffer";
+  }
+  if (entry.tied_to.empty()) return "";
+  const std::string module = module_of(entry.tied_to);
+  return "= " + (module == "model.shared" ? module : module.substr(std::strlen("model.")));
+}
+
+void add_parameter(ModuleBlock& block, const std::string& prefix,
+                   const ParameterEntry<std::uint64_t>& entry) {
+  if (entry.part == Part::embedding && !entry.tied_to.empty()) return;  // shared: listed once
+  const std::string note = note_of(entry);
+  std::uint64_t elements = note.empty() ? 1 : 0;
+  for (const std::uint64_t n : entry.shape) elements *= n;
+  if (entry.role == ParameterRole::bias || entry.role == ParameterRole::norm_bias) {
+    block.modules.back().bias_size = entry.shape.front();
+    block.modules.back().parameters += elements;
   } else {
-    block.modules.push_back(table("model.encoder.embed_tokens", u(config.vocab_size), d));
-    block.modules.push_back(table("model.decoder.embed_tokens", u(config.decoder_vocab_size), d));
+    block.modules.push_back({prefix + module_of(entry.name), entry.shape, 0, elements, note});
   }
-  const std::string sinusoids = config.static_positions ? "sinusoids, computed" : "";
-  for (const char* stack : {"model.encoder.", "model.decoder."}) {
-    block.modules.push_back(
-        table(std::string(stack) + "embed_positions", u(config.max_positions), d, sinusoids));
-    if (config.normalize_embedding) {
-      block.modules.push_back(norm(std::string(stack) + "layernorm_embedding", d));
-    }
-  }
-  return block;
-}
-
-ModuleBlock output(const ModelConfig& config) {
-  ModuleBlock block{"output", 1, {}};
-  std::string tied;
-  if (config.tie_word_embeddings) {
-    tied = config.share_embeddings ? "= model.shared" : "= decoder.embed_tokens";
-  }
-  const std::uint64_t vocabulary = u(config.decoder_vocab_size);
-  block.modules.push_back(table("lm_head", vocabulary, u(config.d_model), tied));
-  block.modules.push_back(table("final_logits_bias", 1, vocabulary, "a buffer"));
-  return block;
 }
 
 }  // namespace
@@ -109,24 +101,23 @@ std::uint64_t ModuleBlock::parameters() const {
 }
 
 std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
-  const std::uint64_t d = u(config.d_model);
-  std::vector<ModuleBlock> blocks = {embeddings(config)};
-  ModuleBlock encoder{"model.encoder.layers", config.encoder_layers, {}};
-  add_attention(encoder, "self_attn", d);
-  add_feed_forward(encoder, d, u(config.encoder_ffn_dim));
-  ModuleBlock decoder{"model.decoder.layers", config.decoder_layers, {}};
-  add_attention(decoder, "self_attn", d);
-  add_attention(decoder, "encoder_attn", d);
-  add_feed_forward(decoder, d, u(config.decoder_ffn_dim));
-  blocks.push_back(encoder);
-  blocks.push_back(decoder);
-  if (config.add_final_layer_norm) {
-    blocks.push_back({"final norms",
-                      1,
-                      {norm("model.encoder.layer_norm", d), norm("model.decoder.layer_norm", d)}});
+  const auto table = parameter_table(exact_sizes(config));
+  std::vector<ModuleBlock> modules;
+  for (const BlockKind kind :
+       {BlockKind::embeddings, BlockKind::encoder_layers, BlockKind::decoder_layers,
+        BlockKind::final_norms, BlockKind::output}) {
+    const bool layers = kind == BlockKind::encoder_layers || kind == BlockKind::decoder_layers;
+    ModuleBlock listed{title_of(kind), 1, {}};
+    for (const ParameterBlock<std::uint64_t>& block : table) {
+      if (block.kind != kind) continue;
+      listed.repeat = static_cast<int>(block.repeat);
+      for (const auto& entry : block.entries) {
+        add_parameter(listed, layers ? "" : block.prefix, entry);
+      }
+    }
+    if (!listed.modules.empty()) modules.push_back(std::move(listed));
   }
-  blocks.push_back(output(config));
-  return blocks;
+  return modules;
 }
 
 CostReport cost_report(const ModelConfig& config, int source_length, int target_length) {

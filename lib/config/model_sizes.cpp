@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "config/parameter_table.h"
 
 namespace attn {
 
@@ -36,6 +37,27 @@ WideSizes widen(const ModelConfig& config) {
   shape.final_norms = config.add_final_layer_norm;
   shape.embedding_norms = config.normalize_embedding;
   return shape;
+}
+
+ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config) {
+  const auto u = [](int n) { return static_cast<std::uint64_t>(n > 0 ? n : 0); };
+  ModelSizes<std::uint64_t> sizes;
+  sizes.d_model = u(config.d_model);
+  sizes.encoder_layers = u(config.encoder_layers);
+  sizes.decoder_layers = u(config.decoder_layers);
+  sizes.encoder_heads = u(config.encoder_heads);
+  sizes.decoder_heads = u(config.decoder_heads);
+  sizes.encoder_ffn = u(config.encoder_ffn_dim);
+  sizes.decoder_ffn = u(config.decoder_ffn_dim);
+  sizes.vocab = u(config.vocab_size);
+  sizes.decoder_vocab = u(config.decoder_vocab_size);
+  sizes.positions = u(config.max_positions);
+  sizes.share = config.share_embeddings;
+  sizes.tie = config.tie_word_embeddings;
+  sizes.static_positions = config.static_positions;
+  sizes.final_norms = config.add_final_layer_norm;
+  sizes.embedding_norms = config.normalize_embedding;
+  return sizes;
 }
 
 void narrow(const WideSizes& shape, ModelConfig& config) {

@@ -35,6 +35,8 @@ struct SizeKey {
 const std::array<SizeKey, 10>& size_keys();
 
 WideSizes widen(const ModelConfig& config);
+/// The same in whole numbers; what is below 0 counts as 0.
+ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config);
 /// Copies checked sizes into the config.
 void narrow(const WideSizes& shape, ModelConfig& config);
 
@@ -51,24 +53,5 @@ struct KeyNames {
 void check_sizes(const WideSizes& shape, const KeyNames& names);
 /// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts.
 void check_relations(const ModelConfig& config, const KeyNames& names);
-
-/// Weights of the whole model, tied ones once. final_logits_bias and sinusoids are buffers, which
-/// PyTorch does not count either.
-template <typename T>
-T parameters_of(const ModelSizes<T>& s) {
-  const T d = s.d_model;
-  const T norm = T{2} * d;
-  const T attention = T{4} * (d * d + d);
-  const T encoder_layer = attention + T{2} * d * s.encoder_ffn + s.encoder_ffn + d + T{2} * norm;
-  const T decoder_layer =
-      T{2} * attention + T{2} * d * s.decoder_ffn + s.decoder_ffn + d + T{3} * norm;
-  T total = s.vocab * d + s.encoder_layers * encoder_layer + s.decoder_layers * decoder_layer;
-  if (!s.share) total += s.decoder_vocab * d;
-  if (!s.tie) total += s.decoder_vocab * d;
-  if (!s.static_positions) total += T{2} * s.positions * d;
-  if (s.final_norms) total += T{2} * norm;
-  if (s.embedding_norms) total += T{2} * norm;
-  return total;
-}
 
 }  // namespace attn

@@ -26,8 +26,10 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
     : model_(model), source_(source), observer_(observer), rows_(rows), steps_(steps) {
   const ModelConfig& config = model.config();
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
-    throw MemoryError("{} hypotheses of {} tokens at once; lower --batch, --beam or --max-length",
-                      rows, steps);
+    throw MemoryError(
+        "{} hypotheses of {} tokens at once are too many; choose fewer sentences at a time, "
+        "fewer beams or shorter translations",
+        rows, steps);
   }
   for (const DecoderLayer& layer : model.parameters().decoder_layers) {
     Matrix keys_values(source.rows.rows(), 2 * config.d_model);

@@ -1,3 +1,5 @@
+#include "model/memory.h"
+
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -9,7 +11,6 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "model/model_directory.h"
 
 namespace attn {
 namespace {

@@ -8,6 +8,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "config/experiment.h"
+#include "model/memory.h"
+#include "model/safetensors_write.h"
 #include "nn/embedding.h"
 
 namespace attn {
@@ -65,26 +67,26 @@ class Binder {
     storage_.push_back(file_);
   }
 
-  void bind(const ParameterInfo& info) {
+  void bind(const ParameterInfo& info, Parameter& parameter) {
     const TensorInfo* tensor = file_->find(info.name);
     if (tensor != nullptr) {
       used_.insert(info.name);
       check_shape(info, *tensor);
     }
     if (!info.tied_to.empty()) {
-      *info.parameter = bound_.at(info.tied_to);
+      parameter = bound_.at(info.tied_to);
       return;
     }
     if (tensor == nullptr) tensor = find_tied_copy(info);
-    if (tensor == nullptr && info.optional) {
-      make_default(info);
+    if (tensor == nullptr && info.buffer) {
+      parameter = make_default(info);
     } else if (tensor == nullptr) {
       throw InputError("{}: tensor {} is missing; the nearest present is {}", file_->path(),
                        info.name, nearest(info.name, names()));
     } else {
-      take(info, *tensor);
+      parameter = take(info, *tensor);
     }
-    bound_[info.name] = *info.parameter;
+    bound_[info.name] = parameter;
   }
 
   /// Finite everywhere, on all threads; the first offender by order of the file is named.
@@ -155,13 +157,7 @@ class Binder {
     return memory->data();
   }
 
-  void set(const ParameterInfo& info, float* data) {
-    const Index rows = info.shape.size() == 2 ? static_cast<Index>(info.shape[0]) : 1;
-    const Parameter in_file_order = row_major(data, rows, static_cast<Index>(info.shape.back()));
-    *info.parameter = info.transposed ? in_file_order.transposed() : in_file_order;
-  }
-
-  void take(const ParameterInfo& info, const TensorInfo& tensor) {
+  Parameter take(const ParameterInfo& info, const TensorInfo& tensor) {
     float* data = nullptr;
     const bool aligned = reinterpret_cast<std::uintptr_t>(file_->bytes(tensor)) % 4 == 0;
     if (tensor.dtype == DType::f32 && aligned) {
@@ -170,22 +166,20 @@ class Binder {
       data = allocate(tensor.elements);
       file_->read(tensor, data);
     }
-    set(info, data);
     bound_tensors_.emplace_back(&tensor, data);
+    return parameter_at(info, data);
   }
 
-  void make_default(const ParameterInfo& info) {
-    std::uint64_t elements = 1;
-    for (const std::uint64_t n : info.shape) elements *= n;
-    float* data = allocate(elements);
-    set(info, data);
+  Parameter make_default(const ParameterInfo& info) {
+    float* data = allocate(info.elements());
     if (info.role == ParameterRole::positions) {
       const auto rows = static_cast<Index>(info.shape[0]);
       const auto columns = static_cast<Index>(info.shape[1]);
       Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns);
     } else {
-      std::fill_n(data, elements, 0.0F);
+      std::fill_n(data, info.elements(), 0.0F);
     }
+    return parameter_at(info, data);
   }
 
   const ModelConfig& config_;
@@ -222,7 +216,7 @@ void take_ids(const Json& generation, ModelConfig& model, const std::string& whe
 
 DirectoryConfig read_directory_config(const std::string& directory) {
   if (!directory_exists(directory)) {
-    throw SystemError("{}: no such model directory; check the path after --model", directory);
+    throw SystemError("{}: no such model directory; check the path", directory);
   }
   DirectoryConfig result;
   const std::string path = require_file(directory, "config.json");
@@ -244,7 +238,6 @@ DirectoryConfig read_directory_config(const std::string& directory) {
 LoadedModel load_model(const std::string& directory, Backend backend) {
   DirectoryConfig config = read_directory_config(directory);
   auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
-  ModelParameters parameters;
   Binder binder(config.model, file);
   // The layers' sizes come from the config: before a billion of them are made, the file must be
   // able to hold them.
@@ -254,7 +247,8 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
     throw InputError("{}: {} tensors cannot hold the {} layers of config.json", file->path(),
                      file->tensors().size(), fewest);
   }
-  visit_parameters(config.model, parameters, [&](const ParameterInfo& info) { binder.bind(info); });
+  ModelParameters parameters = bind_parameters(
+      config.model, [&](const ParameterInfo& info, Parameter& p) { binder.bind(info, p); });
   binder.check_finite();
   const std::vector<std::string> unused = binder.unused();
   if (!unused.empty()) {
@@ -292,14 +286,14 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
 
 }  // namespace
 
-void save_model(Transformer& model, const DecodeConfig& decode, const std::string& directory,
+void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
                 DType dtype) {
   const ModelConfig& config = model.config();
   std::vector<TensorToWrite> tensors;
-  visit_parameters(config, model.parameters(), [&](const ParameterInfo& info) {
-    const bool sinusoids = info.role == ParameterRole::positions && config.static_positions;
+  visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
+    const bool sinusoids = info.role == ParameterRole::positions && info.buffer;
     if (!info.tied_to.empty() || sinusoids) return;
-    const Parameter p = info.transposed ? info.parameter->transposed() : *info.parameter;
+    const Parameter p = info.transposed ? q.transposed() : q;
     tensors.push_back({info.name, info.shape, [p](float* out) {
                          for (Index i = 0; i < p.rows; ++i) {
                            for (Index j = 0; j < p.columns; ++j) *out++ = p.at(i, j);

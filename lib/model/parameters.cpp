@@ -1,139 +1,163 @@
 #include "model/parameters.h"
 
+#include <stdexcept>
+#include <type_traits>
+
 namespace attn {
 namespace {
 
-using Shape = std::vector<std::uint64_t>;
+using TableBlock = ParameterBlock<std::uint64_t>;
+using TableEntry = ParameterEntry<std::uint64_t>;
 
-std::uint64_t u(Index n) {
-  return static_cast<std::uint64_t>(n);
+/// Weight or bias of a linear layer or a norm.
+template <typename Module>
+auto& pick(Module& module, const TableEntry& entry) {
+  const bool bias = entry.role == ParameterRole::bias || entry.role == ParameterRole::norm_bias;
+  return bias ? module.bias : module.weight;
 }
 
-class Walk {
- public:
-  Walk(const ModelConfig& config, const std::function<void(const ParameterInfo&)>& visit)
-      : config_(config), visit_(visit) {}
-
-  void run(ModelParameters& p) {
-    embeddings(p);
-    stack_start("model.encoder.", p.encoder);
-    for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
-      encoder_layer("model.encoder.layers." + std::to_string(i) + ".", p.encoder_layers[i]);
+/// `Layer` and `Model` are const or not; so is what comes back.
+template <typename Layer>
+auto& in_layer(Layer& layer, const TableEntry& entry) {
+  switch (entry.part) {
+    case Part::self_query:
+      return pick(layer.self_attention.query, entry);
+    case Part::self_key:
+      return pick(layer.self_attention.key, entry);
+    case Part::self_value:
+      return pick(layer.self_attention.value, entry);
+    case Part::self_output:
+      return pick(layer.self_attention.output, entry);
+    case Part::self_norm:
+      return pick(layer.self_attention_norm, entry);
+    case Part::feed_forward_first:
+      return pick(layer.feed_forward.first, entry);
+    case Part::feed_forward_second:
+      return pick(layer.feed_forward.second, entry);
+    case Part::feed_forward_norm:
+      return pick(layer.feed_forward_norm, entry);
+    default:
+      break;
+  }
+  if constexpr (std::is_same_v<std::remove_const_t<Layer>, DecoderLayer>) {
+    switch (entry.part) {
+      case Part::cross_query:
+        return pick(layer.cross_attention.query, entry);
+      case Part::cross_key:
+        return pick(layer.cross_attention.key, entry);
+      case Part::cross_value:
+        return pick(layer.cross_attention.value, entry);
+      case Part::cross_output:
+        return pick(layer.cross_attention.output, entry);
+      case Part::cross_norm:
+        return pick(layer.cross_attention_norm, entry);
+      default:
+        break;
     }
-    stack_end("model.encoder.", p.encoder);
-    stack_start("model.decoder.", p.decoder);
-    for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
-      decoder_layer("model.decoder.layers." + std::to_string(i) + ".", p.decoder_layers[i]);
+  }
+  throw std::logic_error("no layer keeps " + entry.name);
+}
+
+template <typename Stack>
+auto& in_stack(Stack& stack, const TableEntry& entry) {
+  switch (entry.part) {
+    case Part::embedding:
+      return stack.embedding;
+    case Part::positions:
+      return stack.positions;
+    case Part::embedding_norm:
+      return pick(stack.embedding_norm, entry);
+    case Part::final_norm:
+      return pick(stack.final_norm, entry);
+    default:
+      throw std::logic_error("no stack keeps " + entry.name);
+  }
+}
+
+template <typename Model>
+auto& in_model(Model& model, const TableBlock& block, const TableEntry& entry,
+               std::uint64_t layer) {
+  const auto i = static_cast<std::size_t>(layer);
+  switch (block.kind) {
+    case BlockKind::encoder_layers:
+      return in_layer(model.encoder_layers[i], entry);
+    case BlockKind::decoder_layers:
+      return in_layer(model.decoder_layers[i], entry);
+    case BlockKind::output:
+      return entry.part == Part::output ? model.output : model.logits_bias;
+    case BlockKind::embeddings:
+    case BlockKind::final_norms:
+      break;
+  }
+  return in_stack(block.encoder ? model.encoder : model.decoder, entry);
+}
+
+ParameterInfo info_of(const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+  const bool layers =
+      block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
+  return {block.prefix + (layers ? std::to_string(layer) + "." : "") + entry.name,
+          entry.shape,
+          entry.role,
+          entry.tied_to,
+          entry.buffer,
+          entry.role == ParameterRole::weight,
+          entry.side_by_side};
+}
+
+/// visit(block, entry, layer) for every parameter.
+template <typename Visit>
+void walk(const ModelConfig& config, const Visit& visit) {
+  for (const TableBlock& block : parameter_table(exact_sizes(config))) {
+    for (std::uint64_t layer = 0; layer < block.repeat; ++layer) {
+      for (const TableEntry& entry : block.entries) visit(block, entry, layer);
     }
-    stack_end("model.decoder.", p.decoder);
-    const std::uint64_t vocabulary = u(config_.decoder_vocab_size);
-    yield({"lm_head.weight",
-           {vocabulary, d()},
-           &p.output,
-           ParameterRole::embedding,
-           config_.tie_word_embeddings ? decoder_embedding_ : ""});
-    ParameterInfo bias{
-        "final_logits_bias", {1, vocabulary}, &p.logits_bias, ParameterRole::logits_bias, ""};
-    bias.optional = true;
-    yield(bias);
   }
-
- private:
-  std::uint64_t d() const { return u(config_.d_model); }
-
-  void yield(const ParameterInfo& info) { visit_(info); }
-
-  void embeddings(ModelParameters& p) {
-    const Shape source{u(config_.vocab_size), d()};
-    if (config_.share_embeddings) {
-      decoder_embedding_ = "model.shared.weight";
-      yield({decoder_embedding_, source, &p.encoder.embedding, ParameterRole::embedding, ""});
-      yield({"model.encoder.embed_tokens.weight", source, &p.encoder.embedding,
-             ParameterRole::embedding, decoder_embedding_});
-      yield({"model.decoder.embed_tokens.weight", source, &p.decoder.embedding,
-             ParameterRole::embedding, decoder_embedding_});
-      return;
-    }
-    decoder_embedding_ = "model.decoder.embed_tokens.weight";
-    yield({"model.encoder.embed_tokens.weight", source, &p.encoder.embedding,
-           ParameterRole::embedding, ""});
-    yield({decoder_embedding_,
-           {u(config_.decoder_vocab_size), d()},
-           &p.decoder.embedding,
-           ParameterRole::embedding,
-           ""});
-  }
-
-  void stack_start(const std::string& prefix, StackEnds& stack) {
-    ParameterInfo positions{prefix + "embed_positions.weight",
-                            {u(config_.max_positions), d()},
-                            &stack.positions,
-                            ParameterRole::positions,
-                            ""};
-    positions.optional = config_.static_positions;
-    yield(positions);
-    if (config_.normalize_embedding) norm(prefix + "layernorm_embedding.", stack.embedding_norm);
-  }
-
-  void stack_end(const std::string& prefix, StackEnds& stack) {
-    if (config_.add_final_layer_norm) norm(prefix + "layer_norm.", stack.final_norm);
-  }
-
-  void encoder_layer(const std::string& prefix, EncoderLayer& layer) {
-    attention(prefix + "self_attn.", layer.self_attention);
-    norm(prefix + "self_attn_layer_norm.", layer.self_attention_norm);
-    feed_forward(prefix, layer.feed_forward, config_.encoder_ffn_dim);
-    norm(prefix + "final_layer_norm.", layer.feed_forward_norm);
-  }
-
-  void decoder_layer(const std::string& prefix, DecoderLayer& layer) {
-    attention(prefix + "self_attn.", layer.self_attention);
-    norm(prefix + "self_attn_layer_norm.", layer.self_attention_norm);
-    attention(prefix + "encoder_attn.", layer.cross_attention);
-    norm(prefix + "encoder_attn_layer_norm.", layer.cross_attention_norm);
-    feed_forward(prefix, layer.feed_forward, config_.decoder_ffn_dim);
-    norm(prefix + "final_layer_norm.", layer.feed_forward_norm);
-  }
-
-  void attention(const std::string& prefix, MultiHeadAttention& attention) {
-    linear(prefix + "q_proj.", attention.query, d(), d(), 3);
-    linear(prefix + "k_proj.", attention.key, d(), d(), 3);
-    linear(prefix + "v_proj.", attention.value, d(), d(), 3);
-    linear(prefix + "out_proj.", attention.output, d(), d());
-  }
-
-  void feed_forward(const std::string& prefix, FeedForward& layer, int width) {
-    layer.activation = config_.activation;
-    linear(prefix + "fc1.", layer.first, d(), u(width));
-    linear(prefix + "fc2.", layer.second, u(width), d());
-  }
-
-  void linear(const std::string& prefix, Linear& linear, std::uint64_t in, std::uint64_t out,
-              int side_by_side = 1) {
-    ParameterInfo weight{prefix + "weight", {out, in}, &linear.weight, ParameterRole::weight, ""};
-    weight.transposed = true;
-    weight.side_by_side = side_by_side;
-    yield(weight);
-    yield({prefix + "bias", {out}, &linear.bias, ParameterRole::bias, ""});
-  }
-
-  void norm(const std::string& prefix, LayerNorm& norm) {
-    yield({prefix + "weight", {d()}, &norm.weight, ParameterRole::norm_weight, ""});
-    yield({prefix + "bias", {d()}, &norm.bias, ParameterRole::norm_bias, ""});
-  }
-
-  const ModelConfig& config_;
-  const std::function<void(const ParameterInfo&)>& visit_;
-  std::string decoder_embedding_;
-};
+}
 
 }  // namespace
 
-void visit_parameters(const ModelConfig& config, ModelParameters& parameters,
-                      const std::function<void(const ParameterInfo&)>& visit) {
+std::uint64_t ParameterInfo::elements() const {
+  std::uint64_t count = 1;
+  for (const std::uint64_t n : shape) count *= n;
+  return count;
+}
+
+Parameter parameter_at(const ParameterInfo& info, float* data) {
+  const Index rows = info.shape.size() == 2 ? static_cast<Index>(info.shape[0]) : 1;
+  const Parameter in_file_order = row_major(data, rows, static_cast<Index>(info.shape.back()));
+  return info.transposed ? in_file_order.transposed() : in_file_order;
+}
+
+std::vector<ParameterInfo> list_parameters(const ModelConfig& config) {
+  std::vector<ParameterInfo> all;
+  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+    all.push_back(info_of(block, entry, layer));
+  });
+  return all;
+}
+
+ModelParameters bind_parameters(const ModelConfig& config,
+                                const std::function<void(const ParameterInfo&, Parameter&)>& bind) {
+  ModelParameters parameters;
   parameters.encoder_layers.resize(static_cast<std::size_t>(config.encoder_layers));
   parameters.decoder_layers.resize(static_cast<std::size_t>(config.decoder_layers));
-  Walk(config, visit).run(parameters);
+  for (EncoderLayer& layer : parameters.encoder_layers) {
+    layer.feed_forward.activation = config.activation;
+  }
+  for (DecoderLayer& layer : parameters.decoder_layers) {
+    layer.feed_forward.activation = config.activation;
+  }
+  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+    bind(info_of(block, entry, layer), in_model(parameters, block, entry, layer));
+  });
+  return parameters;
+}
+
+void visit_parameters(const ModelConfig& config, const ModelParameters& parameters,
+                      const std::function<void(const ParameterInfo&, const Parameter&)>& visit) {
+  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+    visit(info_of(block, entry, layer), in_model(parameters, block, entry, layer));
+  });
 }
 
 }  // namespace attn

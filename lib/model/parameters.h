@@ -1,4 +1,5 @@
-// Every parameter of the model, and the one visitor over them.
+// The parameters as the layers use them, and the one visitor over them. Names, shapes and ties are
+// those of config/parameter_table.h.
 //
 // Initialising, loading, saving and training all walk visit_parameters(): a
 // parameter that is added there exists everywhere.
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "config/model_config.h"
+#include "config/parameter_table.h"
 #include "nn/attention.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
@@ -49,32 +51,32 @@ struct ModelParameters {
   Parameter logits_bias;  ///< [1, V]; a buffer there, not trained
 };
 
-/// What a parameter is for: decides how it is initialised.
-enum class ParameterRole {
-  weight,
-  bias,
-  norm_weight,
-  norm_bias,
-  embedding,
-  positions,
-  logits_bias
-};
-
 /// One parameter as the visitor yields it.
 struct ParameterInfo {
   std::string name;  ///< Hugging Face's: model.encoder.layers.0.self_attn.q_proj.weight
   std::vector<std::uint64_t> shape;  ///< as in the file; a Linear's weight is [out, in] there
-  Parameter* parameter = nullptr;    ///< as the model uses it; a Linear's weight is [in, out]
   ParameterRole role = ParameterRole::weight;
   std::string tied_to;      ///< name of the parameter whose memory it shares; empty: its own
-  bool optional = false;    ///< may be absent from a file (sinusoids, final_logits_bias)
-  bool transposed = false;  ///< file order is [columns, rows] of `parameter`
+  bool buffer = false;      ///< not trained, may be absent from a file (ParameterEntry::buffer)
+  bool transposed = false;  ///< a Linear's weight: the model uses it as [in, out]
   int side_by_side = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
+
+  std::uint64_t elements() const;
 };
 
-/// Calls `visit` for every parameter of a model of this shape, in the order of the forward pass; a
-/// tied one after the one it is tied to. Sizes `parameters` to the config first.
-void visit_parameters(const ModelConfig& config, ModelParameters& parameters,
-                      const std::function<void(const ParameterInfo&)>& visit);
+/// All parameters of a model of this shape, in the order of the forward pass; a tied one after the
+/// one it is tied to.
+std::vector<ParameterInfo> list_parameters(const ModelConfig& config);
+
+/// Parameters of this shape: `bind` says where each lies, in the order of list_parameters().
+ModelParameters bind_parameters(const ModelConfig& config,
+                                const std::function<void(const ParameterInfo&, Parameter&)>& bind);
+
+/// Calls `visit` for each of them, in the same order.
+void visit_parameters(const ModelConfig& config, const ModelParameters& parameters,
+                      const std::function<void(const ParameterInfo&, const Parameter&)>& visit);
+
+/// A parameter whose numbers lie at `data` in the file's order.
+Parameter parameter_at(const ParameterInfo& info, float* data);
 
 }  // namespace attn

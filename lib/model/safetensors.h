@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -55,26 +54,5 @@ class SafetensorsFile {
   std::vector<std::size_t> by_name_;  ///< indices of tensors_ in order of their names
   std::map<std::string, std::string> metadata_;
 };
-
-/// One tensor to be written; `fill` is called once, when its turn comes, and puts the elements in
-/// row-major order of `shape`: a large model is never held a second time as a whole.
-struct TensorToWrite {
-  std::string name;
-  std::vector<std::uint64_t> shape;
-  std::function<void(float* out)> fill;
-};
-
-/// Writes a file atomically in the layout that the reference library reads: header padded with
-/// blanks to a multiple of 8 bytes, {"format": "pt"} as metadata. F16 and BF16 round to nearest
-/// even; a finite value that would round to infinity (F16: from 65520) is an InputError naming the
-/// tensor. Nothing stays on disk after an error.
-void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
-                       DType dtype);
-
-/// Conversions, exact (widening) and to nearest even (narrowing).
-float widen_f16(std::uint16_t bits);
-float widen_bf16(std::uint16_t bits);
-std::uint16_t narrow_f16(float value);
-std::uint16_t narrow_bf16(float value);
 
 }  // namespace attn

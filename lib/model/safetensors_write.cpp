@@ -1,3 +1,5 @@
+#include "model/safetensors_write.h"
+
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -8,7 +10,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "model/half.h"
-#include "model/safetensors.h"
 
 namespace attn {
 namespace {
@@ -103,19 +104,6 @@ void write_safetensors(const std::string& path, const std::vector<TensorToWrite>
     file.write(as_bytes(narrowed.data(), narrowed.size() * sizeof(std::uint16_t)));
   }
   file.commit();
-}
-
-float widen_f16(std::uint16_t bits) {
-  return half::widen_f16(bits);
-}
-float widen_bf16(std::uint16_t bits) {
-  return half::widen_bf16(bits);
-}
-std::uint16_t narrow_f16(float value) {
-  return half::narrow_f16(value);
-}
-std::uint16_t narrow_bf16(float value) {
-  return half::narrow_bf16(value);
 }
 
 }  // namespace attn

@@ -54,7 +54,4 @@ class TrainableModel {
   ModelParameters gradient_parameters_;
 };
 
-/// Numbers that training changes in a model of this shape.
-std::uint64_t count_trained(const ModelConfig& config);
-
 }  // namespace attn

@@ -30,7 +30,6 @@ class Transformer {
 
   const ModelConfig& config() const { return config_; }
   const ModelParameters& parameters() const { return parameters_; }
-  ModelParameters& parameters() { return parameters_; }
 
   /// Runs the encoder over all sentences. Every sentence has 1 to max_positions tokens of the
   /// source vocabulary (InputError).

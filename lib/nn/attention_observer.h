@@ -65,7 +65,7 @@ class AttentionObserver {
   /// position of their sentences. Whole sentences have query i at position i, without this call.
   virtual void step_begins(Index position) { static_cast<void>(position); }
 
-  /// Transformer::encode and decode call this between the heads; a cached decoder does not.
+  /// What the layers make of the rows on their way, between the heads.
   virtual void stage_ready(const StageView& view) { static_cast<void>(view); }
 };
 

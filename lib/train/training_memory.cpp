@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "model/model_directory.h"
+#include "model/memory.h"
 #include "model/trainable_model.h"
 #include "train/batches.h"
 
@@ -18,8 +18,9 @@ TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& trai
   std::uint64_t copies = 4 + 2 + 1;
   if (train.average == Averaging::exponential) copies += 1;
   if (train.average == Averaging::checkpoints) copies += 1 + train.average_last;
+  const std::optional<std::uint64_t> trained = count_parameters(model);
   const std::optional<std::uint64_t> bytes =
-      checked_product({count_trained(model), copies, sizeof(float)});
+      trained ? checked_product({*trained, copies, sizeof(float)}) : std::nullopt;
   return {bytes.value_or(~std::uint64_t{0}), activation_bytes(model, largest)};
 }
 

@@ -7,8 +7,7 @@ void Intervention::weights_ready(AttentionHead& head) {
     const bool here = off.kind == head.kind && off.layer == head.layer;
     if (here && (!off.head || *off.head == head.head)) head.weights.setZero();
   }
-  for (std::size_t i = 0; i < forced_.size(); ++i) {
-    const ForcedWeight& f = forced_[i];
+  for (const ForcedWeight& f : forced_) {
     if (f.kind != head.kind || f.layer != head.layer || f.head != head.head) continue;
     if (f.key >= head.weights.cols()) continue;
     const bool by_step = position_ && head.kind != AttentionKind::encoder_self;
@@ -16,7 +15,6 @@ void Intervention::weights_ready(AttentionHead& head) {
       if ((by_step ? *position_ : row) != f.query) continue;
       head.weights.row(row).setZero();
       head.weights(row, f.key) = 1;
-      ++hits_[i];
     }
   }
   if (then_ != nullptr) then_->weights_ready(head);

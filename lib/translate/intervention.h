@@ -40,16 +40,11 @@ class Intervention : public AttentionObserver {
   void step_begins(Index position) override;
   void stage_ready(const StageView& view) override;
 
-  /// How many rows were changed by each forced weight, in the order given: 0 means that it never
-  /// met its query and key.
-  const std::vector<int>& forced_rows() const { return hits_; }
-
  private:
   std::vector<HeadSwitch> without_;
   std::vector<ForcedWeight> forced_;
   AttentionObserver* then_;
   std::optional<Index> position_;  ///< of every query, in a cached decoder's step
-  std::vector<int> hits_ = std::vector<int>(forced_.size(), 0);
 };
 
 }  // namespace attn

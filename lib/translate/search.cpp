@@ -1,10 +1,12 @@
 #include "translate/search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <exception>
 #include <numeric>
 
-#include "model/model_directory.h"
+#include "model/memory.h"
 #include "translate/search_steps.h"
 
 namespace attn {
@@ -21,7 +23,9 @@ IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& e
       IncrementalDecoder::cache_bytes(model.config(), rows, steps, encoded.rows.rows());
   // Asking the system is a few file reads; caches of everyday size need no asking.
   if (bytes > (std::uint64_t{256} << 20)) {
-    require_memory(bytes, "the cache of keys and values for this batch (--batch, --beam)");
+    require_memory(bytes, fmt::format("the cache of keys and values for {} sentences at a time, {} "
+                                      "beams and up to {} tokens each",
+                                      source.sentences(), decode.num_beams, steps));
   }
   return {model, encoded, rows, steps, observer};
 }

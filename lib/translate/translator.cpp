@@ -58,7 +58,7 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
         f.kind == AttentionKind::decoder_self ? queries : after.source.ids.size();
     const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
     const std::string name =
-        fmt::format("--force {}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);
+        fmt::format("{}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);
     if (static_cast<std::size_t>(f.query) >= queries) {
       throw UsageError("{}: query {} is not there; the sentence has queries 0 to {}", name, f.query,
                        queries - 1);
@@ -253,8 +253,9 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
   EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
   const int positions = model_.config().max_positions;
   if (encoded_target.ids.size() > static_cast<std::size_t>(positions)) {
-    throw InputError("--target has {} tokens, and the model has {} positions; give a shorter text",
-                     encoded_target.ids.size(), positions);
+    throw InputError(
+        "the target has {} tokens, and the model has {} positions; give a shorter text",
+        encoded_target.ids.size(), positions);
   }
   Session session = begin(source, detail, nullptr);
   HypothesisRecord hypothesis = replay(session, std::move(encoded_target.ids));

@@ -69,8 +69,9 @@ class Translator {
 
   /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
   /// with the model changed; then scores the first translation under the change. InputError where a
-  /// sentence is empty; UsageError where a forced weight names a query or key that the sentence and
-  /// its translations do not have. No search tree is recorded.
+  /// sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where a forced weight
+  /// names a query or key that the sentence and its translations do not have. No search tree is
+  /// recorded.
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
                        const Changes& changes, const RecordDetail& detail = {}) const;
 

@@ -220,7 +220,8 @@ TEST_CASE("what experiments refuse") {
   refuse("without a missing head", {"--without", "encoder:0:2"}, kUsage, {"heads 0 to 1"});
   refuse("force without a key", {"--force", "cross:1:1:2"}, kUsage, {"QUERY=KEY"});
   refuse("force of a missing key", {"--force", "cross:1:1:2=9"}, kUsage, {"key 9", "0 to 4"});
-  refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kUsage, {"query 99"});
+  refuse("force of a missing query", {"--force", "cross:1:1:99=0"}, kUsage,
+         {"--force cross:1:1:99=0: query 99 is not there; the sentence has queries 0 to "});
   refuse("force of the future", {"--force", "decoder:1:1:1=2"}, kUsage, {"later"});
   refuse("a row forced twice", {"--force", "cross:1:1:2=0", "--force", "cross:1:1:2=1"}, kUsage,
          {"forced twice"});

@@ -163,7 +163,7 @@ TEST_CASE("bad input: a target longer than the positions") {
   CHECK(result.code == kInput);
   CHECK(result.out == "");
   REQUIRE(errors_of(result).size() == 1);
-  CHECK(errors_of(result)[0].find("--target has 65 tokens") != std::string::npos);
+  CHECK(errors_of(result)[0].find("the target has 65 tokens") != std::string::npos);
   const Result fits = scene.translate("", {"The group", "--target", repeated("Die ", 63)});
   CHECK(fits.code == kDone);
 }

@@ -5,9 +5,9 @@
 #include <limits>
 #include <random>
 
-#include "model/safetensors.h"
+#include "model/half.h"
 
-namespace attn {
+namespace attn::half {
 namespace {
 
 /// The value of a binary16 by its definition.
@@ -90,4 +90,4 @@ TEST_CASE("narrowing rounds to nearest even") {
 }
 
 }  // namespace
-}  // namespace attn
+}  // namespace attn::half

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "base/random.h"
-#include "model/model_directory.h"
+#include "model/random_model.h"
 
 using namespace attn;
 
@@ -23,29 +23,30 @@ ModelConfig toy() {
 }
 
 /// FNV-1a over all parameters in the visitor's order, row-major as in the file.
-std::uint64_t checksum(Transformer& model) {
+std::uint64_t checksum(const Transformer& model) {
   std::vector<float> all;
-  visit_parameters(model.config(), model.parameters(), [&](const ParameterInfo& info) {
+  const auto visit = [&](const ParameterInfo& info, const Parameter& parameter) {
     if (!info.tied_to.empty() || info.role == ParameterRole::positions) return;
-    const Parameter p = info.transposed ? info.parameter->transposed() : *info.parameter;
+    const Parameter p = info.transposed ? parameter.transposed() : parameter;
     for (Index i = 0; i < p.rows; ++i) {
       for (Index j = 0; j < p.columns; ++j) all.push_back(p.at(i, j));
     }
-  });
+  };
+  visit_parameters(model.config(), model.parameters(), visit);
   return fnv1a(all.data(), all.size() * sizeof(float));
 }
 
 }  // namespace
 
 TEST_CASE("the toy's weights for seed 7 have the bits they always had") {
-  Transformer model = random_model(toy(), 7, Backend::plain);
+  const Transformer model = random_model(toy(), 7, Backend::plain);
   CHECK(checksum(model) == 2531868740395452548U);
-  Transformer other = random_model(toy(), 8, Backend::plain);
+  const Transformer other = random_model(toy(), 8, Backend::plain);
   CHECK(checksum(other) != checksum(model));
 }
 
 TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity") {
-  Transformer model = random_model(toy(), 3, Backend::plain);
+  const Transformer model = random_model(toy(), 3, Backend::plain);
   const ModelParameters& p = model.parameters();
   for (Index j = 0; j < 12; ++j) CHECK(p.encoder.embedding.at(19, j) == 0.0F);
   CHECK(p.encoder.embedding.at(5, 3) != 0.0F);
@@ -59,7 +60,7 @@ TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity
 TEST_CASE("heads change nothing in the weights") {
   ModelConfig six = toy();
   six.encoder_heads = six.decoder_heads = 6;
-  Transformer a = random_model(toy(), 1, Backend::plain);
-  Transformer b = random_model(six, 1, Backend::plain);
+  const Transformer a = random_model(toy(), 1, Backend::plain);
+  const Transformer b = random_model(six, 1, Backend::plain);
   CHECK(checksum(a) == checksum(b));
 }

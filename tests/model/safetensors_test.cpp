@@ -1,4 +1,4 @@
-#include "model/safetensors.h"
+#include "model/safetensors_write.h"
 
 #include <doctest/doctest.h>
 

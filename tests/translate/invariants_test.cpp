@@ -7,6 +7,7 @@
 
 #include "golden_model.h"
 #include "model/incremental_decoder.h"
+#include "model/random_model.h"
 #include "translate/recorder.h"
 #include "translate/search.h"
 

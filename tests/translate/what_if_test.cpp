@@ -144,14 +144,17 @@ TEST_CASE("a search under a change agrees with scoring its result under the same
   }
 }
 
-TEST_CASE("forced weights that never meet their query are counted") {
+TEST_CASE("forced weights that never meet their query or key change nothing") {
   const GoldenModel golden("marian-2-heads-toy");
   const Transformer& model = golden.model.transformer;
-  Intervention intervention({}, {{AttentionKind::encoder_self, 0, 0, 1, 2},
-                                 {AttentionKind::encoder_self, 0, 0, 99, 2},
-                                 {AttentionKind::encoder_self, 0, 0, 1, 99}});
-  model.encode(pack({kSource}), &intervention);
-  CHECK(intervention.forced_rows() == std::vector<int>{1, 0, 0});
+  const auto encoded = [&](int query, int key) {
+    Intervention intervention({}, {{AttentionKind::encoder_self, 0, 0, query, key}});
+    return model.encode(pack({kSource}), &intervention).rows;
+  };
+  const Matrix plain = model.encode(pack({kSource})).rows;
+  CHECK(encoded(99, 2) == plain);
+  CHECK(encoded(1, 99) == plain);
+  CHECK(encoded(1, 2) != plain);
 }
 
 TEST_CASE("the search's tree holds its results, and each node the maps of its step") {

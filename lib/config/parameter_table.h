@@ -1,0 +1,80 @@
+// Every parameter of the model, told once: its name in a weights file, its shape, what it is for
+// and which part of the model keeps it. Counting (here), listing (config/model_report) and the
+// visitor behind initialising, loading, saving and training (model/parameters) all read this table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "config/model_sizes.h"
+
+namespace attn {
+
+/// What a parameter is for: decides how it is initialised.
+enum class ParameterRole {
+  weight,
+  bias,
+  norm_weight,
+  norm_bias,
+  embedding,
+  positions,
+  logits_bias
+};
+
+/// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
+enum class Part {
+  embedding,  ///< of a stack, as the next three
+  positions,
+  embedding_norm,
+  final_norm,
+  self_query,  ///< of a layer, as the next eleven
+  self_key,
+  self_value,
+  self_output,
+  self_norm,
+  cross_query,
+  cross_key,
+  cross_value,
+  cross_output,
+  cross_norm,
+  feed_forward_first,
+  feed_forward_second,
+  feed_forward_norm,
+  output,  ///< of the model
+  logits_bias
+};
+
+/// One parameter. Size: double for estimates, uint64_t for exact shapes.
+template <typename Size>
+struct ParameterEntry {
+  std::string name;         ///< after its block's prefix: "self_attn.q_proj.weight"
+  std::vector<Size> shape;  ///< as in the file; a projection's weight is [out, in] there
+  Part part;
+  ParameterRole role;
+  std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
+  bool buffer = false;   ///< sinusoids, final_logits_bias: may be absent from a file, not trained
+  int side_by_side = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
+};
+
+enum class BlockKind { embeddings, encoder_layers, decoder_layers, final_norms, output };
+
+/// Parameters that occur together: those of a layer, or of what stands around the layers.
+template <typename Size>
+struct ParameterBlock {
+  BlockKind kind;
+  bool encoder = true;  ///< of which stack; for output, neither
+  std::string prefix;   ///< of every name; layers have their number behind it: "….layers.0."
+  Size repeat = 1;      ///< as many layers
+  std::vector<ParameterEntry<Size>> entries;
+};
+
+/// In the order of the forward pass; a tied parameter after the one it is tied to.
+template <typename Size>
+std::vector<ParameterBlock<Size>> parameter_table(const ModelSizes<Size>& sizes);
+
+/// Weights of the whole model: tied ones once, buffers not, as PyTorch counts.
+template <typename Size>
+Size parameters_of(const ModelSizes<Size>& sizes);
+
+}  // namespace attn

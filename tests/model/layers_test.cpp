@@ -1,0 +1,135 @@
+// The forward pass runs on whole sentences, in single steps on cached keys and values, and in
+// training: three ways through the same layers, with the same bits.
+#include "model/layers.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "model/incremental_decoder.h"
+#include "small_training.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+// Rows of at most 64 numbers: training adds up longer ones in longer chains (compute/matmul.h).
+const std::initializer_list<ModelConfig (*)()> kConfigs{small_config, small_pre_norm_config,
+                                                        small_untied_config};
+
+struct Subject {
+  TrainableModel trainable;
+  TrainingBatch batch;
+  Transformer model;
+
+  explicit Subject(const ModelConfig& config)
+      : trainable(config, 5),
+        batch(random_batch(config, 4, 3, 9, "batch")),
+        model(made(trainable)) {}
+
+  static Transformer made(TrainableModel& trainable) {
+    randomise(trainable);
+    return trainable.transformer(trainable.shared_weights(), Backend::panels);
+  }
+
+  Matrix whole() const {
+    const Matrix hidden = model.decode(batch.decoder_input, model.encode(batch.source));
+    Matrix logits(hidden.rows(), model.config().decoder_vocab_size);
+    model.logits(hidden, logits);
+    return logits;
+  }
+};
+
+/// Writes down the stages of one pass.
+struct StageList : AttentionObserver {
+  std::vector<std::pair<AttentionKind, Stage>> seen;
+  void weights_ready(AttentionHead&) override {}
+  void stage_ready(const StageView& view) override {
+    CHECK(view.layer == 0);
+    CHECK(view.rows.allFinite());
+    seen.emplace_back(view.kind, view.stage);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("cached steps have the bits of whole sentences") {
+  for (const auto config : kConfigs) {
+    const Subject s(config());
+    const Matrix whole = s.whole();
+    const EncodedSource source = s.model.encode(s.batch.source);
+    const PackedTokens& target = s.batch.decoder_input;
+    Index longest = 0;
+    for (Index b = 0; b < target.sentences(); ++b) longest = std::max(longest, target.length(b));
+    IncrementalDecoder decoder(s.model, source, target.sentences(), longest);
+    std::vector<Index> alive;  // the sentence of each row of the step before
+    for (Index step = 0; step < longest; ++step) {
+      std::vector<int> tokens;
+      std::vector<Index> parents;
+      std::vector<Index> sentences;
+      for (Index b = 0; b < target.sentences(); ++b) {
+        if (target.length(b) <= step) continue;
+        const Index first = target.offsets[static_cast<std::size_t>(b)];
+        tokens.push_back(target.ids[static_cast<std::size_t>(first + step)]);
+        parents.push_back(std::ranges::find(alive, b) - alive.begin());
+        sentences.push_back(b);
+      }
+      const Matrix logits = decoder.step(tokens, parents, sentences);
+      for (std::size_t r = 0; r < sentences.size(); ++r) {
+        const Index t = target.offsets[static_cast<std::size_t>(sentences[r])] + step;
+        CHECK(std::memcmp(logits.row(static_cast<Index>(r)).data(), whole.row(t).data(),
+                          static_cast<std::size_t>(logits.cols()) * sizeof(float)) == 0);
+      }
+      alive = sentences;
+    }
+  }
+}
+
+TEST_CASE("training's loss is that of the translating model's logits, to the bit") {
+  for (const auto config : kConfigs) {
+    Subject s(config());
+    TrainingPass pass(s.trainable, Backend::panels);
+    Matrix logits = s.whole().leftCols(s.model.config().decoder_vocab_size - 1);  // no padding
+    const LossSum expected = cross_entropy(logits, s.batch.targets, 0.1F, 1.0F);
+    const LossSum found = pass.loss(s.batch, 0.1F);
+    CHECK(found.loss == expected.loss);
+    CHECK(found.nll == expected.nll);
+  }
+}
+
+TEST_CASE("an observer sees a layer in the paper's order") {
+  const auto self = AttentionKind::decoder_self;
+  const auto cross = AttentionKind::cross;
+  for (const bool before : {false, true}) {
+    ModelConfig c = before ? small_pre_norm_config() : small_config();
+    c.encoder_layers = c.decoder_layers = 1;
+    const Subject s(c);
+    std::vector<std::pair<AttentionKind, Stage>> expected{{self, Stage::embedded},
+                                                          {self, Stage::block_input}};
+    if (before) expected.emplace_back(self, Stage::normed_input);
+    for (const Stage stage :
+         {Stage::projected, Stage::heads, Stage::mixed, Stage::block_sum, Stage::block_output}) {
+      expected.emplace_back(self, stage);
+    }
+    expected.emplace_back(cross, Stage::block_input);
+    if (before) expected.emplace_back(cross, Stage::normed_input);
+    for (const Stage stage : {Stage::projected, Stage::memory, Stage::heads, Stage::mixed,
+                              Stage::block_sum, Stage::block_output}) {
+      expected.emplace_back(cross, stage);
+    }
+    expected.emplace_back(self, Stage::layer_output);
+    expected.emplace_back(self, Stage::stack_output);
+
+    StageList stages;
+    const EncodedSource source = s.model.encode(s.batch.source);
+    s.model.decode(s.batch.decoder_input, source, &stages);
+    CHECK(stages.seen == expected);
+
+    StageList steps;  // a cached step goes the same way
+    IncrementalDecoder decoder(s.model, source, 1, 1, &steps);
+    decoder.step(std::vector<int>{c.decoder_start_token_id}, std::vector<Index>{0},
+                 std::vector<Index>{0});
+    CHECK(steps.seen == expected);
+  }
+}
