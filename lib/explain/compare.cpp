@@ -8,28 +8,11 @@
 #include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
+#include "model/layers.h"
 #include "model/packed_tokens.h"
 
 namespace attn {
 namespace {
-
-/// The encoder without positions while it lives.
-class WithoutPositions {
- public:
-  explicit WithoutPositions(Transformer& model)
-      : positions_(model.parameters().encoder.positions), kept_(positions_) {
-    zeros_ = Matrix::Zero(kept_.rows, kept_.columns);
-    positions_ = row_major(zeros_.data(), kept_.rows, kept_.columns);
-  }
-  ~WithoutPositions() { positions_ = kept_; }
-  WithoutPositions(const WithoutPositions&) = delete;
-  WithoutPositions& operator=(const WithoutPositions&) = delete;
-
- private:
-  Parameter& positions_;
-  Parameter kept_;
-  Matrix zeros_;
-};
 
 Scene scene_of(const Transformer& model, const AttentionRecord& record, HeadChoice choice,
                AttentionKind kind) {
@@ -150,20 +133,41 @@ Matrix encoded(const Transformer& model, const TokenSequence& sentence) {
   return model.encode(packed).rows;
 }
 
+/// The same from embeddings to which no position was added.
+Matrix encoded_without_positions(const Transformer& model, const TokenSequence& sentence) {
+  const ModelConfig& config = model.config();
+  const ModelParameters& parameters = model.parameters();
+  PackedTokens packed;
+  packed.add(sentence.ids);
+  const std::vector<AttentionGroup> groups = self_groups(packed, /*causal=*/false);
+  const auto rows = static_cast<Index>(sentence.ids.size());
+  Workspace work;
+  work.reserve(rows, config.d_model, config.encoder_ffn_dim);
+  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
+
+  Matrix zeros = Matrix::Zero(1, config.d_model);
+  StackEnds ends = parameters.encoder;
+  ends.positions = row_major(zeros.data(), 1, config.d_model);  // every token stands at 0
+  const std::vector<Index> places(sentence.ids.size(), 0);
+  Matrix x(rows, config.d_model);
+  enter_stack(ends, run, sentence.ids, places, x);
+  for (std::size_t i = 0; i < parameters.encoder_layers.size(); ++i) {
+    encoder_layer(parameters.encoder_layers[i], static_cast<Index>(i), run, x);
+  }
+  leave_stack(ends, run, x);
+  return x;
+}
+
 /// How far apart the encoder's vectors of each of `order`'s tokens are in its two sentences: its
 /// n-th occurrence in one against the n-th in the other.
-NamedMatrix order_differences(Transformer& model, const WordOrder& order) {
+NamedMatrix order_differences(const Transformer& model, const WordOrder& order) {
   NamedMatrix table;
   table.name = "largest difference of a word's two vectors";
   table.column_tokens = {"with positions", "without"};
   table.columns = 2;
   const Matrix first = encoded(model, order.first), second = encoded(model, order.second);
-  Matrix bare_first, bare_second;
-  {
-    const WithoutPositions guard(model);
-    bare_first = encoded(model, order.first);
-    bare_second = encoded(model, order.second);
-  }
+  const Matrix bare_first = encoded_without_positions(model, order.first);
+  const Matrix bare_second = encoded_without_positions(model, order.second);
   std::vector<bool> used(order.second.ids.size(), false);
   for (std::size_t i = 0; i < order.first.ids.size(); ++i) {
     for (std::size_t j = 0; j < order.second.ids.size(); ++j) {
@@ -186,7 +190,7 @@ std::string listed(const TokenSequence& sentence) {
   return text;
 }
 
-ExplanationStep positions(Transformer& model, const WordOrder& order) {
+ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   ExplanationStep step;
   step.id = "positions";
   step.title = "With and without positions";
@@ -204,7 +208,7 @@ ExplanationStep positions(Transformer& model, const WordOrder& order) {
 
 }  // namespace
 
-Explanation compare_attention(Transformer& model, const AttentionRecord& record,
+Explanation compare_attention(const Transformer& model, const AttentionRecord& record,
                               const HeadChoice& choice, const WordOrder& order) {
   const Scene encoder = scene_of(model, record, choice, AttentionKind::encoder_self);
   const Scene decoder = scene_of(model, record, choice, AttentionKind::decoder_self);

@@ -17,9 +17,8 @@ struct WordOrder {
 ///   the weights with and without division by √head_dim;
 ///   the encoder's vectors of `order`'s words with and without positions: without them, a
 ///   sentence and its permutation have the same vectors (self-attention does not see order).
-/// The model's positions are taken away for the last one and put back; `choice.kind` is ignored.
-/// InputError as in explain_head().
-Explanation compare_attention(Transformer& model, const AttentionRecord& record,
+/// `choice.kind` is ignored. InputError as in explain_head().
+Explanation compare_attention(const Transformer& model, const AttentionRecord& record,
                               const HeadChoice& choice, const WordOrder& order);
 
 }  // namespace attn

@@ -15,15 +15,15 @@ using namespace attn::test;
 namespace {
 
 // Rows of at most 64 numbers: training adds up longer ones in longer chains (compute/matmul.h).
-const std::initializer_list<ModelConfig (*)()> kConfigs{small_config, small_pre_norm_config,
-                                                        small_untied_config};
+const std::initializer_list<ModelConfig (*)()> kLayerConfigs{small_config, small_pre_norm_config,
+                                                             small_untied_config};
 
-struct Subject {
+struct LayersUnderTest {
   TrainableModel trainable;
   TrainingBatch batch;
   Transformer model;
 
-  explicit Subject(const ModelConfig& config)
+  explicit LayersUnderTest(const ModelConfig& config)
       : trainable(config, 5),
         batch(random_batch(config, 4, 3, 9, "batch")),
         model(made(trainable)) {}
@@ -55,8 +55,8 @@ struct StageList : AttentionObserver {
 }  // namespace
 
 TEST_CASE("cached steps have the bits of whole sentences") {
-  for (const auto config : kConfigs) {
-    const Subject s(config());
+  for (const auto config : kLayerConfigs) {
+    const LayersUnderTest s(config());
     const Matrix whole = s.whole();
     const EncodedSource source = s.model.encode(s.batch.source);
     const PackedTokens& target = s.batch.decoder_input;
@@ -87,8 +87,8 @@ TEST_CASE("cached steps have the bits of whole sentences") {
 }
 
 TEST_CASE("training's loss is that of the translating model's logits, to the bit") {
-  for (const auto config : kConfigs) {
-    Subject s(config());
+  for (const auto config : kLayerConfigs) {
+    LayersUnderTest s(config());
     TrainingPass pass(s.trainable, Backend::panels);
     Matrix logits = s.whole().leftCols(s.model.config().decoder_vocab_size - 1);  // no padding
     const LossSum expected = cross_entropy(logits, s.batch.targets, 0.1F, 1.0F);
@@ -104,7 +104,7 @@ TEST_CASE("an observer sees a layer in the paper's order") {
   for (const bool before : {false, true}) {
     ModelConfig c = before ? small_pre_norm_config() : small_config();
     c.encoder_layers = c.decoder_layers = 1;
-    const Subject s(c);
+    const LayersUnderTest s(c);
     std::vector<std::pair<AttentionKind, Stage>> expected{{self, Stage::embedded},
                                                           {self, Stage::block_input}};
     if (before) expected.emplace_back(self, Stage::normed_input);

@@ -26,7 +26,10 @@ std::vector<ModelConfig> all_configs() {
     c.static_positions = (bits & 4) != 0;
     c.add_final_layer_norm = (bits & 8) != 0;
     c.normalize_embedding = (bits & 16) != 0;
-    if (!c.share_embeddings) c.decoder_vocab_size = 41;
+    if (!c.share_embeddings) {
+      c.decoder_vocab_size = 41;
+      c.pad_token_id = c.decoder_start_token_id = 40;
+    }
     configs.push_back(c);
   }
   return configs;
