@@ -17,7 +17,8 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translate_all.h"
-#include "view/terminal/head_report.h"
+#include "view/data/head_report_json.h"
+#include "view/terminal/head_report_text.h"
 
 namespace attn {
 namespace {

@@ -16,6 +16,7 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "view/data/explanation_json.h"
+#include "view/terminal/explanation_markdown.h"
 #include "view/terminal/explanation_text.h"
 
 namespace attn {

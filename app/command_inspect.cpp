@@ -8,9 +8,10 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "config/presets.h"
-#include "config/report_output.h"
 #include "console.h"
 #include "model_source.h"
+#include "view/data/inspect_json.h"
+#include "view/terminal/inspect_tables.h"
 #include "view/terminal/table_text.h"
 
 namespace attn {
@@ -50,7 +51,10 @@ void run_inspect(const InspectArguments& arguments) {
   constexpr int kLongest = 1'000'000'000;
   if (arguments.presets) {
     const int length = static_cast<int>(parse_whole("--length", arguments.length, 1, kLongest));
-    print(arguments, presets_tables(length), presets_json(length));
+    std::vector<Table> tables = presets_tables(length);
+    tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
+    tables[1].title = "Names for --preset, and what differs from this program's Transformer";
+    print(arguments, tables, presets_json(length));
     return;
   }
   InspectOptions options;
@@ -58,7 +62,7 @@ void run_inspect(const InspectArguments& arguments) {
       static_cast<int>(parse_whole("--source-length", arguments.source_length, 1, kLongest));
   options.target_length =
       static_cast<int>(parse_whole("--target-length", arguments.target_length, 1, kLongest));
-  options.heads = parse_list("--heads", arguments.heads, kLongest);
+  const std::vector<int> heads = parse_list("--heads", arguments.heads, kLongest);
   if (!arguments.lengths.empty()) {
     options.lengths = parse_list("--lengths", arguments.lengths, kLongest);
   }
@@ -75,6 +79,7 @@ void run_inspect(const InspectArguments& arguments) {
   options.name = shape.name;
   options.unknown_keys = shape.unknown_keys;
   options.notes = shape.notes;
+  options.heads = heads_report(shape.config, heads, options.source_length, "--heads");
   print(arguments, inspect_tables(shape.config, options), inspect_json(shape.config, options));
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "view/terminal/terminal.h"
+#include "view/terminal/style.h"
 
 namespace attn {
 

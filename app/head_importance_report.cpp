@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
-#include "config/report_output.h"
 #include "console.h"
 #include "view/terminal/table_text.h"
 

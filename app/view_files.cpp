@@ -13,10 +13,10 @@
 #include "raster/svg_png.h"
 #include "view/data/attention_csv.h"
 #include "view/data/json_record.h"
+#include "view/data/what_if_json.h"
 #include "view/page/page_html.h"
 #include "view/svg/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
-#include "view/terminal/what_if.h"
 
 namespace attn {
 namespace {

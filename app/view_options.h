@@ -9,7 +9,7 @@
 
 #include "analysis/alignment.h"
 #include "translate/translator.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/show_selection.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "translate/translator.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/show_selection.h"
 
 namespace attn {
 

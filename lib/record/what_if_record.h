@@ -16,4 +16,9 @@ struct WhatIfRecord {
   HypothesisRecord replayed;
 };
 
+/// The experiment as two records: before and after. Where the change gave another translation, the
+/// first one, scored and watched under the change, joins those of `after`, so that the maps of one
+/// translation can be compared.
+std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record);
+
 }  // namespace attn

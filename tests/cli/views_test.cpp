@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "bad_input.h"
-#include "view/csv_reader.h"
-#include "view/expat_xml.h"
+#include "view/data/csv_reader.h"
+#include "view/svg/expat_xml.h"
 
 namespace attn::test {
 namespace {

@@ -6,14 +6,11 @@
 #include <numeric>
 
 #include "check_error.h"
-#include "config/report_output.h"
 
 using attn::CostReport;
 using attn::CostRow;
 using attn::ExitCode;
-using attn::Json;
 using attn::ModelConfig;
-using attn::Table;
 using attn::test::check_error;
 
 namespace {
@@ -133,57 +130,4 @@ TEST_CASE("heads change head_dim and maps, not parameters") {
       ExitCode::input,
       "--heads: d_model 12 is not divisible by encoder_attention_heads 5; use 1, 2, 3, 4, "
       "6 or 12");
-}
-
-TEST_CASE("numbers get thousands separators") {
-  CHECK(attn::with_separators(0) == "0");
-  CHECK(attn::with_separators(999) == "999");
-  CHECK(attn::with_separators(1000) == "1,000");
-  CHECK(attn::with_separators(12345) == "12,345");
-  CHECK(attn::with_separators(1234567890) == "1,234,567,890");
-}
-
-TEST_CASE("the tables hold the figures, and only what was asked for") {
-  attn::InspectOptions options;
-  options.name = "demo";
-  options.unknown_keys = {"torch_dtype", "id2label"};
-  options.notes = {"a note"};
-  std::vector<Table> tables = attn::inspect_tables(demo(), options);
-  REQUIRE(tables.size() == 5);
-  CHECK(tables[0].title == "demo");
-  CHECK(tables[0].notes.back() == "Keys of config.json that are not used: torch_dtype, id2label.");
-  CHECK(tables[1].rows.back()[2] == attn::with_separators(attn::count_parameters(demo()).value()));
-  // 16 to 1,024 in powers of two, and the crossing at 24.
-  CHECK(tables[4].rows.size() == 8);
-  CHECK(tables[4].rows[1][0] == "24");
-  CHECK(tables[4].rows[1][3] == "50.0 %");
-  options.heads = {3};
-  tables = attn::inspect_tables(demo(), options);
-  REQUIRE(tables.size() == 6);
-  CHECK(tables[5].rows[0][1] == "4");
-}
-
-TEST_CASE("the JSON forms hold the same figures") {
-  attn::InspectOptions options;
-  options.name = "demo";
-  options.heads = {2, 4};
-  options.source_length = 7;
-  options.target_length = 5;
-  const Json json = attn::inspect_json(demo(), options);
-  CHECK(json["format"] == "attn-demo.inspect");
-  CHECK(json["version"] == 1);
-  CHECK(json["parameters"] == attn::count_parameters(demo()).value());
-  CHECK(json["encoder_head_dim"] == 6);
-  CHECK(json["multiply_adds"]["output"] == 5 * 12 * 41);
-  CHECK(json["multiply_adds"]["total"] == attn::cost_report(demo(), 7, 5).total_multiply_adds);
-  CHECK(json["attention_memory_bytes"]["cross_maps"] == 840);
-  CHECK(json["growth"]["crossing_length"] == 24);
-  CHECK(json["heads"][1]["head_dim"] == 3);
-  CHECK(json["modules"][1]["modules"][5]["weight_shape"] == Json::array({48, 12}));
-  CHECK(json["config"]["d_model"] == 12);
-  const Json presets = attn::presets_json(128);
-  CHECK(presets["presets"].size() == 11);
-  CHECK(presets["presets"][0]["attention_layer"]["parameters"] == 4 * 768 * 768 + 4 * 768);
-  CHECK(attn::preset_json(attn::find_preset("t5-base"), options)["preset"]["kind"] ==
-        "encoder-decoder");
 }

@@ -12,9 +12,9 @@
 
 #include "check_error.h"
 #include "view/color.h"
-#include "view/picture_checks.h"
 #include "view/sample_record.h"
 #include "view/svg/attention_svg.h"
+#include "view/svg/picture_checks.h"
 #include "view/svg/search_tree_svg.h"
 
 namespace attn {

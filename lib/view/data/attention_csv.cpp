@@ -4,9 +4,8 @@
 #include <vector>
 
 #include "base/utf8.h"
+#include "view/append_text.h"
 #include "view/map_view.h"
-#include "view/svg/map_drawing.h"
-#include "view/svg/xml_text.h"
 
 namespace attn {
 namespace {

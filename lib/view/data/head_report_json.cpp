@@ -1,27 +1,17 @@
-#include <fmt/format.h>
+#include "view/data/head_report_json.h"
 
-#include <cmath>
-#include <iterator>
+#include <limits>
 
 #include "base/utf8.h"
 #include "view/data/json_parts.h"
-#include "view/terminal/head_report.h"
 
 namespace attn {
 namespace {
 
-void append_optional(std::string& out, const std::optional<float>& value) {
-  if (value && std::isfinite(*value)) {
-    append_number(out, *value);
-  } else {
-    out += "null";
-  }
-}
-
 void append_figure(std::string& out, const char* key, const std::optional<float>& value) {
   if (out.back() != '{') out += ',';
-  fmt::format_to(std::back_inserter(out), "\"{}\":", key);
-  append_optional(out, value);
+  append_format(out, "\"{}\":", key);
+  append_number_or_null(out, value.value_or(std::numeric_limits<float>::quiet_NaN()));
 }
 
 void append_score(std::string& out, const GoldScore& score) {
@@ -47,12 +37,12 @@ void append_head(std::string& out, const HeadFigures& figures, bool cross) {
 }
 
 void append_place(std::string& out, HeadPlace place) {
-  fmt::format_to(std::back_inserter(out), "{{\"layer\":{},\"head\":{}}}", place.layer, place.head);
+  append_format(out, "{{\"layer\":{},\"head\":{}}}", place.layer, place.head);
 }
 
 void append_gold(std::string& out, const HeadReport& report) {
-  fmt::format_to(std::back_inserter(out), ",\"gold\":{{\"pairs\":{},\"skipped\":{},\"choices\":{{",
-                 report.gold_pairs, report.gold_skipped);
+  append_format(out, ",\"gold\":{{\"pairs\":{},\"skipped\":{},\"choices\":{{", report.gold_pairs,
+                report.gold_skipped);
   for (std::size_t i = 0; i < report.gold_choices.size(); ++i) {
     if (i > 0) out += ',';
     append_string(out, report.gold_choices[i].choice);
@@ -81,8 +71,8 @@ void append_kind_report(std::string& out, const KindReport& kind) {
 std::string head_report_json(const HeadReport& report) {
   std::string out = "{\"format\":\"attn-demo.heads\",\"version\":1,\"model\":";
   append_string(out, clean_text(report.model).text);
-  fmt::format_to(std::back_inserter(out), ",\"sentences\":{},\"skipped_rows\":{}", report.sentences,
-                 report.skipped_rows);
+  append_format(out, ",\"sentences\":{},\"skipped_rows\":{}", report.sentences,
+                report.skipped_rows);
   out += ",\"encoder_self\":";
   append_kind_report(out, report.encoder_self);
   out += ",\"decoder_self\":";

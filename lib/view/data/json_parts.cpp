@@ -2,16 +2,25 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 namespace attn {
 namespace {
 
 void append_field(std::string& out, std::string_view key, int value) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":{}", key, value);
+  append_format(out, ",\"{}\":{}", key, value);
 }
 
 }  // namespace
+
+void append_number_or_null(std::string& out, float value) {
+  if (std::isfinite(value)) {
+    append_number(out, value);
+  } else {
+    out += "null";
+  }
+}
 
 void append_strings(std::string& out, std::span<const std::string> values) {
   append_list(out, values,

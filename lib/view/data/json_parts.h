@@ -1,21 +1,19 @@
 // Pieces of JSON that several records are made of. Each appends to `out`.
 #pragma once
 
-#include <fmt/format.h>
-
-#include <iterator>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/json.h"
 #include "record/attention_record.h"
+#include "view/append_text.h"
 
 namespace attn {
 
 template <typename Integer>
 void append_integer(std::string& out, Integer value) {
-  fmt::format_to(std::back_inserter(out), "{}", value);
+  append_format(out, "{}", value);
 }
 
 /// [a,b,…], each element written by `append`.
@@ -30,6 +28,9 @@ void append_list(std::string& out, const Range& values, Append&& append) {
   }
   out += ']';
 }
+
+/// JSON has no number for what is not finite: null.
+void append_number_or_null(std::string& out, float value);
 
 void append_strings(std::string& out, std::span<const std::string> values);
 void append_floats(std::string& out, std::span<const float> values);

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "view/data/head_report_json.h"
 #include "view/data/json_parts.h"
 #include "view/data/word_alignment.h"
-#include "view/terminal/head_report.h"
 
 namespace attn {
 namespace {
@@ -56,17 +56,16 @@ void append_step_rows(std::string& out, const std::vector<float>& rows, int laye
 }
 
 void append_node(std::string& out, const SearchNode& node, const ModelSummary& model) {
-  fmt::format_to(std::back_inserter(out),
-                 "{{\"parent\":{},\"step\":{},\"id\":{},\"token\":", node.parent, node.step,
-                 node.id);
+  append_format(out, "{{\"parent\":{},\"step\":{},\"id\":{},\"token\":", node.parent, node.step,
+                node.id);
   append_string(out, node.token);
   const std::pair<const char*, float> numbers[] = {
       {"log_prob", node.log_prob}, {"sum", node.sum}, {"score", node.score}};
   for (const auto& [key, value] : numbers) {
-    fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+    append_format(out, ",\"{}\":", key);
     append_number(out, value);
   }
-  fmt::format_to(std::back_inserter(out), ",\"kept\":{},\"ended\":{}", node.kept, node.ended);
+  append_format(out, ",\"kept\":{},\"ended\":{}", node.kept, node.ended);
   out += ",\"decoder_self\":";
   append_step_rows(out, node.decoder_self, model.decoder_layers, model.decoder_heads);
   out += ",\"cross\":";
@@ -75,8 +74,7 @@ void append_node(std::string& out, const SearchNode& node, const ModelSummary& m
 }
 
 void append_search(std::string& out, const SearchTree& tree, const ModelSummary& model) {
-  fmt::format_to(std::back_inserter(out),
-                 ",\"search\":{{\"beams\":{},\"length_penalty\":", tree.beams);
+  append_format(out, ",\"search\":{{\"beams\":{},\"length_penalty\":", tree.beams);
   append_number(out, tree.length_penalty);
   out += ",\"nodes\":";
   append_list(out, tree.nodes,

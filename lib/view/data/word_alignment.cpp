@@ -1,9 +1,5 @@
 #include "view/data/word_alignment.h"
 
-#include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
 #include <span>
 
 #include "base/utf8.h"
@@ -15,23 +11,13 @@ namespace {
 void append_word(std::string& out, const Word& word) {
   out += "{\"text\":";
   append_string(out, is_valid_utf8(word.text) ? word.text : clean_text(word.text).text);
-  fmt::format_to(std::back_inserter(out), ",\"index\":{}}}", word.text_index);
+  append_format(out, ",\"index\":{}}}", word.text_index);
 }
 
 void append_link(std::string& out, const AlignmentLink& link) {
-  fmt::format_to(std::back_inserter(out), "{{\"source\":{},\"target\":{},\"weight\":", link.source,
-                 link.target);
+  append_format(out, "{{\"source\":{},\"target\":{},\"weight\":", link.source, link.target);
   append_number(out, link.weight);
   out += '}';
-}
-
-/// JSON has no number for what is not finite.
-void append_weight(std::string& out, float weight) {
-  if (std::isfinite(weight)) {
-    append_number(out, weight);
-  } else {
-    out += "null";
-  }
 }
 
 /// The weights of each target word: a row of them.
@@ -50,7 +36,7 @@ std::string pharaoh_line(const WordAlignment& alignment, bool with_weights) {
   std::string line;
   for (const AlignmentLink& link : alignment.links) {
     if (!line.empty()) line += ' ';
-    fmt::format_to(std::back_inserter(line), "{}-{}", link.source, link.target);
+    append_format(line, "{}-{}", link.source, link.target);
     if (!with_weights) continue;
     line += ':';
     append_number(line, link.weight);
@@ -69,7 +55,7 @@ void append_alignment_json(std::string& out, const WordAlignment& alignment) {
   append_list(out, alignment.links, append_link);
   out += ",\"weights\":";
   append_list(out, rows_of(alignment), [](std::string& to, std::span<const float> row) {
-    append_list(to, row, append_weight);
+    append_list(to, row, append_number_or_null);
   });
   out += '}';
 }

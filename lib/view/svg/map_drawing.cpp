@@ -108,14 +108,6 @@ void append_label(std::string& out, std::string_view label, const LabelText& sty
   out += "</text>\n";
 }
 
-void append_weight(std::string& out, float weight) {
-  if (std::isfinite(weight)) {
-    append_number(out, weight);
-  } else {
-    out += std::isnan(weight) ? "NaN" : weight > 0 ? "Infinity" : "-Infinity";
-  }
-}
-
 void append_weight_rows(std::string& out, std::span<const float> weights, std::size_t keys) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     if (i > 0) out += i % keys == 0 ? ';' : ' ';

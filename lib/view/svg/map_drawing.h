@@ -48,9 +48,6 @@ struct LabelText {
 void append_label(std::string& out, std::string_view label, const LabelText& style, double x,
                   double y);
 
-/// The shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
-void append_weight(std::string& out, float weight);
-
 /// All weights of a map as an attribute's value: rows parted by ";", numbers by blanks.
 void append_weight_rows(std::string& out, std::span<const float> weights, std::size_t keys);
 

@@ -1,10 +1,11 @@
+#include "view/terminal/explanation_markdown.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/utf8.h"
 #include "view/terminal/explanation_cells.h"
-#include "view/terminal/explanation_text.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,10 @@
-// A step-by-step explanation for people: on the terminal and as Markdown.
+// A step-by-step explanation for people, on the terminal.
 #pragma once
 
 #include <string>
 
 #include "record/explanation.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/style.h"
 
 namespace attn {
 
@@ -12,8 +12,5 @@ namespace attn {
 /// columns in a narrower one. Matrices with more than 40 rows or columns are cut in the middle, and
 /// say so.
 std::string explanation_text(const Explanation& explanation, const TerminalStyle& style);
-
-/// The same as CommonMark with tables.
-std::string explanation_markdown(const Explanation& explanation);
 
 }  // namespace attn

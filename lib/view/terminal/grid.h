@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "view/map_view.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/style.h"
 
 namespace attn {
 

@@ -1,9 +1,7 @@
-// --show KIND[:LAYER[:HEAD]]: parsing, and checking against a model.
+#include "view/terminal/show_selection.h"
+
 #include "base/error.h"
-#include "base/head_name.h"
 #include "base/utf8.h"
-#include "view/map_view.h"
-#include "view/terminal/terminal.h"
 
 namespace attn {
 namespace {

@@ -127,6 +127,12 @@ class TableText {
 
 }  // namespace
 
+std::string with_separators(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
+  return text;
+}
+
 std::string render_table(const Table& table, int width) {
   std::string text;
   if (!table.title.empty()) text += printable(table.title) + "\n\n";

@@ -1,12 +1,16 @@
 // Tables on a terminal or in a pipe: plain text, columns aligned, notes folded.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "base/table.h"
+#include "view/terminal/table.h"
 
 namespace attn {
+
+/// 12345 as "12,345".
+std::string with_separators(std::uint64_t number);
 
 /// One table. Columns are as wide as their widest cell; only a left-aligned last column and the
 /// notes are folded, at blanks, to `width` columns (at least 40). Control characters of cells are

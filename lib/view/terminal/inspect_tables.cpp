@@ -1,18 +1,12 @@
-#include <algorithm>
+#include "view/terminal/inspect_tables.h"
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "config/model_report.h"
-#include "config/report_output.h"
+#include "view/terminal/table_text.h"
 
 namespace attn {
-
-std::string with_separators(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
-  return text;
-}
 
 namespace {
 
@@ -198,8 +192,7 @@ Table heads_table(const ModelConfig& config, const InspectOptions& options) {
                    {"one attention layer", true},
                    {"parameters", true},
                    {fmt::format("maps of a layer, S = {}", options.source_length), true}};
-  for (const HeadsRow& row :
-       heads_report(config, options.heads, options.source_length, "--heads")) {
+  for (const HeadsRow& row : options.heads) {
     table.rows.push_back({number(row.heads), number(row.head_dim),
                           with_separators(row.layer_parameters), with_separators(row.parameters),
                           bytes_text(row.map_bytes)});
@@ -253,10 +246,9 @@ std::vector<Table> presets_tables(int length) {
   table.notes = {
       "what: encoder, decoder, or both with cross-attention. weights: 4·D² for query, key, value "
       "and output; biases are 4·D more (not in LLaMA and T5). multiply-adds: weights·N + 2·N²·D, "
-      "unmasked.",
-      "--preset NAME runs those that are both, with random weights."};
+      "unmasked."};
   Table names;
-  names.title = "Names for --preset, and what differs from this program's Transformer";
+  names.title = "Names, and what differs from this program's Transformer";
   names.columns = {{"name", false}, {"layers", true}, {"F", true}, {"differences", false}};
   for (const Preset& preset : presets()) {
     const std::string layers = preset.kind == PresetKind::encoder_decoder

@@ -1,4 +1,4 @@
-#include "view/terminal/terminal.h"
+#include "view/terminal/map_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "view/terminal/what_if.h"
+#include "view/terminal/what_if_text.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,6 @@
 #include <numeric>
 
 #include "base/utf8.h"
-#include "view/data/json_parts.h"
-#include "view/data/json_record.h"
 #include "view/token_label.h"
 
 namespace attn {
@@ -77,32 +75,6 @@ std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style)
   out +=
       row("whole sentence", width, {plain_number(was), plain_number(is), signed_number(is - was)});
   return out;
-}
-
-std::vector<AttentionRecord> what_if_records(const WhatIfRecord& record) {
-  AttentionRecord after = record.after;
-  const auto same = [&](const HypothesisRecord& hypothesis) {
-    return hypothesis.produced.ids == record.replayed.produced.ids;
-  };
-  if (std::none_of(after.hypotheses.begin(), after.hypotheses.end(), same)) {
-    after.hypotheses.push_back(record.replayed);
-    after.hypotheses.back().replayed = true;
-  }
-  return {record.before, std::move(after)};
-}
-
-std::string what_if_json(const WhatIfRecord& record) {
-  const auto object = [](const AttentionRecord& each) {
-    std::string line = to_json_line(each);
-    line.pop_back();
-    return line;
-  };
-  std::string out = "{\"format\":\"attn-demo.what_if\",\"version\":1,\"changes\":";
-  append_strings(out, record.after.changes);
-  out += ",\"before\":" + object(record.before) + ",\"after\":" + object(record.after);
-  out += ",\"replayed\":";
-  append_hypothesis(out, record.replayed);
-  return out + "}\n";
 }
 
 }  // namespace attn

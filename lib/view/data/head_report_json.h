@@ -1,4 +1,4 @@
-// The figures of every head as text for a terminal and as JSON.
+// The figures of every head as JSON.
 #pragma once
 
 #include <string>
@@ -6,10 +6,6 @@
 #include "record/head_report.h"
 
 namespace attn {
-
-/// A table a kind of attention, a row a head; the heads that align best are marked and named below,
-/// with what each column says. At most `width` columns where it can (at least 40).
-std::string render_head_report(const HeadReport& report, int width = 80);
 
 /// [layer][head], each an object of figures (docs/json.md).
 void append_kind_report(std::string& out, const KindReport& kind);

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "view/expat_xml.h"
+#include "view/svg/expat_xml.h"
 #include "view/svg/text_width.h"
 
 namespace attn::test {

@@ -12,8 +12,8 @@
 #include "check_error.h"
 #include "view/color.h"
 #include "view/map_view.h"
-#include "view/picture_checks.h"
 #include "view/sample_record.h"
+#include "view/svg/picture_checks.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-#include "view/terminal/head_report.h"
+#include "view/terminal/head_report_text.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,6 @@
 #include <array>
 
 #include "base/head_name.h"
-#include "base/table.h"
 #include "base/utf8.h"
 #include "view/terminal/table_text.h"
 

@@ -1,5 +1,6 @@
+#include "view/data/inspect_json.h"
+
 #include "config/model_report.h"
-#include "config/report_output.h"
 
 namespace attn {
 namespace {
@@ -87,8 +88,7 @@ Json inspect_json(const ModelConfig& config, const InspectOptions& options) {
   json["growth"] = growth_json(growth_of(config, options.lengths));
   if (!options.heads.empty()) {
     json["heads"] = Json::array();
-    for (const HeadsRow& row :
-         heads_report(config, options.heads, options.source_length, "--heads")) {
+    for (const HeadsRow& row : options.heads) {
       json["heads"].push_back({{"heads", row.heads},
                                {"head_dim", row.head_dim},
                                {"attention_layer_parameters", row.layer_parameters},

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <limits>
 
-#include "view/picture_checks.h"
 #include "view/sample_record.h"
+#include "view/svg/picture_checks.h"
 #include "view/svg/tree_layout.h"
 
 namespace attn {

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "view/data/explanation_json.h"
 #include "view/terminal/explanation_cells.h"
+#include "view/terminal/explanation_markdown.h"
 #include "view/terminal/explanation_text.h"
 
 namespace attn::test {

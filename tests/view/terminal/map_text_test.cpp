@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 #include "view/sample_record.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/map_text.h"
 
 namespace attn {
 namespace {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "check_error.h"
-#include "view/terminal/terminal.h"
+#include "view/terminal/show_selection.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "view/small_xml.h"
 #include "view/svg/curve_svg.h"
+#include "view/svg/small_xml.h"
 
 namespace attn {
 namespace {

@@ -1,0 +1,17 @@
+#include "view/append_text.h"
+
+#include <cmath>
+
+#include "base/json.h"
+
+namespace attn {
+
+void append_weight(std::string& out, float weight) {
+  if (std::isfinite(weight)) {
+    append_number(out, weight);
+  } else {
+    out += std::isnan(weight) ? "NaN" : weight > 0 ? "Infinity" : "-Infinity";
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,21 @@
+// The reports of config/model_report.h as JSON for programs (docs/json.md).
+#pragma once
+
+#include "base/json.h"
+#include "config/model_config.h"
+#include "config/presets.h"
+#include "view/inspect_options.h"
+
+namespace attn {
+
+/// A model: modules, multiply-adds, attention memory, growth, heads. `config` is valid; InputError
+/// where a figure leaves 64 bits.
+Json inspect_json(const ModelConfig& config, const InspectOptions& options);
+
+/// All presets, with one attention layer's parameters and multiply-adds at `length`.
+Json presets_json(int length);
+
+/// One preset, runnable or not: the same object and how its attention grows.
+Json preset_json(const Preset& preset, const InspectOptions& options);
+
+}  // namespace attn

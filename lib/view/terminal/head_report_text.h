@@ -1,0 +1,14 @@
+// The figures of every head as text for a terminal.
+#pragma once
+
+#include <string>
+
+#include "record/head_report.h"
+
+namespace attn {
+
+/// A table a kind of attention, a row a head; the heads that align best are marked and named below,
+/// with what each column says. At most `width` columns where it can (at least 40).
+std::string render_head_report(const HeadReport& report, int width = 80);
+
+}  // namespace attn

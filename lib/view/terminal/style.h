@@ -1,0 +1,13 @@
+// What is known of the terminal that is written to.
+#pragma once
+
+namespace attn {
+
+enum class ColorMode { none, shades_256, true_color };
+
+struct TerminalStyle {
+  int width = 80;  ///< columns of the window
+  ColorMode color = ColorMode::none;
+};
+
+}  // namespace attn

@@ -1,0 +1,15 @@
+// An experiment for people.
+#pragma once
+
+#include <string>
+
+#include "record/what_if_record.h"
+#include "view/terminal/style.h"
+
+namespace attn {
+
+/// Both translations, then each token of the first with its log-probability before and after and
+/// the change. Maps are drawn by render_maps().
+std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style);
+
+}  // namespace attn

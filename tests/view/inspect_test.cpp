@@ -1,0 +1,79 @@
+// What `inspect` shows, as tables and as JSON: the figures of config/model_report.h, and only what
+// was asked for.
+#include <doctest/doctest.h>
+
+#include "view/data/inspect_json.h"
+#include "view/terminal/inspect_tables.h"
+#include "view/terminal/table_text.h"
+
+namespace attn {
+namespace {
+
+ModelConfig inspected_model() {
+  ModelConfig config;
+  config.d_model = 12;
+  config.encoder_layers = 2;
+  config.encoder_heads = config.decoder_heads = 2;
+  config.encoder_ffn_dim = 48;
+  config.decoder_ffn_dim = 24;
+  config.vocab_size = config.decoder_vocab_size = 41;
+  config.pad_token_id = config.decoder_start_token_id = 40;
+  return config;
+}
+
+TEST_CASE("numbers get thousands separators") {
+  CHECK(with_separators(0) == "0");
+  CHECK(with_separators(999) == "999");
+  CHECK(with_separators(1000) == "1,000");
+  CHECK(with_separators(12345) == "12,345");
+  CHECK(with_separators(1234567890) == "1,234,567,890");
+}
+
+TEST_CASE("the tables hold the figures, and only what was asked for") {
+  const ModelConfig config = inspected_model();
+  InspectOptions options;
+  options.name = "demo";
+  options.unknown_keys = {"torch_dtype", "id2label"};
+  options.notes = {"a note"};
+  std::vector<Table> tables = inspect_tables(config, options);
+  REQUIRE(tables.size() == 5);
+  CHECK(tables[0].title == "demo");
+  CHECK(tables[0].notes.back() == "Keys of config.json that are not used: torch_dtype, id2label.");
+  CHECK(tables[1].rows.back()[2] == with_separators(count_parameters(config).value()));
+  // 16 to 1,024 in powers of two, and the crossing at 24.
+  CHECK(tables[4].rows.size() == 8);
+  CHECK(tables[4].rows[1][0] == "24");
+  CHECK(tables[4].rows[1][3] == "50.0 %");
+  options.heads = heads_report(config, {3}, options.source_length, "heads");
+  tables = inspect_tables(config, options);
+  REQUIRE(tables.size() == 6);
+  CHECK(tables[5].rows[0][1] == "4");
+}
+
+TEST_CASE("the JSON forms hold the same figures") {
+  const ModelConfig config = inspected_model();
+  InspectOptions options;
+  options.name = "demo";
+  options.source_length = 7;
+  options.target_length = 5;
+  options.heads = heads_report(config, {2, 4}, options.source_length, "heads");
+  const Json json = inspect_json(config, options);
+  CHECK(json["format"] == "attn-demo.inspect");
+  CHECK(json["version"] == 1);
+  CHECK(json["parameters"] == count_parameters(config).value());
+  CHECK(json["encoder_head_dim"] == 6);
+  CHECK(json["multiply_adds"]["output"] == 5 * 12 * 41);
+  CHECK(json["multiply_adds"]["total"] == cost_report(config, 7, 5).total_multiply_adds);
+  CHECK(json["attention_memory_bytes"]["cross_maps"] == 840);
+  CHECK(json["growth"]["crossing_length"] == 24);
+  CHECK(json["heads"][1]["head_dim"] == 3);
+  CHECK(json["modules"][1]["modules"][5]["weight_shape"] == Json::array({48, 12}));
+  CHECK(json["config"]["d_model"] == 12);
+  const Json presets = presets_json(128);
+  CHECK(presets["presets"].size() == 11);
+  CHECK(presets["presets"][0]["attention_layer"]["parameters"] == 4 * 768 * 768 + 4 * 768);
+  CHECK(preset_json(find_preset("t5-base"), options)["preset"]["kind"] == "encoder-decoder");
+}
+
+}  // namespace
+}  // namespace attn
