@@ -4,11 +4,24 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "model/safetensors.h"
 
 namespace attn {
+
+/// Does what an option asks for. Libraries know no options: where one refuses what was typed, the
+/// option's name comes before its words.
+template <typename Action>
+auto for_option(std::string_view option, Action&& action) {
+  try {
+    return action();
+  } catch (const UsageError& error) {
+    throw UsageError("{} {}", option, error.what());
+  }
+}
 
 /// A plain decimal from `low` to `high`: no sign, no leading zero, no point. UsageError naming the
 /// option, what was given and the range.

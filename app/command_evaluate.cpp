@@ -1,6 +1,5 @@
 // attn-demo evaluate: BLEU and chrF of a test set, translated by a model or given as lines.
 #include <algorithm>
-#include <chrono>
 #include <memory>
 
 #include "arguments.h"
@@ -10,15 +9,21 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "file_translator.h"
 #include "head_figures.h"
-#include "head_importance_report.h"
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
 #include "model_source.h"
-#include "score_report.h"
+#include "record/score_report.h"
+#include "scored_pairs.h"
 #include "search_options.h"
-#include "sentence_notes.h"
-#include "translate/translate_all.h"
+#include "view/data/head_importance_json.h"
 #include "view/data/head_report_json.h"
+#include "view/data/score_json.h"
+#include "view/terminal/head_importance_text.h"
 #include "view/terminal/head_report_text.h"
+#include "view/terminal/score_text.h"
+#include "view_options.h"
 
 namespace attn {
 namespace {
@@ -113,60 +118,25 @@ void check_counts(const Lines& left, const std::string& left_file, const Lines& 
   }
 }
 
-/// A model that translates whole files.
-class FileTranslator {
- public:
-  FileTranslator(const ModelOptions& model, DecodeOptions decode, std::size_t batch)
-      : batch_(batch), model_(load_or_make(model)) {
-    decode.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
-    translator_ = make_translator(model_, decode);
-    for (const std::string& text : model_.notes) note(printable(text));
-    if (model_.seed) {
-      note(fmt::format("random weights (seed {}): the scores are those of noise", *model_.seed));
-    }
-  }
-
-  /// One translation a line, as `translate` writes it; says what it cost in `run`.
-  Lines translate(const Lines& sources, TranslationRun& run) {
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<PreparedSentence> sentences;
-    SentenceNotes notes;
-    for (const std::string& line : sources) {
-      sentences.push_back(translator_->prepare(line));
-      notes.add(sentences.back(), 0, model_.transformer->config().max_positions);
-    }
-    const Lines translations = search(std::move(sentences), run);
-    notes.report();
-    run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    run.model = model_.name;
-    run.seed = model_.seed;
-    run.decode = translator_->decode_config();
-    return translations;
-  }
-
- private:
-  Lines search(std::vector<PreparedSentence> sentences, TranslationRun& run) {
-    Lines translations;
-    Progress progress("sentences", Progress::BesideStdout::yes);
-    const auto found =
-        translate_all(*translator_, std::move(sentences), batch_, [&](const TranslatedSoFar& done) {
-          progress.update(done.sentences, done.fraction);
-          return true;
-        });
-    for (const Translation& translation : *found) {
-      translations.push_back(clean_text(translation.text).text);
-      run.tokens += translation.ids.size();
-    }
-    return translations;
-  }
-
-  std::size_t batch_;
-  ReadyModel model_;
-  std::unique_ptr<Translator> translator_;
-};
-
 std::unique_ptr<AtomicFile> open_output(const std::string& path) {
   return path.empty() || path == "-" ? nullptr : std::make_unique<AtomicFile>(path);
+}
+
+/// Scores hypotheses against references, one of each a sentence.
+void score(ScoreReport& report, const Lines& hypotheses, const Lines& references, bool lowercase) {
+  const BleuScore bleu = corpus_bleu(hypotheses, references, {.lowercase = lowercase});
+  const ChrfScore chrf = corpus_chrf(hypotheses, references, {.lowercase = lowercase});
+  report.sentences = references.size();
+  report.bleu = {bleu.score,
+                 bleu_signature({.lowercase = lowercase}),
+                 {bleu.precisions.begin(), bleu.precisions.end()},
+                 {bleu.correct.begin(), bleu.correct.end()},
+                 {bleu.total.begin(), bleu.total.end()},
+                 bleu.brevity_penalty,
+                 bleu.hypothesis_length,
+                 bleu.reference_length,
+                 bleu.length_ratio()};
+  report.chrf = {chrf.score, chrf_signature({.lowercase = lowercase}), chrf.precision, chrf.recall};
 }
 
 void write_report(const ScoreReport& report, const EvaluateOptions& options, AtomicFile* json) {
@@ -188,15 +158,15 @@ TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, co
       head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
         progress.update(done, static_cast<double>(done) / static_cast<double>(of));
       });
-  return {importance_text(report, pairs.size(), terminal_style().width),
-          importance_json(report, pairs.size()).dump(2) + "\n"};
+  return {importance_text(report, terminal_style().width), importance_json(report).dump(2) + "\n"};
 }
 
 /// What each head does on the pairs.
 TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
                              const Lines& source, const Lines& target) {
   const HeadReport report = head_figures(model, source, target, options.gold);
-  return {render_head_report(report, terminal_style().width), head_report_json(report)};
+  return {render_head_report(report, terminal_style().width, {align_note}),
+          head_report_json(report)};
 }
 
 /// A report on heads, instead of translating.
@@ -225,7 +195,6 @@ void run_evaluate(const EvaluateOptions& options) {
   report.source = options.source;
   report.hypotheses = options.hypotheses;
   report.target = options.target;
-  report.lowercase = options.lowercase;
   const bool given = !options.hypotheses.empty();
   const std::string& left_file = given ? options.hypotheses : options.source;
   Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
@@ -243,7 +212,7 @@ void run_evaluate(const EvaluateOptions& options) {
                      left.size() == 1 ? "" : "s", report.run->seconds,
                      report.run->tokens_per_second()));
   }
-  score(report, left, references);
+  score(report, left, references, options.lowercase);
   write_report(report, options, json_file.get());
   if (text_file) text_file->commit();
   if (json_file) json_file->commit();

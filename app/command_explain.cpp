@@ -61,6 +61,7 @@ class ExplainCommand {
     choice_.layer = options.layer.empty()
                         ? (encoder ? config.encoder_layers : config.decoder_layers) - 1
                         : parse_index("--layer", options.layer);
+    if (options.meaning.empty()) check_choice(summarise(config));
     translator_ = make_translator(model_, given);
     if (rank > 1) {
       check_rank(rank);
@@ -109,6 +110,13 @@ class ExplainCommand {
       throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,
                        beams == 1 ? "" : "s", rank);
     }
+  }
+
+  /// The head, of the model's.
+  void check_choice(const ModelSummary& model) const {
+    const StackShape shape = model.stack(choice_.kind);
+    check_head(fmt::format("--layer {}", choice_.layer), choice_.layer, std::nullopt, shape);
+    check_head(fmt::format("--head {}", choice_.head), std::nullopt, choice_.head, shape);
   }
 
   static int parse_index(const std::string& option, const std::string& text) {

@@ -68,7 +68,7 @@ void run_inspect(const InspectArguments& arguments) {
   }
   if (!arguments.source.preset.empty() && arguments.source.config.empty() &&
       arguments.source.model.empty()) {
-    const Preset& preset = find_preset(arguments.source.preset);
+    const Preset& preset = named_preset(arguments.source.preset);
     if (preset.kind != PresetKind::encoder_decoder) {
       options.name = preset.title;
       print(arguments, preset_tables(preset, options), preset_json(preset, options));

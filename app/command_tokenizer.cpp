@@ -66,7 +66,7 @@ void check_sources(const TokenizerOptions& options) {
 
 TokenizerTraining training_for(const TokenizerOptions& options) {
   if (!options.config.empty()) {
-    return tokenizer_training_for(read_experiment(options.config, options.overrides));
+    return tokenizer_training_for(read_with_overrides(options.config, options.overrides));
   }
   TokenizerTraining training;
   if (!options.type.empty()) training.type = parse_tokenizer_type("--type", options.type);

@@ -72,7 +72,7 @@ class TrainCommand {
   }
 
   void run() {
-    experiment_ = read_experiment(options_.config, options_.overrides);
+    experiment_ = read_with_overrides(options_.config, options_.overrides);
     check_experiment();
     ParallelText text = read_parallel(experiment_.data.train);
     std::optional<ParallelText> dev;

@@ -56,17 +56,19 @@ class TranslateCommand {
     check_usage();
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
-    selection_ = parse_show(view_.show);
+    selection_ = for_option("--show", [&] { return parse_show(view_.show); });
     options.search.use_threads();
     files_ = std::make_unique<ViewFiles>(view_);
     model_ = load_or_make(options.source);
     translator_ = make_translator(model_, given);
     const ModelSummary summary = summarise(model_.transformer->config());
-    check_show(selection_, summary);
+    for_option("--show", [&] { check_show(selection_, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
     alignment_ = view_.alignment();
-    if (alignment_) check_alignment_choice(alignment_->choice, summary);
+    if (alignment_) {
+      for_option("--align", [&] { check_alignment_choice(alignment_->choice, summary); });
+    }
     if (!view_.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
     changes_ = options.what_if.changes(summary);
     if (!view_.show.empty()) {
@@ -281,7 +283,7 @@ class TranslateCommand {
       waiting_.clear();
     }
     if (view_.report && !view_.stdout_alone()) {
-      output().write("\n" + render_head_report(report, terminal_style().width));
+      output().write("\n" + render_head_report(report, terminal_style().width, {align_note}));
     }
     return view_.report || !view_.html.empty() ? head_report_json(report) : "";
   }

@@ -61,7 +61,7 @@ ModelConfig preset_config(const ModelOptions& options) {
         "--set changes a config's keys, and a preset has no file; use --d-model, "
         "--heads and --layers, or write a config");
   }
-  ModelConfig config = model_config_for(find_preset(options.preset));
+  ModelConfig config = model_config_for(named_preset(options.preset));
   const auto set = [](const char* option, const std::string& text, int& first, int* second) {
     if (text.empty()) return;
     first = static_cast<int>(parse_whole(option, text, 1, 1'000'000'000));
@@ -120,7 +120,7 @@ ReadyModel make_from_preset(const ModelOptions& options) {
 ReadyModel make_from_config(const ModelOptions& options, const std::string& path) {
   ReadyModel ready;
   const std::uint64_t seed = seed_of(options);
-  ExperimentConfig experiment = read_experiment(path, all_overrides(options));
+  ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
   check_shape(experiment.model, path);
   ready.name = path;
   ready.decode = experiment.decode;
@@ -157,6 +157,19 @@ std::string default_model(const ModelOptions& options) {
 }
 
 }  // namespace
+
+ExperimentConfig read_with_overrides(const std::string& path,
+                                     const std::vector<std::string>& overrides) {
+  return for_option("--set", [&] { return read_experiment(path, overrides); });
+}
+
+const Preset& named_preset(const std::string& name) {
+  try {
+    return find_preset(name);
+  } catch (const InputError& error) {
+    throw InputError("{} (attn-demo inspect --presets lists all)", error.what());
+  }
+}
 
 void ModelOptions::add_model_to(CLI::App& command) {
   command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
@@ -201,7 +214,7 @@ ModelShape read_shape(const ModelOptions& options) {
     return {config, options.preset, {}, {}};
   }
   const std::string path = options.config.empty() ? shipped(kDemoConfig) : options.config;
-  const ExperimentConfig experiment = read_experiment(path, all_overrides(options));
+  const ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
   ModelConfig config = experiment.model;
   if (!experiment.tokenizer.model.empty()) {
     fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);

@@ -11,6 +11,7 @@
 #include "config/decode_config.h"
 #include "config/experiment.h"
 #include "config/model_config.h"
+#include "config/presets.h"
 #include "model/model_directory.h"
 #include "text/tokenizer.h"
 
@@ -36,6 +37,13 @@ struct ModelOptions {
   void add_heads_to(CLI::App& command);  ///< --heads
   bool changes_shape() const { return !d_model.empty() || !heads.empty() || !layers.empty(); }
 };
+
+/// The config of an experiment with --set's changes.
+ExperimentConfig read_with_overrides(const std::string& path,
+                                     const std::vector<std::string>& overrides);
+
+/// The preset of --preset; InputError that says which is nearest and where all are listed.
+const Preset& named_preset(const std::string& name);
 
 /// A shape without weights: what `inspect` needs.
 struct ModelShape {

@@ -106,7 +106,9 @@ RecordDetail ViewOptions::detail(int beams) const {
 std::optional<AlignmentOptions> ViewOptions::alignment() const {
   if (!aligns()) return std::nullopt;
   AlignmentOptions options;
-  if (!align.empty()) options.choice = parse_alignment_choice(align);
+  if (!align.empty()) {
+    options.choice = for_option("--align", [&] { return parse_alignment_choice(align); });
+  }
   if (!align_least.empty()) options.least = parse_decimal("--align-least", align_least, 0, 1);
   return options;
 }

@@ -13,6 +13,10 @@
 
 namespace attn {
 
+/// What a reader of the heads' figures can do with them.
+inline constexpr const char* align_note =
+    "translate --align takes a head's name, or read:LAYER:HEAD, average, layer:LAYER, rollout.";
+
 struct ViewOptions {
   std::vector<std::string> show;
   std::string hypothesis = "1";

@@ -14,10 +14,10 @@
 namespace attn {
 namespace {
 
-AttentionKind kind_of(std::string_view option, std::string_view written, std::string_view word) {
+AttentionKind kind_of(std::string_view written, std::string_view word) {
   const std::optional<AttentionKind> kind = parse_kind(word);
   if (!kind) {
-    throw UsageError("{} {}: \"{}\" is no kind; expected encoder, decoder or cross", option,
+    throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross",
                      printable(written), printable(word));
   }
   return *kind;
@@ -26,11 +26,10 @@ AttentionKind kind_of(std::string_view option, std::string_view written, std::st
 HeadSwitch parse_without(const std::string& text) {
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() < 2 || parts.size() > 3) {
-    throw UsageError("--without {}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", text);
+    throw UsageError("{}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", text);
   }
-  HeadSwitch off{
-      kind_of("--without", text, parts[0]), parse_index("--without", text, parts[1], "layer"), {}};
-  if (parts.size() == 3) off.head = parse_index("--without", text, parts[2], "head");
+  HeadSwitch off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
+  if (parts.size() == 3) off.head = parse_index(text, parts[2], "head");
   return off;
 }
 
@@ -38,12 +37,11 @@ ForcedWeight parse_force(const std::string& text) {
   const std::vector<std::string_view> sides = split_at(text, '=');
   const std::vector<std::string_view> parts = split_at(sides[0], ':');
   if (sides.size() != 2 || parts.size() != 4) {
-    throw UsageError("--force {}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", text);
+    throw UsageError("{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", text);
   }
-  return {kind_of("--force", text, parts[0]), parse_index("--force", text, parts[1], "layer"),
-          parse_index("--force", text, parts[2], "head"),
-          parse_index("--force", text, parts[3], "query"),
-          parse_index("--force", text, sides[1], "key")};
+  return {kind_of(text, parts[0]), parse_index(text, parts[1], "layer"),
+          parse_index(text, parts[2], "head"), parse_index(text, parts[3], "query"),
+          parse_index(text, sides[1], "key")};
 }
 
 struct Swap {
@@ -92,13 +90,18 @@ void WhatIfOptions::add_to(CLI::App& command) {
 Changes WhatIfOptions::changes(const ModelSummary& model) const {
   Changes changes;
   for (const std::string& text : without) {
-    changes.without.push_back(parse_without(text));
-    const HeadSwitch& off = changes.without.back();
-    check_head("--without " + text, off.layer, off.head, model.stack(off.kind));
+    changes.without.push_back(for_option("--without", [&] {
+      const HeadSwitch off = parse_without(text);
+      check_head(text, off.layer, off.head, model.stack(off.kind));
+      return off;
+    }));
   }
   for (const std::string& text : force) {
-    const ForcedWeight forced = parse_force(text);
-    check_head("--force " + text, forced.layer, forced.head, model.stack(forced.kind));
+    const ForcedWeight forced = for_option("--force", [&] {
+      const ForcedWeight typed = parse_force(text);
+      check_head(text, typed.layer, typed.head, model.stack(typed.kind));
+      return typed;
+    });
     for (const ForcedWeight& other : changes.forced) {
       if (same_row(forced, other)) {
         throw UsageError("--force {}: the same query of the same head is forced twice", text);

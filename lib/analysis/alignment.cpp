@@ -20,7 +20,7 @@ void check_place(const AlignmentChoice& choice, int layers, int heads) {
   const bool of_head = choice.from == From::head || choice.from == From::read;
   if (!of_head && choice.from != From::layer) return;
   const std::optional<int> head = of_head ? std::optional(choice.place.head) : std::nullopt;
-  check_head("--align " + to_string(choice), choice.place.layer, head, {"decoder", layers, heads});
+  check_head(to_string(choice), choice.place.layer, head, {"decoder", layers, heads});
 }
 
 }  // namespace
@@ -31,20 +31,20 @@ AlignmentChoice parse_alignment_choice(std::string_view text) {
   if (text == "rollout") return {From::rollout, {}};
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts[0] == "layer" && parts.size() == 2) {
-    return {From::layer, {parse_index("--align", text, parts[1], "layer"), 0}};
+    return {From::layer, {parse_index(text, parts[1], "layer"), 0}};
   }
   if ((parts[0] == "cross" || parts[0] == "read") && parts.size() == 3) {
-    const int layer = parse_index("--align", text, parts[1], "layer");
+    const int layer = parse_index(text, parts[1], "layer");
     return {parts[0] == "read" ? From::read : From::head,
-            {layer, parse_index("--align", text, parts[2], "head")}};
+            {layer, parse_index(text, parts[2], "head")}};
   }
   if (parts[0] == "encoder" || parts[0] == "decoder") {
     throw UsageError(
-        "--align {}: only cross-attention links source and target words; try cross:0:1 or best",
+        "{}: only cross-attention links source and target words; try cross:0:1 or best",
         fit_width(printable(text), 60));
   }
   throw UsageError(
-      "--align \"{}\": expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or "
+      "\"{}\": expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or "
       "read:LAYER:HEAD; try cross:0:1",
       fit_width(printable(text), 60));
 }

@@ -29,12 +29,12 @@ struct AlignmentChoice {
   HeadPlace place = {};  ///< `layer` uses its layer, `head` and `read` both
 };
 
-/// Reads what --align is given: "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
+/// Reads "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
 /// or "read:LAYER:HEAD".
 /// UsageError naming the text and the forms there are.
 AlignmentChoice parse_alignment_choice(std::string_view text);
 
-/// As --align takes it.
+/// As parse_alignment_choice() reads it.
 std::string to_string(const AlignmentChoice& choice);
 
 /// UsageError where the choice names a layer or head that the model's decoder does not have.

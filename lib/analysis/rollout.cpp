@@ -24,22 +24,14 @@ WeightMatrix identity(int size) {
   return eye;
 }
 
-WeightMatrix self_rollout(const AttentionMaps& maps) {
-  WeightMatrix rollout = identity(maps.queries);
-  for (int layer = 0; layer < maps.layers; ++layer) {
-    rollout = half_and_half(mean_of_layer(maps, layer), rollout, rollout);
-  }
-  return rollout;
-}
-
 }  // namespace
 
 WeightMatrix encoder_rollout(const AttentionMaps& encoder_self) {
-  return self_rollout(encoder_self);
-}
-
-WeightMatrix decoder_rollout(const AttentionMaps& decoder_self) {
-  return self_rollout(decoder_self);
+  WeightMatrix rollout = identity(encoder_self.queries);
+  for (int layer = 0; layer < encoder_self.layers; ++layer) {
+    rollout = half_and_half(mean_of_layer(encoder_self, layer), rollout, rollout);
+  }
+  return rollout;
 }
 
 WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord& hypothesis) {

@@ -25,9 +25,6 @@ namespace attn {
 /// R of the encoder, [S, S]: row i, the shares of the source tokens in state i. Rows sum to 1.
 WeightMatrix encoder_rollout(const AttentionMaps& encoder_self);
 
-/// R of the decoder on its own tokens as if there were no cross-attention, [L, L]. Rows sum to 1.
-WeightMatrix decoder_rollout(const AttentionMaps& decoder_self);
-
 /// C of the last decoder layer over its row sum, [L, S]: row t, the shares of the source tokens in
 /// the state that wrote token t. Rows sum to 1. The maps are of one record, with as many layers of
 /// self- as of cross-attention.

@@ -42,25 +42,23 @@ std::optional<int> parse_index(std::string_view text) {
   return value;
 }
 
-int parse_index(std::string_view option, std::string_view argument, std::string_view part,
-                std::string_view what) {
+int parse_index(std::string_view name, std::string_view part, std::string_view what) {
   const std::optional<int> index = parse_index(part);
   if (!index) {
-    throw UsageError("{} {}: the {} is \"{}\"; expected a whole number from 0, as in cross:0:1",
-                     option, fit_width(printable(argument), 60), what,
-                     fit_width(printable(part), 30));
+    throw UsageError("{}: the {} is \"{}\"; expected a whole number from 0, as in cross:0:1",
+                     fit_width(printable(name), 60), what, fit_width(printable(part), 30));
   }
   return *index;
 }
 
-void check_head(std::string_view argument, std::optional<int> layer, std::optional<int> head,
+void check_head(std::string_view name, std::optional<int> layer, std::optional<int> head,
                 const StackShape& shape) {
   if (layer && *layer >= shape.layers) {
-    throw UsageError("{}: layer {} is asked for, but the model's {} has {}", argument, *layer,
+    throw UsageError("{}: layer {} is asked for, but the model's {} has {}", name, *layer,
                      shape.stack, range_of("layer", shape.layers));
   }
   if (head && *head >= shape.heads) {
-    throw UsageError("{}: head {} is asked for, but the model's {} has {} in each layer", argument,
+    throw UsageError("{}: head {} is asked for, but the model's {} has {} in each layer", name,
                      *head, shape.stack, range_of("head", shape.heads));
   }
 }

@@ -1,4 +1,4 @@
-// Heads as the command line names them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0.
+// Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0.
 #pragma once
 
 #include <optional>
@@ -33,13 +33,12 @@ std::vector<std::string_view> split_at(std::string_view text, char separator);
 /// A plain decimal, 0 … 2³¹−1: no sign, no leading zero, nothing after it.
 std::optional<int> parse_index(std::string_view text);
 
-/// A part of an argument, as the number of a layer, head, query or key (`what`). UsageError that
-/// names the option, the whole argument and the part.
-int parse_index(std::string_view option, std::string_view argument, std::string_view part,
-                std::string_view what);
+/// A part of a name, as the number of a layer, head, query or key (`what`). UsageError that begins
+/// with the whole `name` and names the part.
+int parse_index(std::string_view name, std::string_view part, std::string_view what);
 
-/// UsageError, begun by `argument` ("--show cross:3"), where the stack has no such layer or head.
-void check_head(std::string_view argument, std::optional<int> layer, std::optional<int> head,
+/// UsageError, begun by `name` ("cross:3"), where the stack has no such layer or head.
+void check_head(std::string_view name, std::optional<int> layer, std::optional<int> head,
                 const StackShape& shape);
 
 }  // namespace attn

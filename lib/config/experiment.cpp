@@ -29,7 +29,7 @@ std::string without_comments(const std::string& text) {
 /// A JSON value, or else the bare string that people type.
 Json override_value(const std::string& text) {
   try {
-    return parse_json(text, "--set");
+    return parse_json(text, "value");
   } catch (const InputError&) {
     return text;
   }
@@ -40,14 +40,14 @@ void apply_override(Json& root, const std::string& override) {
   const std::string path = override.substr(0, equals);
   if (equals == std::string::npos || path.find('.') == std::string::npos || path.front() == '.' ||
       path.back() == '.' || path.find("..") != std::string::npos) {
-    throw UsageError("--set {}: expected section.key=value, such as model.d_model=24",
+    throw UsageError("{}: expected section.key=value, such as model.d_model=24",
                      in_quotes(override));
   }
   Json* at = &root;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     if (!at->is_object()) {
-      throw UsageError("--set {}: {} is {} and has no keys inside", in_quotes(override),
+      throw UsageError("{}: {} is {} and has no keys inside", in_quotes(override),
                        in_quotes(path.substr(0, begin - 1)), describe(*at));
     }
     // A missing key comes as null, and becomes an object when a key inside is asked for.

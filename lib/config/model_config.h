@@ -79,7 +79,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
 /// The `model` section of an experiment file: same keys, strict; an unknown key is an InputError
 /// that names the nearest known one. vocab_size may be absent (0 then): the tokenizer decides;
 /// where it is there, pad_token_id defaults to the last id and decoder_start_token_id to
-/// pad_token_id. Not yet validated, because --heads and --set may still change it.
+/// pad_token_id. Not yet validated, because a caller may still change it.
 ModelConfig model_config_from_experiment(const Json& json, const std::string& where);
 
 /// config.json of a model directory, with every key that transformers' class needs. model_type is

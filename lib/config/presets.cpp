@@ -46,8 +46,8 @@ const Preset& find_preset(std::string_view name) {
     if (preset.name == name) return preset;
     names.push_back(preset.name);
   }
-  throw InputError("unknown preset {}; the nearest is {} (attn-demo inspect --presets lists all)",
-                   in_quotes(name), in_quotes(nearest(std::string(name), names)));
+  throw InputError("unknown preset {}; the nearest is {}", in_quotes(name),
+                   in_quotes(nearest(std::string(name), names)));
 }
 
 ModelConfig model_config_for(const Preset& preset) {

@@ -1,4 +1,4 @@
-// The shapes of well-known models, for `inspect --presets` and `--preset NAME`.
+// The shapes of well-known models.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@ namespace attn {
 enum class PresetKind { encoder, decoder, encoder_decoder };
 
 struct Preset {
-  std::string name;   ///< as typed after --preset: "bert-base"
+  std::string name;   ///< as people type it: "bert-base"
   std::string title;  ///< as its authors write it: "BERT-base"
   PresetKind kind = PresetKind::encoder_decoder;
   int d_model = 0;

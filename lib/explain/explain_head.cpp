@@ -24,8 +24,8 @@ const char* title_of(AttentionKind kind) {
 void check(const AttentionRecord& record, const HeadChoice& choice) {
   const bool encoder = choice.kind == AttentionKind::encoder_self;
   const StackShape shape = record.model.stack(choice.kind);
-  check_head(fmt::format("--layer {}", choice.layer), choice.layer, std::nullopt, shape);
-  check_head(fmt::format("--head {}", choice.head), std::nullopt, choice.head, shape);
+  check_head(to_string(HeadName{choice.kind, choice.layer, choice.head}), choice.layer, choice.head,
+             shape);
   const bool empty = record.source.ids.size() <= 1 ||
                      choice.hypothesis >= record.hypotheses.size() ||
                      record.hypotheses[choice.hypothesis].produced.ids.empty();
@@ -34,8 +34,8 @@ void check(const AttentionRecord& record, const HeadChoice& choice) {
                                   ? record.source.ids.size()
                                   : record.hypotheses[choice.hypothesis].decoder_input.ids.size();
   if (static_cast<std::size_t>(choice.query) >= queries) {
-    throw UsageError("--query {}: there are queries 0 to {} here (one a {} token)", choice.query,
-                     queries - 1, encoder ? "source" : "decoder input");
+    throw UsageError("query {} is asked for, but there are queries 0 to {} here (one a {} token)",
+                     choice.query, queries - 1, encoder ? "source" : "decoder input");
   }
 }
 

@@ -141,8 +141,8 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
   std::vector<Occurrence> places = find(sentences, word.ids);
   if (places.size() < 2) {
     throw InputError(
-        "--meaning {}: it occurs {} in what was given, as whole word in this spelling; give a "
-        "sentence (or several) where it occurs at least twice",
+        "“{}” occurs {} in what was given, as whole word in this spelling; give a sentence (or "
+        "several) where it occurs at least twice",
         printable(word.text), places.empty() ? "nowhere" : "once");
   }
   Explanation explanation;

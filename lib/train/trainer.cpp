@@ -87,7 +87,7 @@ class Trainer::Run {
     if (!difference.empty()) {
       throw InputError(
           "cannot resume {}: {}; give the config and data that the run began with, or another "
-          "--out",
+          "directory",
           setup_.directory, difference);
     }
     state_ = RunState::from_json(checkpoint->state["run"], path);

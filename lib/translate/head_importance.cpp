@@ -66,6 +66,7 @@ ImportanceReport head_importance(const Transformer& model, std::span<const Score
                                  const std::function<void(std::size_t, std::size_t)>& done) {
   const std::vector<Batch> batches = batches_of(model, pairs);
   ImportanceReport report;
+  report.pairs = pairs.size();
   report.heads = all_heads(model.config());
   for (const Batch& batch : batches) report.tokens += batch.targets.size();
   if (report.tokens == 0) throw std::logic_error("head_importance() without any pair");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/transformer.h"
+#include "record/head_importance.h"
 
 namespace attn {
 
@@ -14,19 +15,6 @@ namespace attn {
 struct ScoredPair {
   std::vector<int> source;
   std::vector<int> target;
-};
-
-struct HeadImportance {
-  AttentionKind kind = AttentionKind::encoder_self;
-  int layer = 0;
-  int head = 0;
-  double log_prob = 0;  ///< natural, a target token on average, with this head switched off
-};
-
-struct ImportanceReport {
-  std::size_t tokens = 0;             ///< of the references, end symbols included
-  double log_prob = 0;                ///< a token on average, with all heads
-  std::vector<HeadImportance> heads;  ///< the one that is missed most first
 };
 
 /// Scores all references (teacher forcing) with all heads, then without each in turn. `done` hears

@@ -32,7 +32,7 @@ AttentionRecord two_heads() {
   return record;
 }
 
-TEST_CASE("--align: every form, and back to text") {
+TEST_CASE("alignment choice: every form, and back to text") {
   for (const char* text : {"best", "average", "rollout", "layer:2", "cross:0:11"}) {
     CHECK(to_string(parse_alignment_choice(text)) == text);
   }
@@ -43,7 +43,7 @@ TEST_CASE("--align: every form, and back to text") {
   CHECK(head.place == HeadPlace{3, 4});
 }
 
-TEST_CASE("--align: what is wrong is named, and what there is") {
+TEST_CASE("alignment choice: what is wrong is named, and what there is") {
   const auto refused = [](std::string_view text, const std::string& part) {
     CAPTURE(text);
     check_error([&] { parse_alignment_choice(text); }, ExitCode::usage, part);
@@ -54,7 +54,7 @@ TEST_CASE("--align: what is wrong is named, and what there is") {
                            "head:1", "0:1", "best:1", "average ", ":"}) {
     refused(text, forms);
   }
-  refused("cross:x:1", R"(--align cross:x:1: the layer is "x"; expected a whole number from 0)");
+  refused("cross:x:1", R"(cross:x:1: the layer is "x"; expected a whole number from 0)");
   refused("cross:1:-1", R"(the head is "-1")");
   refused("cross:1:", R"(the head is "")");
   refused("layer:01", R"(the layer is "01")");
@@ -65,7 +65,7 @@ TEST_CASE("--align: what is wrong is named, and what there is") {
   refused(std::string(500, 'x'), "…");
 }
 
-TEST_CASE("--align: layers and heads that the model does not have") {
+TEST_CASE("alignment choice: layers and heads that the model does not have") {
   ModelSummary model;
   model.encoder_layers = model.encoder_heads = 9;
   model.decoder_layers = 3;
@@ -78,9 +78,9 @@ TEST_CASE("--align: layers and heads that the model does not have") {
                 ExitCode::usage, part);
   };
   refused("cross:3:0",
-          "--align cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 to 2");
+          "cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 to 2");
   refused("cross:0:4", "head 4 is asked for, but the model's decoder has heads 0 to 3 in each");
-  refused("layer:3", "--align layer:3: layer 3");
+  refused("layer:3", "layer:3: layer 3");
   model.decoder_layers = 1;
   refused("layer:1", "has only layer 0");
   check_error([] { align(two_heads(), 0, from("cross:0:2")); }, ExitCode::usage, "heads 0 to 1");

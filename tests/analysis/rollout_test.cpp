@@ -40,7 +40,6 @@ TEST_CASE("encoder rollout, by hand") {
   check(encoder_rollout(layers_of({{1, 0, 1, 0}, {0, 1, 0, 1}})), {{0.75, 0.25}, {0.5, 0.5}});
   // Heads are averaged first.
   check(encoder_rollout(test::maps_of(2, 2, {{0, 1, 0, 1}, {1, 0, 0, 1}})), {{0.75, 0.25}, {0, 1}});
-  check(decoder_rollout(layers_of({{1, 0, 0.5F, 0.5F}})), {{1, 0}, {0.25, 0.75}});
 }
 
 TEST_CASE("cross rollout, by hand") {

@@ -111,7 +111,7 @@ TEST_CASE("wrong values of the other sections") {
               "/nonexistent/x.json");
 }
 
-TEST_CASE("--set overrides before anything is checked") {
+TEST_CASE("overrides work before anything is checked") {
   Folder folder;
   const std::string text = R"({"model": {"d_model": "bad", "dropout": 0.3}})";
   const ExperimentConfig config =

@@ -13,7 +13,7 @@
 
 namespace attn {
 
-/// One file of `--csv DIR`.
+/// One file of a folder of tables.
 struct CsvTable {
   std::string_view file_name;  ///< "cross.csv"
   std::string_view header;     ///< one line, with its CR LF

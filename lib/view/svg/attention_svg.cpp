@@ -29,9 +29,8 @@ Chosen chosen_from(const AttentionRecord& record, const MapChoice& choice) {
   const bool encoder = choice.kind == AttentionKind::encoder_self;
   const std::size_t count = record.hypotheses.size();
   if (!encoder && choice.hypothesis >= count && choice.hypothesis > 0) {
-    throw UsageError(
-        "hypothesis {} is asked for, but there {} {} (counted from 0); try --n-best {}",
-        choice.hypothesis, count == 1 ? "is" : "are", count, choice.hypothesis + 1);
+    throw UsageError("hypothesis {} is asked for, but there {} {} (counted from 0)",
+                     choice.hypothesis, count == 1 ? "is" : "are", count);
   }
   const AttentionMaps* found = find_maps(record, choice.kind, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;
@@ -117,7 +116,7 @@ std::string attention_overview_svg(const AttentionRecord& record, const MapChoic
       weights > most_overview_weights) {
     throw InputError(
         "{} has {} weights here; a picture of all heads holds at most {}: draw one "
-        "head (layer and head), or write --csv or --json",
+        "head (layer and head)",
         kind_name(choice.kind), weights, most_overview_weights);
   }
   return framed_picture(text_of(record, choice), "attn-overview",

@@ -77,7 +77,7 @@ Table legend(const HeadReport& report) {
        "back when one goes from a word to a partner and back by the head's weights; 0 to 1"},
       {"reads",
        "the same for the steps that read the words; a head marked \"reads\" looks at the partner "
-       "of the word before the one that it writes: --align read:LAYER:HEAD takes it so"},
+       "of the word before the one that it writes: read:LAYER:HEAD aligns by it so"},
   };
   if (report.gold_pairs > 0) {
     table.rows.push_back(
@@ -94,7 +94,7 @@ struct GoldRow {
   std::optional<float> read_error_rate;
 };
 
-/// Everything that --align can be given, against gold, the lowest error rate first.
+/// Everything that aligns, against gold, the lowest error rate first.
 Table gold_table(const HeadReport& report) {
   std::vector<GoldRow> scores;
   for (const ChoiceScore& choice : report.gold_choices) {
@@ -115,7 +115,7 @@ Table gold_table(const HeadReport& report) {
   table.title = fmt::format("word alignments against {} gold one{}", report.gold_pairs,
                             report.gold_pairs == 1 ? "" : "s");
   table.columns = {
-      {"--align"}, {"AER", true}, {"precision", true}, {"recall", true}, {"AER, read", true}};
+      {"aligned by"}, {"AER", true}, {"precision", true}, {"recall", true}, {"AER, read", true}};
   for (const GoldRow& choice : scores) {
     table.rows.push_back({choice.choice, number(choice.score.error_rate(), 3),
                           number(choice.score.precision(), 3), number(choice.score.recall(), 3),
@@ -177,7 +177,8 @@ Table closing(const HeadReport& report) {
 
 }  // namespace
 
-std::string render_head_report(const HeadReport& report, int width) {
+std::string render_head_report(const HeadReport& report, int width,
+                               const std::vector<std::string>& notes) {
   std::string text = fmt::format("heads of {} over {}\n\n", printable(report.model),
                                  plural(report.sentences, "sentence"));
   if (report.sentences == 0) return text + "No sentence held a word: there is nothing to read.\n";
@@ -189,6 +190,8 @@ std::string render_head_report(const HeadReport& report, int width) {
   std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
   if (report.gold_pairs > 0) tables.push_back(gold_table(report));
   tables.push_back(closing(report));
+  std::vector<std::string>& last = tables.back().notes;
+  last.insert(last.end(), notes.begin(), notes.end());
   return text + render_tables(tables, width);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "record/head_report.h"
 
@@ -9,6 +10,8 @@ namespace attn {
 
 /// A table a kind of attention, a row a head; the heads that align best are marked and named below,
 /// with what each column says. At most `width` columns where it can (at least 40).
-std::string render_head_report(const HeadReport& report, int width = 80);
+/// `notes` are said at the end.
+std::string render_head_report(const HeadReport& report, int width = 80,
+                               const std::vector<std::string>& notes = {});
 
 }  // namespace attn

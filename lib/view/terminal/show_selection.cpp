@@ -11,13 +11,13 @@ ShowItem parse_item(const std::string& argument) {
   const std::optional<AttentionKind> kind = parse_kind(parts[0]);
   if (!kind || parts.size() > 3) {
     throw UsageError(
-        "--show \"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
+        "\"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
         "decoder or cross, or the word all or none; try cross:0:1",
         fit_width(printable(argument), 60));
   }
   ShowItem item{*kind, std::nullopt, std::nullopt};
-  if (parts.size() > 1) item.layer = parse_index("--show", argument, parts[1], "layer");
-  if (parts.size() > 2) item.head = parse_index("--show", argument, parts[2], "head");
+  if (parts.size() > 1) item.layer = parse_index(argument, parts[1], "layer");
+  if (parts.size() > 2) item.head = parse_index(argument, parts[2], "head");
   return item;
 }
 
@@ -38,14 +38,14 @@ ShowSelection parse_show(const std::vector<std::string>& arguments) {
     }
   }
   if (none && (selection.all || !selection.items.empty())) {
-    throw UsageError("--show none: other maps are asked for, too; give none alone or leave it out");
+    throw UsageError("none: other maps are asked for, too; give none alone or leave it out");
   }
   return selection;
 }
 
 void check_show(const ShowSelection& selection, const ModelSummary& model) {
   for (const ShowItem& item : selection.items) {
-    check_head("--show " + to_string(item), item.layer, item.head, model.stack(item.kind));
+    check_head(to_string(item), item.layer, item.head, model.stack(item.kind));
   }
 }
 

@@ -1,4 +1,4 @@
-// --show: what is accepted, and the words of each refusal.
+// Which maps are shown: what is accepted, and the words of each refusal.
 #include <doctest/doctest.h>
 
 #include "check_error.h"
@@ -48,14 +48,14 @@ TEST_CASE("show: bad arguments") {
     const char* message;
   };
   const Bad table[] = {
-      {"empty", "", "--show \"\": expected KIND"},
-      {"unknown kind", "crosses", "--show \"crosses\": expected KIND, KIND:LAYER"},
-      {"capital letter", "Cross", "--show \"Cross\": expected"},
-      {"blank before", " cross", "--show \" cross\": expected"},
-      {"a layer of all", "all:0", "--show \"all:0\": expected"},
-      {"no kind", ":0", "--show \":0\": expected"},
-      {"four parts", "cross:0:1:2", "--show \"cross:0:1:2\": expected"},
-      {"empty layer", "cross:", "--show cross:: the layer is \"\"; expected a whole number from 0"},
+      {"empty", "", "\"\": expected KIND"},
+      {"unknown kind", "crosses", "\"crosses\": expected KIND, KIND:LAYER"},
+      {"capital letter", "Cross", "\"Cross\": expected"},
+      {"blank before", " cross", "\" cross\": expected"},
+      {"a layer of all", "all:0", "\"all:0\": expected"},
+      {"no kind", ":0", "\":0\": expected"},
+      {"four parts", "cross:0:1:2", "\"cross:0:1:2\": expected"},
+      {"empty layer", "cross:", "cross:: the layer is \"\"; expected a whole number from 0"},
       {"empty layer before a head", "cross::1", "the layer is \"\""},
       {"empty head", "cross:0:", "the head is \"\""},
       {"leading zero", "cross:01", "the layer is \"01\"; expected a whole number from 0"},
@@ -70,7 +70,7 @@ TEST_CASE("show: bad arguments") {
       {"word as head", "cross:0:last", "the head is \"last\""},
       {"beyond 31 bits", "cross:2147483648", "the layer is \"2147483648\""},
       {"beyond 64 bits", "cross:99999999999999999999", "the layer is \"99999999999999999999\""},
-      {"escape code", "\x1b[31m", "--show \"\\u{1b}[31m\": expected"},
+      {"escape code", "\x1b[31m", "\"\\u{1b}[31m\": expected"},
   };
   for (const Bad& bad : table) {
     SUBCASE(bad.name) {
@@ -80,8 +80,8 @@ TEST_CASE("show: bad arguments") {
 }
 
 TEST_CASE("show: none stands alone") {
-  check_error([] { parse_show({"none", "cross"}); }, ExitCode::usage, "--show none: other maps");
-  check_error([] { parse_show({"all", "none"}); }, ExitCode::usage, "--show none: other maps");
+  check_error([] { parse_show({"none", "cross"}); }, ExitCode::usage, "none: other maps");
+  check_error([] { parse_show({"all", "none"}); }, ExitCode::usage, "none: other maps");
 }
 
 ModelSummary model_of(int encoder_layers, int decoder_layers, int encoder_heads,
@@ -108,16 +108,16 @@ TEST_CASE("show: layers and heads that the model lacks") {
   };
   const Bad table[] = {
       {"encoder:2",
-       "--show encoder:2: layer 2 is asked for, but the model's encoder has layers 0 "
+       "encoder:2: layer 2 is asked for, but the model's encoder has layers 0 "
        "to 1"},
       {"decoder:3",
-       "--show decoder:3: layer 3 is asked for, but the model's decoder has layers 0 "
+       "decoder:3: layer 3 is asked for, but the model's decoder has layers 0 "
        "to 2"},
       {"cross:3:0",
-       "--show cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 "
+       "cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 "
        "to 2"},
       {"encoder:0:4",
-       "--show encoder:0:4: head 4 is asked for, but the model's encoder has heads "
+       "encoder:0:4: head 4 is asked for, but the model's encoder has heads "
        "0 to 3 in each layer"},
       {"cross:0:1", "head 1 is asked for, but the model's decoder has only head 0 in each layer"},
       {"cross:2147483647", "layer 2147483647 is asked for"},

@@ -1,10 +1,9 @@
-// evaluate --head-importance: which heads the references miss most.
+// Pairs of sentences for evaluate --head-importance.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "base/json.h"
 #include "model_source.h"
 #include "translate/head_importance.h"
 
@@ -15,11 +14,5 @@ namespace attn {
 std::vector<ScoredPair> scored_pairs(const ReadyModel& model,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target);
-
-/// A table, the head that is missed most first.
-std::string importance_text(const ImportanceReport& report, std::size_t pairs, int width);
-
-/// Every number unrounded.
-Json importance_json(const ImportanceReport& report, std::size_t pairs);
 
 }  // namespace attn

@@ -1,0 +1,30 @@
+// A model that translates whole files, for `evaluate`.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model_source.h"
+#include "record/score_report.h"
+#include "translate/translator.h"
+
+namespace attn {
+
+class FileTranslator {
+ public:
+  /// Loads or makes the model and notes what there is to note.
+  FileTranslator(const ModelOptions& model, DecodeOptions decode, std::size_t batch);
+
+  /// One translation a line, as `translate` writes it; says what it cost in `run`.
+  std::vector<std::string> translate(const std::vector<std::string>& sources, TranslationRun& run);
+
+ private:
+  std::vector<std::string> search(std::vector<PreparedSentence> sentences, TranslationRun& run);
+
+  std::size_t batch_;
+  ReadyModel model_;
+  std::unique_ptr<Translator> translator_;
+};
+
+}  // namespace attn

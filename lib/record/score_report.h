@@ -1,0 +1,57 @@
+// What `evaluate` found: plain data for the views.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace attn {
+
+/// BLEU of a corpus, as metrics/bleu.h counts it.
+struct BleuReport {
+  double score = 0;                    ///< 0 to 100
+  std::string signature;               ///< how it was counted
+  std::vector<double> precisions;      ///< 0 to 100, of 1- to 4-grams
+  std::vector<std::uint64_t> correct;  ///< n-grams, likewise
+  std::vector<std::uint64_t> total;
+  double brevity_penalty = 0;
+  std::uint64_t hypothesis_length = 0;  ///< tokens
+  std::uint64_t reference_length = 0;
+  double length_ratio = 0;
+};
+
+/// chrF2 of a corpus, as metrics/chrf.h counts it.
+struct ChrfReport {
+  double score = 0;       ///< 0 to 100
+  std::string signature;  ///< how it was counted
+  double precision = 0;   ///< 0 to 1
+  double recall = 0;
+};
+
+/// How the hypotheses were made, where a model made them.
+struct TranslationRun {
+  std::string model;
+  std::optional<std::uint64_t> seed;  ///< of random weights
+  int beams = 1;
+  float length_penalty = 1;
+  std::string early_stopping;     ///< "false", "true" or "never"
+  std::optional<int> max_length;  ///< produced tokens; nothing: the model's own limit
+  std::size_t tokens = 0;         ///< produced, end symbols included
+  double seconds = 0;             ///< searching and tokenizing, without loading the model
+
+  double tokens_per_second() const {
+    return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
+  }
+};
+
+struct ScoreReport {
+  std::string source, hypotheses, target;  ///< files as named by the user; absent ones are empty
+  std::size_t sentences = 0;
+  BleuReport bleu;
+  ChrfReport chrf;
+  std::optional<TranslationRun> run;
+};
+
+}  // namespace attn

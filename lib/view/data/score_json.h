@@ -1,0 +1,12 @@
+// The scores of a test set as JSON (docs/json.md).
+#pragma once
+
+#include "base/json.h"
+#include "record/score_report.h"
+
+namespace attn {
+
+/// One object with every number unrounded.
+Json score_json(const ScoreReport& report);
+
+}  // namespace attn

@@ -1,0 +1,72 @@
+// Libraries know no options: what they refuse is named by the option that asked for it.
+#include <doctest/doctest.h>
+
+#include "model_files.h"
+#include "run_program.h"
+
+namespace attn::test {
+namespace {
+
+TEST_CASE("what a library refuses is said with the option's name, whole") {
+  struct Refused {
+    std::vector<std::string> arguments;
+    const char* line;
+    int code = 2;
+  };
+  const Refused table[] = {
+      {{"translate", "x", "--show", "crosses"},
+       "--show \"crosses\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
+       "decoder or cross, or the word all or none; try cross:0:1"},
+      {{"translate", "x", "--show", "cross:01"},
+       "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
+      {{"translate", "x", "--show", "cross:9"},
+       "--show cross:9: layer 9 is asked for, but the model's decoder has layers 0 to 1"},
+      {{"translate", "x", "--show", "none", "--show", "cross"},
+       "--show none: other maps are asked for, too; give none alone or leave it out"},
+      {{"translate", "x", "--align", "encoder:0:1"},
+       "--align encoder:0:1: only cross-attention links source and target words; try cross:0:1 or "
+       "best"},
+      {{"translate", "x", "--align", "cross:0:9"},
+       "--align cross:0:9: head 9 is asked for, but the model's decoder has heads 0 to 1 in each "
+       "layer"},
+      {{"translate", "x", "--without", "cross:x"},
+       "--without cross:x: the layer is \"x\"; expected a whole number from 0, as in cross:0:1"},
+      {{"translate", "x", "--without", "both:1"},
+       "--without both:1: \"both\" is no kind; expected encoder, decoder or cross"},
+      {{"translate", "x", "--force", "cross:7:0:0=0"},
+       "--force cross:7:0:0=0: layer 7 is asked for, but the model's decoder has layers 0 to 1"},
+      {{"translate", "x", "--force", "cross:0:0"},
+       "--force cross:0:0: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4"},
+      {{"translate", "x", "--set", "24"},
+       "--set \"24\": expected section.key=value, such as model.d_model=24"},
+      {{"explain", "x", "--layer", "2"},
+       "--layer 2: layer 2 is asked for, but the model's decoder has layers 0 to 1"},
+      {{"explain", "x", "--head", "2"},
+       "--head 2: head 2 is asked for, but the model's decoder has heads 0 to 1 in each layer"},
+      {{"explain", "home", "--kind", "encoder", "--query", "9"},
+       "query 9 is asked for, but there are queries 0 to 1 here (one a source token)"},
+      {{"explain", "The group went home", "--meaning", "home"},
+       "“home” occurs once in what was given, as whole word in this spelling; give a sentence (or "
+       "several) where it occurs at least twice",
+       3},
+      {{"inspect", "--heads", "5"},
+       "--heads: d_model 12 is not divisible by encoder_attention_heads 5; use 1, 2, 3, 4, 6 or 12",
+       3},
+  };
+  for (const Refused& refused : table) {
+    std::vector<std::string> arguments = refused.arguments;
+    arguments.insert(arguments.end(), {"--config", demo_config()});
+    const Result result = run_program({.args = arguments});
+    CHECK(result.err == std::string("attn-demo: ") + refused.line + "\n");
+    CHECK(result.code == refused.code);
+    CHECK(result.out.empty());
+  }
+  const Result preset = run_program({.args = {"inspect", "--preset", "bert"}});
+  CHECK(preset.err ==
+        "attn-demo: unknown preset \"bert\"; the nearest is \"bert-base\" (attn-demo inspect "
+        "--presets lists all)\n");
+  CHECK(preset.code == 3);
+}
+
+}  // namespace
+}  // namespace attn::test
