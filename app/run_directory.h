@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "train/checkpoint.h"
+#include "train/run_lock.h"
 
 namespace attn {
 

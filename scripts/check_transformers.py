@@ -9,7 +9,7 @@
 (b) Each CONFIG goes through `attn-demo init`; transformers loads what comes out. The same is
     compared, then the ids and the cross-attention of CTranslate2's converted model.
 
-Tolerances are DESIGN.md's: with e the distance of PyTorch's float32 from its own float64 on that
+Tolerances are those of tests/golden: with e the distance of PyTorch's float32 from its own float64 on that
 sentence, max(1e-5, 3e) for attention and max(1e-4, 3e) for log-probabilities and scores. Different
 ids are excused only where a float64 search finds two competing scores within 1e-5: a tie.
 CTranslate2 is compared without a forced end and with early_stopping true, which is its stopping

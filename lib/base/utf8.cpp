@@ -1,38 +1,17 @@
 #include "base/utf8.h"
 
 #include <fmt/format.h>
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
 
 #include <algorithm>
-#include <iterator>
-
-#include "base/unicode_width.h"
+#include <cstdint>
 
 namespace attn {
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
-
-/// The allowed range of the second byte and the length of a sequence, by its first byte
-/// (Unicode, table 3-7: this is where overlong forms and surrogates fall out).
-struct Lead {
-  std::size_t length = 0;  ///< 0 where no sequence begins with this byte
-  unsigned char low = 0x80;
-  unsigned char high = 0xBF;
-};
-
-Lead lead_of(unsigned char byte) {
-  if (byte < 0x80) return {1, 0, 0};
-  if (byte < 0xC2) return {};
-  if (byte < 0xE0) return {2};
-  if (byte == 0xE0) return {3, 0xA0};
-  if (byte == 0xED) return {3, 0x80, 0x9F};
-  if (byte < 0xF0) return {3};
-  if (byte == 0xF0) return {4, 0x90};
-  if (byte < 0xF4) return {4};
-  if (byte == 0xF4) return {4, 0x80, 0x8F};
-  return {};
-}
 
 bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c <= 0x9F);
@@ -44,17 +23,24 @@ bool is_layout_control(char32_t c) {
          (c >= 0x2066 && c <= 0x2069) || c == 0xFEFF;
 }
 
-template <std::size_t N>
-bool in_ranges(const CodeRange (&ranges)[N], char32_t c) {
-  const auto* found = std::upper_bound(std::begin(ranges), std::end(ranges), c,
-                                       [](char32_t v, const CodeRange& r) { return v < r.first; });
-  return found != std::begin(ranges) && c <= std::prev(found)->last;
-}
-
+/// Columns of a printable character: none for what combines with the one before it, for formats
+/// that are not drawn and for Hangul vowels and finals; two for the East Asian widths W and F,
+/// which hold the emoji, and for both planes of ideographs, assigned or not.
 int width_of(char32_t c) {
   if (c < 0x300) return 1;
-  if (in_ranges(kZeroWidth, c)) return 0;
-  return in_ranges(kWide, c) ? 2 : 1;
+  if (c >= 0x1160 && c <= 0x11FF) return 0;
+  if (c >= 0x20000 && c <= 0x3FFFD) return 2;
+  const auto point = static_cast<UChar32>(c);
+  const std::uint32_t category = U_GET_GC_MASK(point);
+  if ((category & U_GC_CN_MASK) != 0) return 1;
+  if ((category & (U_GC_MN_MASK | U_GC_ME_MASK)) != 0) return 0;
+  // Arabic and Kaithi number signs are formats, and are drawn.
+  if ((category & U_GC_CF_MASK) != 0 &&
+      !u_hasBinaryProperty(point, UCHAR_PREPENDED_CONCATENATION_MARK)) {
+    return 0;
+  }
+  const int width = u_getIntPropertyValue(point, UCHAR_EAST_ASIAN_WIDTH);
+  return width == U_EA_WIDE || width == U_EA_FULLWIDTH ? 2 : 1;
 }
 
 /// Bytes of `text` that fill at most `columns`, with the marks that combine with the last one.
@@ -72,37 +58,29 @@ std::size_t prefix_length(std::string_view text, int columns) {
 
 }  // namespace
 
+// ICU's macros convert between signs and sizes as they like.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+
 CodePoint decode_code_point(std::string_view bytes) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
-  const Lead lead = lead_of(byte(0));
-  if (lead.length == 1) return {byte(0), 1, true};
-  constexpr CodePoint kInvalid{0xFFFD, 1, false};
-  if (lead.length == 0) return kInvalid;
-  char32_t value = byte(0) & (0x7Fu >> lead.length);
-  for (std::size_t i = 1; i < lead.length; ++i) {
-    const unsigned char low = i == 1 ? lead.low : 0x80;
-    const unsigned char high = i == 1 ? lead.high : 0xBF;
-    if (i >= bytes.size() || byte(i) < low || byte(i) > high) return {0xFFFD, i, false};
-    value = (value << 6) | (byte(i) & 0x3Fu);
-  }
-  return {value, lead.length, true};
+  const auto size = static_cast<std::int32_t>(std::min<std::size_t>(bytes.size(), U8_MAX_LENGTH));
+  std::int32_t length = 0;
+  UChar32 value = 0;
+  U8_NEXT(bytes.data(), length, size, value);
+  const auto taken = static_cast<std::size_t>(length);
+  if (value < 0) return {0xFFFD, taken, false};
+  return {static_cast<char32_t>(value), taken, true};
 }
 
 void append_code_point(std::string& out, char32_t value) {
-  const auto put = [&out](char32_t byte) { out += static_cast<char>(byte); };
-  if (value < 0x80) return put(value);
-  if (value < 0x800) {
-    put(0xC0 | (value >> 6));
-  } else if (value < 0x10000) {
-    put(0xE0 | (value >> 12));
-    put(0x80 | ((value >> 6) & 0x3F));
-  } else {
-    put(0xF0 | (value >> 18));
-    put(0x80 | ((value >> 12) & 0x3F));
-    put(0x80 | ((value >> 6) & 0x3F));
-  }
-  put(0x80 | (value & 0x3F));
+  char bytes[U8_MAX_LENGTH];
+  std::size_t length = 0;
+  U8_APPEND_UNSAFE(bytes, length, value);
+  out.append(bytes, length);
 }
+
+#pragma GCC diagnostic pop
 
 CleanedText clean_text(std::string_view bytes) {
   CleanedText cleaned;

@@ -1,5 +1,5 @@
 // The inner loops, compiled once for each instruction set; the running CPU picks a table at start.
-//
+// (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp)
 // Every table computes each number with the same operations in the same order: sums over a row run
 // in sixteen lanes that are added in one fixed tree, products accumulate over `in` from first to
 // last with fused multiply-adds. AVX2 and AVX-512 therefore agree bit by bit, and so does a row

@@ -1,4 +1,4 @@
-// The shape of a model: MarianConfig's keys, what they may hold, and what follows from them.
+// The shape of a model: MarianConfig's keys, what follows from them; model_config_read.cpp reads.
 #pragma once
 
 #include <cstdint>

@@ -51,20 +51,4 @@ std::optional<CheckpointInfo> newest_checkpoint(const std::string& folder,
 /// whole (then what was filled is not to be used).
 void read_arrays(const CheckpointInfo& checkpoint, const std::vector<CheckpointArray>& arrays);
 
-/// Holds DIR/lock (flock) while a run writes into DIR, which exists. SystemError where another run
-/// has it. The file stays; only who holds the lock may remove it, and who opened it before then
-/// locks the new one.
-class RunLock {
- public:
-  explicit RunLock(const std::string& directory);
-  ~RunLock();
-  RunLock(const RunLock&) = delete;
-  RunLock& operator=(const RunLock&) = delete;
-
- private:
-  void lock(const std::string& directory, const std::string& path);
-
-  int descriptor_ = -1;
-};
-
 }  // namespace attn

@@ -6,7 +6,8 @@
 
 #include "train/run_state.h"
 #include "train/train_log.h"
-#include "train/trainer.h"
+#include "train/training_listener.h"
+#include "train/validation.h"
 
 namespace attn {
 

@@ -1,3 +1,5 @@
+#include "train/run_lock.h"
+
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -9,7 +11,6 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "train/checkpoint.h"
 
 namespace attn {
 namespace {

@@ -1,4 +1,4 @@
-// What greedy and beam search share: the rows of a step and the decoder that runs them.
+// What greedy_search.cpp and beam_search.cpp share: the rows of a step and their decoder.
 #pragma once
 
 #include <span>

@@ -99,6 +99,8 @@ TEST_CASE("display_width counts columns") {
   CHECK(display_width("עברית") == 5);
   CHECK(display_width("\U00020000") == 2);
   CHECK(display_width("\u0378") == 1);  // unassigned
+  CHECK(display_width("\u0600") == 1);  // a format that is drawn
+  CHECK(display_width("\u1160") == 0);  // a Hangul vowel
 }
 
 TEST_CASE("fit_width cuts at characters and says so") {

@@ -11,7 +11,7 @@
 
 namespace attn::test {
 
-/// Exit codes by the names of their causes (DESIGN.md).
+/// Exit codes by the names of their causes (README.md).
 enum Code { kDone = 0, kUsage = 2, kInput = 3, kSystem = 4, kMemory = 5 };
 
 /// In `args`, {dir} stands for the case's own directory, {demo} for configs/demo.json and

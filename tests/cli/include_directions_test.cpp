@@ -97,3 +97,26 @@ TEST_CASE("what a room may not include is found") {
   CHECK(fault("base/a.cpp", "b.h") == "base/a.cpp includes b.h");
   CHECK(fault("base/a.cpp", "console.h") == "base/a.cpp includes console.h");
 }
+
+TEST_CASE("headers own their sources") {
+  const fs::path lib = fs::path(ATTN_SOURCE_DIR) / "lib";
+  std::size_t seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(lib)) {
+    if (entry.path().extension() != ".cpp") continue;
+    ++seen;
+    fs::path header = entry.path();
+    if (fs::exists(header.replace_extension(".h"))) continue;
+    // Else a header beside it says that the source is its own.
+    bool named = false;
+    for (const auto& other : fs::directory_iterator(entry.path().parent_path())) {
+      if (other.path().extension() != ".h") continue;
+      std::ifstream file(other.path());
+      for (std::string line; std::getline(file, line);) {
+        named = named || line.find(entry.path().filename().string()) != std::string::npos;
+      }
+    }
+    CHECK_MESSAGE(named, fs::relative(entry.path(), lib).string(),
+                  " has no header of its name, and no header beside it names it");
+  }
+  CHECK(seen > 100);
+}

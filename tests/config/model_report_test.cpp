@@ -6,26 +6,16 @@
 #include <numeric>
 
 #include "check_error.h"
+#include "inspected_model.h"
 
 using attn::CostReport;
 using attn::CostRow;
 using attn::ExitCode;
 using attn::ModelConfig;
 using attn::test::check_error;
+using attn::test::inspected_model;
 
 namespace {
-
-ModelConfig demo() {
-  ModelConfig config;
-  config.d_model = 12;
-  config.encoder_layers = 2;
-  config.encoder_heads = config.decoder_heads = 2;
-  config.encoder_ffn_dim = 48;
-  config.decoder_ffn_dim = 24;
-  config.vocab_size = config.decoder_vocab_size = 41;
-  config.pad_token_id = config.decoder_start_token_id = 40;
-  return config;
-}
 
 std::uint64_t amount(const std::vector<CostRow>& rows, const std::string& key) {
   const auto row = std::find_if(rows.begin(), rows.end(),
@@ -38,7 +28,7 @@ std::uint64_t amount(const std::vector<CostRow>& rows, const std::string& key) {
 
 TEST_CASE("the modules add up to the counted parameters, whatever the options") {
   for (int bits = 0; bits < 32; ++bits) {
-    ModelConfig config = demo();
+    ModelConfig config = inspected_model();
     config.share_embeddings = (bits & 1) != 0;
     config.tie_word_embeddings = (bits & 2) != 0;
     config.static_positions = (bits & 4) != 0;
@@ -53,7 +43,7 @@ TEST_CASE("the modules add up to the counted parameters, whatever the options") 
 }
 
 TEST_CASE("shapes of modules are those of the weights file") {
-  const auto blocks = attn::list_modules(demo());
+  const auto blocks = attn::list_modules(inspected_model());
   CHECK(blocks[1].name == "model.encoder.layers");
   CHECK(blocks[1].repeat == 2);
   const auto& fc1 = blocks[1].modules[5];
@@ -67,7 +57,7 @@ TEST_CASE("shapes of modules are those of the weights file") {
 }
 
 TEST_CASE("multiply-adds and memory for S 7 and L 5 by hand") {
-  const CostReport report = attn::cost_report(demo(), 7, 5);
+  const CostReport report = attn::cost_report(inspected_model(), 7, 5);
   const auto& work = report.multiply_adds;
   CHECK(amount(work, "encoder_self_projections") == 2 * 4 * 7 * 144);
   CHECK(amount(work, "encoder_self_scores_and_sum") == 2 * 2 * 49 * 12);
@@ -92,14 +82,14 @@ TEST_CASE("multiply-adds and memory for S 7 and L 5 by hand") {
 }
 
 TEST_CASE("costs beyond 64 bits are refused") {
-  ModelConfig config = demo();
+  ModelConfig config = inspected_model();
   config.d_model = 65536;
   check_error([&] { attn::cost_report(config, 1'000'000'000, 1); }, ExitCode::input,
               "leaves 64 bits; use a shorter length");
 }
 
 TEST_CASE("growth: both terms cross at 2·d_model") {
-  const attn::GrowthReport report = attn::growth_of(demo(), {64, 24, 16, 24});
+  const attn::GrowthReport report = attn::growth_of(inspected_model(), {64, 24, 16, 24});
   REQUIRE(report.rows.size() == 3);  // ascending, each once
   CHECK(report.crossing_length == 24);
   CHECK(report.rows[0].length == 16);
@@ -114,18 +104,18 @@ TEST_CASE("growth: both terms cross at 2·d_model") {
 }
 
 TEST_CASE("heads change head_dim and maps, not parameters") {
-  const auto rows = attn::heads_report(demo(), {2, 3, 4, 6}, 10, "--heads");
+  const auto rows = attn::heads_report(inspected_model(), {2, 3, 4, 6}, 10, "--heads");
   REQUIRE(rows.size() == 4);
   const int head_dims[] = {6, 4, 3, 2};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     CHECK(rows[i].head_dim == head_dims[i]);
     CHECK(rows[i].layer_parameters == 624);
-    CHECK(rows[i].parameters == attn::count_parameters(demo()));
+    CHECK(rows[i].parameters == attn::count_parameters(inspected_model()));
     CHECK(rows[i].map_bytes == 4U * static_cast<unsigned>(rows[i].heads) * 100U);
   }
   check_error(
       [] {
-        attn::heads_report(demo(), {2, 5}, 10, "--heads");
+        attn::heads_report(inspected_model(), {2, 5}, 10, "--heads");
       },
       ExitCode::input,
       "--heads: d_model 12 is not divisible by encoder_attention_heads 5; use 1, 2, 3, 4, "

@@ -31,7 +31,7 @@ from specs import SEEDS, SPECS
 MODELS = Path(__file__).resolve().parent / "models"
 SOURCE_LENGTHS = (1, 3, 6, 12)
 TARGET_LENGTHS = (5, 1, 8, 4)
-NEAR_TIE = 1e-5  # DESIGN.md: closer scores may come out either way
+NEAR_TIE = 1e-5  # closer scores may come out either way
 SAFE_MARGIN = 5e-5  # what a seed must leave
 
 

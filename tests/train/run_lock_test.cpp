@@ -6,7 +6,7 @@
 
 #include "check_error.h"
 #include "temporary_directory.h"
-#include "train/checkpoint.h"
+#include "train/run_lock.h"
 
 namespace attn {
 namespace {

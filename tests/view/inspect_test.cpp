@@ -2,6 +2,7 @@
 // was asked for.
 #include <doctest/doctest.h>
 
+#include "inspected_model.h"
 #include "view/data/inspect_json.h"
 #include "view/terminal/inspect_tables.h"
 #include "view/terminal/table_text.h"
@@ -9,17 +10,7 @@
 namespace attn {
 namespace {
 
-ModelConfig inspected_model() {
-  ModelConfig config;
-  config.d_model = 12;
-  config.encoder_layers = 2;
-  config.encoder_heads = config.decoder_heads = 2;
-  config.encoder_ffn_dim = 48;
-  config.decoder_ffn_dim = 24;
-  config.vocab_size = config.decoder_vocab_size = 41;
-  config.pad_token_id = config.decoder_start_token_id = 40;
-  return config;
-}
+using test::inspected_model;
 
 TEST_CASE("numbers get thousands separators") {
   CHECK(with_separators(0) == "0");

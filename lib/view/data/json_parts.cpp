@@ -1,9 +1,10 @@
 #include "view/data/json_parts.h"
 
-#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+
+#include "base/base64.h"
 
 namespace attn {
 namespace {
@@ -31,9 +32,7 @@ void append_floats(std::string& out, std::span<const float> values) {
   append_list(out, values, [](std::string& to, float value) { append_number(to, value); });
 }
 
-void append_base64(std::string& out, std::span<const float> values) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+void append_float_bytes(std::string& out, std::span<const float> values) {
   std::string bytes;
   bytes.reserve(values.size() * sizeof(float));
   for (const float value : values) {
@@ -41,16 +40,7 @@ void append_base64(std::string& out, std::span<const float> values) {
     for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xffU);
   }
   out += '"';
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    std::uint32_t group = 0;
-    const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
-    for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
-    }
-    for (std::size_t k = 0; k < 4; ++k) {
-      out += k <= count ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
-    }
-  }
+  append_base64(out, bytes);
   out += '"';
 }
 

@@ -36,7 +36,7 @@ void append_strings(std::string& out, std::span<const std::string> values);
 void append_floats(std::string& out, std::span<const float> values);
 
 /// A JSON string: base64 (RFC 4648) of the floats' bytes, little-endian.
-void append_base64(std::string& out, std::span<const float> values);
+void append_float_bytes(std::string& out, std::span<const float> values);
 
 /// "tokens":[…],"ids":[…]
 void append_tokens(std::string& out, const TokenSequence& sequence);

@@ -32,11 +32,11 @@ void append_maps(std::string& out, const AttentionMaps& maps) {
 /// {"query":"…","key":"…","value":"…"}
 void append_vectors(std::string& out, const AttentionVectors& vectors) {
   out += "{\"query\":";
-  append_base64(out, vectors.query.values);
+  append_float_bytes(out, vectors.query.values);
   out += ",\"key\":";
-  append_base64(out, vectors.key.values);
+  append_float_bytes(out, vectors.key.values);
   out += ",\"value\":";
-  append_base64(out, vectors.value.values);
+  append_float_bytes(out, vectors.value.values);
   out += '}';
 }
 

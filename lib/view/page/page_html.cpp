@@ -2,38 +2,27 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 
+#include "base/base64.h"
 #include "base/sha256.h"
 #include "view/page/page_sources.h"
 
 namespace attn {
 namespace {
 
-int hex_digit(char digit) {
-  return digit <= '9' ? digit - '0' : digit - 'a' + 10;
-}
-
 /// The digest as a content security policy names it: "sha256-" and base64.
 std::string policy_hash(std::string_view bytes) {
-  constexpr std::string_view letters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::string hex = sha256_hex(bytes);
-  std::string out = "sha256-";
-  std::uint32_t bits = 0;
-  int count = 0;  // of bits that wait
-  for (const char digit : hex) {
-    bits = (bits << 4) | static_cast<std::uint32_t>(hex_digit(digit));
-    count += 4;
-    if (count < 6) continue;
-    count -= 6;
-    out += letters[(bits >> count) & 63u];
+  std::string digest;
+  for (std::size_t at = 0; at < hex.size(); at += 2) {
+    digest += static_cast<char>(std::stoi(hex.substr(at, 2), nullptr, 16));
   }
-  // 256 bits are 42 letters and 4 bits, which two zero bits and one "=" fill up.
-  out += letters[(bits << (6 - count)) & 63u];
-  return out + '=';
+  std::string out = "sha256-";
+  append_base64(out, digest);
+  return out;
 }
 
 /// JSON that may stand inside a script element: no "<", and no line separator of JavaScript.

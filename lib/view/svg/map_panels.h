@@ -1,4 +1,4 @@
-// The parts of a picture of attention: all heads small, one head large, the colour scale.
+// A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), scale_panel.cpp.
 #pragma once
 
 #include "view/map_view.h"

@@ -22,7 +22,7 @@ std::string both(int encoder, int decoder) {
   return encoder == decoder ? number(encoder) : number(encoder) + " + " + number(decoder);
 }
 
-std::string plural(int n, const std::string& word) {
+std::string counted(int n, const std::string& word) {
   return number(n) + " " + word + (n == 1 ? "" : "s");
 }
 
@@ -98,7 +98,7 @@ Table modules_table(const ModelConfig& config) {
     const bool layers = block.name.ends_with("layers");
     const std::string size = with_separators(block.parameters_of_one());
     const std::string name =
-        layers ? fmt::format("{}, {}", block.name, plural(block.repeat, "layer")) : block.name;
+        layers ? fmt::format("{}, {}", block.name, counted(block.repeat, "layer")) : block.name;
     table.rows.push_back({name, layers ? fmt::format("{} × {}", block.repeat, size) : "",
                           with_separators(block.parameters())});
     for (const ModuleRow& module : block.modules) {
@@ -265,7 +265,7 @@ std::vector<Table> preset_tables(const Preset& preset, const InspectOptions& opt
       fmt::format("One attention layer of {}, N = {}", preset.title, number(options.source_length));
   const PresetRow row = preset_row(preset, options.source_length);
   table.notes = {fmt::format("{}, feed-forward width {}; {} biases in one attention layer. {}.",
-                             plural(preset.layers, "layer"), number(preset.ffn_dim),
+                             counted(preset.layers, "layer"), number(preset.ffn_dim),
                              row.biases == 0 ? "no" : with_separators(row.biases), preset.note)};
   return {table, growth_table_of(preset, options.lengths)};
 }
