@@ -10,6 +10,7 @@
 #include "config/experiment.h"
 #include "console.h"
 #include "experiment_tokenizer.h"
+#include "model_source.h"
 #include "new_directory.h"
 #include "text/tokenizer_trainer.h"
 

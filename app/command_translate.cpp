@@ -13,6 +13,7 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
+#include "view/data/head_report_json.h"
 #include "view/data/word_alignment.h"
 #include "view/terminal/head_report_text.h"
 #include "view/terminal/map_text.h"
@@ -178,11 +179,8 @@ class TranslateCommand {
   }
 
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {
-    try {
-      return translator_->what_if(before, after, changes_, detail_);
-    } catch (const UsageError& error) {
-      throw UsageError("--force {}", error.what());
-    }
+    return for_option("--force",
+                      [&] { return translator_->what_if(before, after, changes_, detail_); });
   }
 
   PreparedSentence prepare_swapped(const std::string& sentence) {

@@ -111,7 +111,7 @@ void check_cells(const AttentionRecord& record, const MapChoice& choice, double 
 
 /// The colours of the small maps, in the middle of each cell.
 void check_overview(const AttentionRecord& record, double scale) {
-  const std::string svg = attention_overview_svg(record);
+  const std::string svg = attention_svg(record);
   const Document document(svg);
   const Pixels pixels(svg_to_png(svg, scale));
   const AttentionMaps& maps = record.hypotheses[0].cross;
@@ -152,7 +152,6 @@ TEST_CASE("png: no text is clipped, whatever it is") {
   for (const AttentionKind kind :
        {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
     check_margin(Pixels(svg_to_png(attention_svg(record, {kind}), 1)), 12);
-    check_margin(Pixels(svg_to_png(attention_overview_svg(record, {kind}), 1)), 12);
   }
   record.search = SearchTree{2, 1, {}};
   for (int i = 0; i < 4; ++i) {
@@ -167,7 +166,7 @@ TEST_CASE("png: no text is clipped, whatever it is") {
 }
 
 TEST_CASE("png: real letters are drawn") {
-  const std::string svg = attention_map_svg(demo_record());
+  const std::string svg = attention_svg(demo_record());
   const Pixels pixels(svg_to_png(svg, 1));
   int ink = 0;  // of the title
   for (int y = 20; y < 48; ++y) {

@@ -109,25 +109,4 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   return framed_picture(text_of(record, choice), "attn-heads", panels, scale_panel(chosen.subject));
 }
 
-std::string attention_overview_svg(const AttentionRecord& record, const MapChoice& choice) {
-  const Chosen chosen = chosen_from(record, choice);
-  if (!chosen.drawable) return empty_picture(record, choice);
-  if (const std::size_t weights = chosen.subject.maps.weights.size();
-      weights > most_overview_weights) {
-    throw InputError(
-        "{} has {} weights here; a picture of all heads holds at most {}: draw one "
-        "head (layer and head)",
-        kind_name(choice.kind), weights, most_overview_weights);
-  }
-  return framed_picture(text_of(record, choice), "attn-overview",
-                        {overview_panel(chosen.subject, nullptr)}, scale_panel(chosen.subject));
-}
-
-std::string attention_map_svg(const AttentionRecord& record, const MapChoice& choice) {
-  const Chosen chosen = chosen_from(record, choice);
-  if (!chosen.drawable) return empty_picture(record, choice);
-  return framed_picture(text_of(record, choice), "attn-head",
-                        {head_panel(chosen.subject, chosen.place)}, scale_panel(chosen.subject));
-}
-
 }  // namespace attn

@@ -21,16 +21,10 @@ struct MapChoice {
   std::optional<int> head = std::nullopt;   ///< absent: 0
 };
 
-/// All of these throw UsageError where the record has no such hypothesis, layer or head. A record
-/// without any token gives a picture that says so.
-
-/// The picture that tells the story: every head of the kind small, and one of them large.
+/// The picture that tells the story: every head of the kind small, a row a layer and a column a
+/// head, and one of them large, with tokens on both axes and a number in each cell where it fits.
+/// A record without any token gives a picture that says so. UsageError where the record has no such
+/// hypothesis, layer or head.
 std::string attention_svg(const AttentionRecord& record, const MapChoice& choice = {});
-
-/// Every head of the kind, a row a layer and a column a head.
-std::string attention_overview_svg(const AttentionRecord& record, const MapChoice& choice = {});
-
-/// One head: tokens on both axes, a number in each cell where it fits.
-std::string attention_map_svg(const AttentionRecord& record, const MapChoice& choice = {});
 
 }  // namespace attn

@@ -115,7 +115,7 @@ Table gold_table(const HeadReport& report) {
   table.title = fmt::format("word alignments against {} gold one{}", report.gold_pairs,
                             report.gold_pairs == 1 ? "" : "s");
   table.columns = {
-      {"aligned by"}, {"AER", true}, {"precision", true}, {"recall", true}, {"AER, read", true}};
+      {"from"}, {"AER", true}, {"precision", true}, {"recall", true}, {"AER, read", true}};
   for (const GoldRow& choice : scores) {
     table.rows.push_back({choice.choice, number(choice.score.error_rate(), 3),
                           number(choice.score.precision(), 3), number(choice.score.recall(), 3),
