@@ -4,5 +4,3 @@ target_compile_options(attn_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
   -Wformat=2 -Wno-restrict  # GCC 12 warns of "a" + std::string, bug 105329
   $<$<BOOL:${ATTN_WERROR}>:-Werror>)
-# x*y+z stays two roundings wherever the compiler is free to choose; kernels that want FMA ask for it.
-target_compile_options(attn_warnings INTERFACE -ffp-contract=off)
