@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "commands.h"
+#include "compute/matmul.h"
 #include "config/experiment.h"
 #include "console.h"
 #include "stop_signal.h"
@@ -72,6 +73,9 @@ int run_command(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return fail(ExitCode::usage, std::string(error.what()) + "; attn-demo --help shows the usage");
   }
+  // What the environment asks for is refused before anything is read.
+  attn::kernels();
+  attn::default_backend();
   run();
   attn::output().flush();
   return 0;

@@ -1,5 +1,6 @@
-// The inner loops, compiled once for each instruction set; the running CPU picks a table at start.
-// (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp)
+// The inner loops, compiled once for each instruction set; kernels.cpp picks the running CPU's
+// table. (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp)
+//
 // Every table computes each number with the same operations in the same order: sums over a row run
 // in sixteen lanes that are added in one fixed tree, products accumulate over `in` from first to
 // last with fused multiply-adds. AVX2 and AVX-512 therefore agree bit by bit, and so does a row
@@ -132,7 +133,7 @@ struct Kernels {
 };
 
 /// The table of the running CPU. ATTN_DEMO_CPU=portable, avx2 or avx512 in the environment asks for
-/// a lower one (tests run under each); a higher one than the CPU has is ignored.
+/// one (tests run under each); UsageError where that is none of them, or more than this CPU has.
 const Kernels& kernels();
 
 /// The tables themselves, for tests and benchmarks; null where this CPU cannot run them.

@@ -2,7 +2,16 @@
 #include <immintrin.h>
 
 #include "compute/dropout_hash.h"
-#include "compute/kernels.h"
+#include "compute/kernels_table.h"
+
+// From here to the table every function is compiled for these CPUs, and each is this file's own.
+// What the headers above define, which other files share, is not.
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,fma")
+#endif
 
 namespace attn {
 namespace {
@@ -93,20 +102,22 @@ inline Lanes keep_where_positive(Lanes x, Lanes value) {
   return {_mm256_and_ps(_mm256_cmp_ps(x.lo, zero, _CMP_GT_OQ), value.lo),
           _mm256_and_ps(_mm256_cmp_ps(x.hi, zero, _CMP_GT_OQ), value.hi)};
 }
+inline __m256i broadcast(std::uint32_t x) {
+  return _mm256_set1_epi32(static_cast<int>(x));
+}
 /// The hash of compute/dropout_hash.h in eight lanes: all ones where an element is kept.
 inline __m256 kept_lanes(std::uint64_t key, std::uint32_t first, std::uint32_t threshold) {
-  const auto set = [](std::uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); };
   const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-  __m256i h =
-      _mm256_add_epi32(_mm256_mullo_epi32(_mm256_add_epi32(set(first), lane), set(kDropoutStride)),
-                       set(static_cast<std::uint32_t>(key)));
+  __m256i h = _mm256_add_epi32(
+      _mm256_mullo_epi32(_mm256_add_epi32(broadcast(first), lane), broadcast(kDropoutStride)),
+      broadcast(static_cast<std::uint32_t>(key)));
   h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 16));
-  h = _mm256_xor_si256(_mm256_mullo_epi32(h, set(kDropoutFirst)),
-                       set(static_cast<std::uint32_t>(key >> 32)));
+  h = _mm256_xor_si256(_mm256_mullo_epi32(h, broadcast(kDropoutFirst)),
+                       broadcast(static_cast<std::uint32_t>(key >> 32)));
   h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 15));
-  h = _mm256_mullo_epi32(h, set(kDropoutSecond));
+  h = _mm256_mullo_epi32(h, broadcast(kDropoutSecond));
   h = _mm256_xor_si256(h, _mm256_srli_epi32(h, 16));
-  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_max_epu32(h, set(threshold)), h));
+  return _mm256_castsi256_ps(_mm256_cmpeq_epi32(_mm256_max_epu32(h, broadcast(threshold)), h));
 }
 inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
                                 std::uint32_t threshold) {
@@ -122,12 +133,10 @@ constexpr int kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
 
 #include "compute/kernels_impl.h"
 
-namespace attn {
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
 
-const Kernels* avx2_kernels() {
-  static const Kernels table = make_table("avx2");
-  static const bool runs = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return runs ? &table : nullptr;
-}
-
-}  // namespace attn
+constinit const attn::Kernels attn::avx2_table = make_table("avx2");

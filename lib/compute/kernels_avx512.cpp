@@ -2,7 +2,17 @@
 #include <immintrin.h>
 
 #include "compute/dropout_hash.h"
-#include "compute/kernels.h"
+#include "compute/kernels_table.h"
+
+// From here to the table every function is compiled for these CPUs, and each is this file's own.
+// What the headers above define, which other files share, is not.
+#ifdef __clang__
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512")
+#endif
 
 namespace attn {
 namespace {
@@ -77,21 +87,23 @@ inline Lanes square_root(Lanes a) {
 inline Lanes keep_where_positive(Lanes x, Lanes value) {
   return {_mm512_maskz_mov_ps(_mm512_cmp_ps_mask(x.v, _mm512_setzero_ps(), _CMP_GT_OQ), value.v)};
 }
+inline __m512i broadcast(std::uint32_t x) {
+  return _mm512_set1_epi32(static_cast<int>(x));
+}
 /// The hash of compute/dropout_hash.h in sixteen lanes.
 inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t first,
                                 std::uint32_t threshold) {
-  const auto set = [](std::uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); };
   const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  __m512i h =
-      _mm512_add_epi32(_mm512_mullo_epi32(_mm512_add_epi32(set(first), lane), set(kDropoutStride)),
-                       set(static_cast<std::uint32_t>(key)));
+  __m512i h = _mm512_add_epi32(
+      _mm512_mullo_epi32(_mm512_add_epi32(broadcast(first), lane), broadcast(kDropoutStride)),
+      broadcast(static_cast<std::uint32_t>(key)));
   h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 16));
-  h = _mm512_xor_si512(_mm512_mullo_epi32(h, set(kDropoutFirst)),
-                       set(static_cast<std::uint32_t>(key >> 32)));
+  h = _mm512_xor_si512(_mm512_mullo_epi32(h, broadcast(kDropoutFirst)),
+                       broadcast(static_cast<std::uint32_t>(key >> 32)));
   h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 15));
-  h = _mm512_mullo_epi32(h, set(kDropoutSecond));
+  h = _mm512_mullo_epi32(h, broadcast(kDropoutSecond));
   h = _mm512_xor_si512(h, _mm512_srli_epi32(h, 16));
-  return {_mm512_maskz_mov_ps(_mm512_cmpge_epu32_mask(h, set(threshold)), value.v)};
+  return {_mm512_maskz_mov_ps(_mm512_cmpge_epu32_mask(h, broadcast(threshold)), value.v)};
 }
 
 constexpr int kPanelLanes = 4;  // 4 registers of weights,
@@ -102,14 +114,10 @@ constexpr int kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
 
 #include "compute/kernels_impl.h"
 
-namespace attn {
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
 
-const Kernels* avx512_kernels() {
-  static const Kernels table = make_table("avx512");
-  static const bool runs = __builtin_cpu_supports("avx512f") &&
-                           __builtin_cpu_supports("avx512bw") &&
-                           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
-  return runs ? &table : nullptr;
-}
-
-}  // namespace attn
+constinit const attn::Kernels attn::avx512_table = make_table("avx512");

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "compute/dropout_hash.h"
-#include "compute/kernels.h"
+#include "compute/kernels_table.h"
 
 namespace attn {
 namespace {
@@ -108,11 +108,4 @@ constexpr int kRowBlock = 2;
 
 #include "compute/kernels_impl.h"
 
-namespace attn {
-
-const Kernels* portable_kernels() {
-  static const Kernels table = make_table("portable");
-  return &table;
-}
-
-}  // namespace attn
+constinit const attn::Kernels attn::portable_table = make_table("portable");

@@ -10,6 +10,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "base/error.h"
+
 namespace attn {
 namespace {
 
@@ -72,7 +74,8 @@ Backend default_backend() {
     const std::string_view name = asked != nullptr ? asked : "";
     if (name == "plain") return Backend::plain;
     if (name == "onednn") return Backend::onednn;
-    return Backend::panels;
+    if (name == "panels" || name.empty()) return Backend::panels;
+    throw UsageError("ATTN_DEMO_BACKEND={}: expected panels, plain or onednn", name);
   }();
   return chosen;
 }
@@ -202,18 +205,18 @@ void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_
 
 void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   const Kernels& k = kernels();
-  const PanelProduct whole{x.data(),
-                           x.outerStride(),
-                           x.rows(),
-                           in_,
-                           weight_.data(),
-                           out_,
-                           bias_.size() > 0 ? bias_.data() : nullptr,
-                           y.data(),
-                           y.outerStride(),
-                           in_,
-                           static_cast<Index>(chains_),
-                           add};
+  const PanelProduct whole{.x = x.data(),
+                           .x_stride = x.outerStride(),
+                           .rows = x.rows(),
+                           .in = in_,
+                           .panels = weight_.data(),
+                           .out = out_,
+                           .bias = bias_.size() > 0 ? bias_.data() : nullptr,
+                           .y = y.data(),
+                           .y_stride = y.outerStride(),
+                           .panel_rows = in_,
+                           .chain = static_cast<Index>(chains_),
+                           .add = add};
   const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
   // Threads share out the panels; where there are few, also blocks of rows.
   const Index row_parts =
@@ -268,12 +271,19 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
       const Index rows = std::min(kTransposedColumns, last - row);
       k.pack_strips(a.data() + start * a.outerStride() + row, a.outerStride(), count, rows,
                     strips.data());
-      PanelProduct p{strips.data(),   0,        rows,    count,
-                     packed.data(),   b.cols(), nullptr, c.data() + row * c.outerStride(),
-                     c.outerStride(), count};
-      p.chain = count;
-      p.add = true;
-      p.strips = true;
+      const PanelProduct p{.x = strips.data(),
+                           .x_stride = 0,
+                           .rows = rows,
+                           .in = count,
+                           .panels = packed.data(),
+                           .out = b.cols(),
+                           .bias = nullptr,
+                           .y = c.data() + row * c.outerStride(),
+                           .y_stride = c.outerStride(),
+                           .panel_rows = count,
+                           .chain = count,
+                           .add = true,
+                           .strips = true};
       k.panel_product(p, 0, panels);
     }
   }

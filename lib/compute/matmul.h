@@ -25,8 +25,8 @@ namespace attn {
 
 enum class Backend { plain, onednn, panels };
 
-/// panels; ATTN_DEMO_BACKEND=plain, onednn or panels in the environment
-/// overrides.
+/// panels, or what ATTN_DEMO_BACKEND in the environment names: plain, onednn or panels. UsageError
+/// where that is none of them.
 Backend default_backend();
 
 /// A weight's elements where they lie: element (i, j) of [rows, columns] at

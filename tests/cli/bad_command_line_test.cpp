@@ -1,6 +1,8 @@
 // Wrong usage: numbers, flags, values and combinations that cannot be meant.
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "bad_input.h"
 
 namespace attn::test {
@@ -237,6 +239,35 @@ TEST_CASE("bad input: head counts that do not divide") {
        kInput,
        {"only a decoder", "t5-base"}},
   });
+}
+
+TEST_CASE("the environment names kernels and backends that there are") {
+  const TemporaryDirectory scene;
+  const auto run = [&](const std::string& name, const std::string& value,
+                       std::vector<std::string> args) {
+    return run_program(
+        {.args = std::move(args), .environment = {{name, value}}, .folder = scene.path()});
+  };
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"translate", "--seed", "3", "x", "--json", "out.json"},
+        {"init", "--seed", "3", "--out", "model"},
+        {"inspect", "--config", demo_config()}}) {
+    for (const auto& [name, value, expected] :
+         {std::array<std::string, 3>{"ATTN_DEMO_CPU", "bogus", "portable, avx2 or avx512"},
+          {"ATTN_DEMO_CPU", "AVX2", "portable, avx2 or avx512"},
+          {"ATTN_DEMO_BACKEND", "onedn", "panels, plain or onednn"},
+          {"ATTN_DEMO_BACKEND", " plain", "panels, plain or onednn"}}) {
+      const Result result = run(name, value, args);
+      CHECK(result.code == kUsage);
+      CHECK(result.out == "");
+      CHECK(result.err == "attn-demo: " + name + "=" + value + ": expected " + expected + "\n");
+    }
+  }
+  CHECK(scene.entries() == 0);
+  // Nothing asked for is as no variable, and help helps whoever has set it wrong.
+  CHECK(run("ATTN_DEMO_CPU", "", {"translate", "--seed", "3", "x"}).code == kDone);
+  CHECK(run("ATTN_DEMO_BACKEND", "", {"translate", "--seed", "3", "x"}).code == kDone);
+  CHECK(run("ATTN_DEMO_CPU", "bogus", {"translate", "--help"}).code == kDone);
 }
 
 }  // namespace attn::test

@@ -9,27 +9,17 @@
 #include <numeric>
 #include <vector>
 
+#include "kernel_tables.h"
 #include "random_matrix.h"
 
 using namespace attn;
+using attn::test::kernel_tables;
+using attn::test::kLengths;
 using attn::test::poisoned;
 using attn::test::random_matrix;
 
-namespace {
-
-std::vector<const Kernels*> tables() {
-  std::vector<const Kernels*> all{portable_kernels()};
-  if (avx2_kernels() != nullptr) all.push_back(avx2_kernels());
-  if (avx512_kernels() != nullptr) all.push_back(avx512_kernels());
-  return all;
-}
-
-const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
-
-}  // namespace
-
 TEST_CASE("softmax matches double arithmetic and sums to 1") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       Matrix row = random_matrix(1, n, "softmax", 20.0F);
@@ -48,7 +38,7 @@ TEST_CASE("softmax matches double arithmetic and sums to 1") {
 
 TEST_CASE("softmax makes masked cells exactly zero, also in a row of nothing else") {
   const float minus_infinity = -std::numeric_limits<float>::infinity();
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     std::vector<float> row(19, 0.5F);
     row[3] = row[18] = minus_infinity;
@@ -63,7 +53,7 @@ TEST_CASE("softmax makes masked cells exactly zero, also in a row of nothing els
 }
 
 TEST_CASE("softmax stays finite for scores of any size") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     std::vector<float> row{3e38F, -3e38F, 0.0F, 88.0F};
     k->softmax(row.data(), 4);
     CHECK(row[0] == 1.0F);
@@ -72,7 +62,7 @@ TEST_CASE("softmax stays finite for scores of any size") {
 }
 
 TEST_CASE("log_sum_exp, arg_max and find_above") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       const Matrix x = random_matrix(1, n, "lse", 30.0F);
@@ -94,7 +84,7 @@ TEST_CASE("log_sum_exp, arg_max and find_above") {
 }
 
 TEST_CASE("layer_norm matches double arithmetic") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       const Matrix x = random_matrix(1, n, "norm", 3.0F);
@@ -113,7 +103,7 @@ TEST_CASE("layer_norm matches double arithmetic") {
 }
 
 TEST_CASE("activations match double arithmetic") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     const Index n = 2001;
     Matrix x(1, n);
@@ -139,7 +129,7 @@ TEST_CASE("activations match double arithmetic") {
 }
 
 TEST_CASE("dot products and weighted sums gather rows") {
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     for (const Index width : {1, 5, 16, 21, 64, 67, 128}) {
       const Index n = 11;

@@ -110,10 +110,18 @@ TEST_CASE("AVX2 and AVX-512 agree bit by bit in products of packed rows") {
             }
           }
           Row c(rows * columns, "c");
-          PanelProduct p{strips.data(), 0,       rows,     tokens,  panel.data(),
-                         columns,       nullptr, c.data(), columns, tokens};
-          p.add = true;
-          p.strips = true;
+          const PanelProduct p{.x = strips.data(),
+                               .x_stride = 0,
+                               .rows = rows,
+                               .in = tokens,
+                               .panels = panel.data(),
+                               .out = columns,
+                               .bias = nullptr,
+                               .y = c.data(),
+                               .y_stride = columns,
+                               .panel_rows = tokens,
+                               .add = true,
+                               .strips = true};
           k.panel_product(p, 0, panels);
           return c;
         }));

@@ -62,12 +62,17 @@ struct Product {
     }
     Matrix result = y;
     for (Index start = 0; start < in; start += part) {
-      PanelProduct p{
-          x.data() + start, in,  x.rows(), std::min(part, in - start), nullptr, out, nullptr,
-          result.data(),    out, in};
-      p.panels = packed.data() + start * k.panel_width;
-      p.bias = start + part >= in ? bias.data() : nullptr;
-      p.add = true;
+      const PanelProduct p{.x = x.data() + start,
+                           .x_stride = in,
+                           .rows = x.rows(),
+                           .in = std::min(part, in - start),
+                           .panels = packed.data() + start * k.panel_width,
+                           .out = out,
+                           .bias = start + part >= in ? bias.data() : nullptr,
+                           .y = result.data(),
+                           .y_stride = out,
+                           .panel_rows = in,
+                           .add = true};
       k.panel_product(p, 0, panels);
     }
     return result;

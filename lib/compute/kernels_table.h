@@ -1,0 +1,13 @@
+// The tables of kernels as constant data: what defines one runs no code at start, whatever the CPU.
+// kernels.cpp decides which of them this CPU may be given.
+#pragma once
+
+#include "compute/kernels.h"
+
+namespace attn {
+
+extern const Kernels portable_table;
+extern const Kernels avx2_table;
+extern const Kernels avx512_table;
+
+}  // namespace attn

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Code for newer CPUs must not get into the way of older ones: check_cpu_code.sh BUILD_DIRECTORY
+# looks for it in every object of lib/ and app/. Where an object has instructions that the first
+# x86-64 CPUs lack, all that others may see of it is data:
+#   - no weak or unique symbol: of an inline function that several objects define, the linker keeps one,
+#   - nothing that runs at start, and
+#   - no function with a name of its own: it is reached through the table, after the CPU was asked.
+set -euo pipefail
+
+build=${1:?usage: check_cpu_code.sh BUILD_DIRECTORY}
+# AVX and later (wide and mask registers, names that begin with v), popcnt, BMI, SSE3 to SSE4.2.
+newer='^\s+(\S+ .*(%[yz]mm|%k[0-7])|v[a-z0-9]+ .*%xmm|popcnt|lzcnt|andn |bextr|blsr|blsi|mulx|pdep|pext |rorx|s[ahl][lr]x|crc32'
+newer+='|h(add|sub)p|addsubp|mov(d|sl|sh)dup|lddqu|pshufb|palignr|pabs|ph(add|sub)|pmulhrs|psign|p?blend|round[ps]'
+newer+='|pinsr[bdq]|pextr[bdq]|insertps|extractps|pmov[sz]x|pmul(ld|dq)|pcmp(eqq|gtq|[ei]str)|ptest|dpp|movntdqa'
+newer+='|pm(ax|in)(sb|sd|uw|ud)|packusdw|aes|pclmul)'
+
+objects=0 special=() faults=()
+while IFS= read -r -d '' object; do
+  objects=$((objects + 1))
+  grep -qE "$newer" < <(objdump -d --no-show-raw-insn --no-addresses "$object") || continue
+  special+=("${object#"$build"/}")
+  while read -r symbol; do faults+=("${object#"$build"/} defines $symbol"); done < <(
+    nm -C --defined-only "$object" | awk '$2 ~ /^[WVuiT]$/ { sub(/^[0-9a-f]+ /, ""); print }')
+  while read -r section; do faults+=("${object#"$build"/} has code that runs at start: $section"); done < <(
+    readelf -SW "$object" | grep -oE '\.(preinit_array|init_array|ctors)\b' | sort -u)
+done < <(find "$build/lib" "$build/app" -name '*.o' -print0)
+
+if [ "${#faults[@]}" -gt 0 ]; then
+  printf '%s\n' "${faults[@]:0:20}" >&2
+  echo "${#faults[@]} ways for instructions of newer CPUs to reach an older one" >&2
+  exit 1
+fi
+if [ "${#special[@]}" -eq 0 ]; then
+  echo "$build: none of $objects objects has code for newer CPUs; expected the kernels' at least" >&2
+  exit 1
+fi
+echo "$objects objects; with code for newer CPUs, each behind its table:"
+printf '  %s\n' "${special[@]}"
