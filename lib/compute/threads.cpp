@@ -5,14 +5,21 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <exception>
+#include <limits>
 #include <memory>
+#include <mutex>
+#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace attn {
 namespace {
 
-int thread_count = 1;
+std::atomic<int> thread_count = 1;
 thread_local bool inside_task = false;
 
 void pause_briefly() {
@@ -38,8 +45,14 @@ void wait_for_change(std::atomic<std::uint32_t>& value, std::uint32_t old) {
 /// Workers that wait for jobs. One job at a time; the caller works on it, too.
 class Pool {
  public:
+  /// Fewer where the system starts no more: threads take memory and count against limits.
   explicit Pool(int workers) {
-    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    try {
+      threads_.reserve(static_cast<std::size_t>(workers));
+      for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
+    }
   }
   ~Pool() {
     ending_ = true;
@@ -49,15 +62,14 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  int workers() const { return static_cast<int>(threads_.size()); }
-
   void run(Index count, void (*call)(void*, Index), void* context) {
     call_ = call;
     context_ = context;
     count_ = count;
     // Few enough that handing them out costs nothing, enough that a late worker finds some left.
-    grain_ = std::max<Index>(1, count / (8 * (workers() + 1)));
+    grain_ = std::max<Index>(1, count / (8 * (static_cast<Index>(threads_.size()) + 1)));
     next_.store(0, std::memory_order_relaxed);
+    failed_.store(kNone, std::memory_order_relaxed);
     members_.store(kOpen, std::memory_order_release);
     announce();
     inside_task = true;
@@ -69,10 +81,12 @@ class Pool {
       wait_for_change(members_, members);
       members = members_.load(std::memory_order_acquire);
     }
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
   static constexpr std::uint32_t kOpen = std::uint32_t{1} << 31;
+  static constexpr Index kNone = std::numeric_limits<Index>::max();
 
   void announce() {
     jobs_.fetch_add(1, std::memory_order_acq_rel);
@@ -82,10 +96,27 @@ class Pool {
   void take_turns() {
     for (;;) {
       const Index first = next_.fetch_add(grain_, std::memory_order_relaxed);
-      if (first >= count_) return;
       const Index last = std::min(first + grain_, count_);
-      for (Index i = first; i < last; ++i) call_(context_, i);
+      // Turns below a failed one still run: one of them may be the first to fail.
+      for (Index i = first; i < last; ++i) {
+        if (i > failed_.load(std::memory_order_relaxed)) return;
+        try {
+          call_(context_, i);
+        } catch (...) {
+          fail(i);
+          return;
+        }
+      }
+      if (last >= count_) return;
     }
+  }
+
+  /// Called while handling what turn i threw.
+  void fail(Index i) {
+    const std::lock_guard lock(failing_);
+    if (i >= failed_.load(std::memory_order_relaxed)) return;
+    failed_.store(i, std::memory_order_relaxed);
+    error_ = std::current_exception();
   }
 
   /// Joins the job that is open, if one is.
@@ -117,24 +148,37 @@ class Pool {
   std::atomic<std::uint32_t> jobs_{0};     ///< announced so far
   std::atomic<std::uint32_t> members_{0};  ///< workers in the job, and whether it takes more
   std::atomic<Index> next_{0};
+  std::atomic<Index> failed_{kNone};  ///< the lowest turn that threw
   std::atomic<bool> ending_{false};
+  std::mutex failing_;        ///< held while failed_ and error_ change
+  std::exception_ptr error_;  ///< what that turn threw
   void (*call_)(void*, Index) = nullptr;
   void* context_ = nullptr;
   Index count_ = 0;
   Index grain_ = 1;
 };
 
+/// Held by whoever uses, makes or ends the pool.
+std::mutex pool_in_use;
+
 std::unique_ptr<Pool>& pool() {
   static std::unique_ptr<Pool> instance;
   return instance;
 }
 
+void run_here(Index count, void (*run)(void* context, Index i), void* context) {
+  for (Index i = 0; i < count; ++i) run(context, i);
+}
+
 }  // namespace
 
 void set_threads(int threads) {
-  thread_count = std::max(1, threads);
-  omp_set_num_threads(thread_count);  // oneDNN's
-  if (pool() && pool()->workers() != thread_count - 1) pool().reset();
+  if (inside_task) throw std::logic_error("the number of threads cannot change inside a task");
+  const std::lock_guard lock(pool_in_use);
+  threads = std::max(1, threads);
+  if (threads != thread_count) pool().reset();
+  thread_count = threads;
+  omp_set_num_threads(threads);  // oneDNN's
 }
 
 int threads() {
@@ -146,14 +190,13 @@ int available_cores() {
 }
 
 bool may_use_threads() {
-  return thread_count > 1 && !inside_task;
+  return thread_count.load(std::memory_order_relaxed) > 1 && !inside_task;
 }
 
 void run_on_threads(Index count, void (*run)(void* context, Index i), void* context) {
-  if (count < 2 || !may_use_threads()) {
-    for (Index i = 0; i < count; ++i) run(context, i);
-    return;
-  }
+  if (count < 2 || !may_use_threads()) return run_here(count, run, context);
+  const std::unique_lock lock(pool_in_use, std::try_to_lock);
+  if (!lock) return run_here(count, run, context);
   if (!pool()) pool() = std::make_unique<Pool>(thread_count - 1);
   pool()->run(count, run, context);
 }

@@ -5,13 +5,18 @@
 // threads becomes many times slower than on one. Here a worker that finds nothing to do spins for a
 // few microseconds only, the turns are handed out one after another, and whoever has a core does
 // them.
+//
+// One loop at a time has the workers. Loops inside of its turns, and loops that other threads of
+// the process begin meanwhile, run where they are: slower, with the same results.
 #pragma once
 
 #include "base/index.h"
 
 namespace attn {
 
-/// Threads that products and attention may use from now on (at least 1).
+/// Threads that products and attention may use from now on (at least 1). Waits for a loop that
+/// another thread runs; std::logic_error inside a task. Where the system starts fewer, loops run on
+/// those.
 void set_threads(int threads);
 int threads();
 
@@ -22,11 +27,12 @@ int available_cores();
 bool may_use_threads();
 
 /// Calls run(context, i) for every i in [0, count), each once, on the threads; returns when all are
-/// done. `run` must not throw. Inside of it no further threads are used.
+/// done. Where calls throw, no new ones begin, and when all that began have ended, the exception of
+/// the lowest i is thrown here: the one that a plain loop would have met.
 void run_on_threads(Index count, void (*run)(void* context, Index i), void* context);
 
 /// Calls f(i) for i in [0, count) on the threads when the whole costs at least ~2¹⁷ multiply-adds,
-/// here otherwise. f must not throw.
+/// here otherwise. Exceptions as with run_on_threads().
 template <typename F>
 void parallel_for(Index count, Index multiply_adds, F&& f) {
   if (count > 1 && multiply_adds >= (Index{1} << 17) && may_use_threads()) {

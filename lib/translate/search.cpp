@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <exception>
 #include <numeric>
 
 #include "model/memory.h"
@@ -53,24 +52,16 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
   });
   const auto parts = std::min(static_cast<std::size_t>(threads()), order.size());
   SearchResults results(order.size());
-  std::vector<std::exception_ptr> errors(parts);
   constexpr Index kMuch = Index{1} << 40;  // always worth a thread
   parallel_for(static_cast<Index>(parts), kMuch, [&](Index index) {
     const auto part = static_cast<std::size_t>(index);
-    try {
-      PackedTokens own;
-      for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
-      SearchResults found = search_here(model, own, decode, {});
-      for (std::size_t i = part; i < order.size(); i += parts) {
-        results[order[i]] = std::move(found[i / parts]);
-      }
-    } catch (...) {
-      errors[part] = std::current_exception();
+    PackedTokens own;
+    for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
+    SearchResults found = search_here(model, own, decode, {});
+    for (std::size_t i = part; i < order.size(); i += parts) {
+      results[order[i]] = std::move(found[i / parts]);
     }
   });
-  for (const std::exception_ptr& error : errors) {
-    if (error) std::rethrow_exception(error);
-  }
   return results;
 }
 
