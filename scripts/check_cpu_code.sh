@@ -27,7 +27,7 @@ done < <(find "$build/lib" "$build/app" -name '*.o' -print0)
 
 if [ "${#faults[@]}" -gt 0 ]; then
   printf '%s\n' "${faults[@]:0:20}" >&2
-  echo "${#faults[@]} ways for instructions of newer CPUs to reach an older one" >&2
+  echo "instructions of newer CPUs could reach an older one: ${#faults[@]} ways" >&2
   exit 1
 fi
 if [ "${#special[@]}" -eq 0 ]; then
