@@ -1,12 +1,18 @@
 // attn-demo: parses the command line, runs one command, and is the one place that turns errors into
 // a line on stderr and an exit code.
 #include <fcntl.h>
+#include <pthread.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <sstream>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
 #include <tuple>
 
 #include "base/error.h"
@@ -20,6 +26,22 @@
 namespace {
 
 using attn::ExitCode;
+
+/// No allocation, no thread, or a size beyond what any allocation can have.
+bool is_out_of_memory(const std::exception& error) {
+  if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
+    return system->code() == std::errc::resource_unavailable_try_again ||
+           system->code() == std::errc::not_enough_memory;
+  }
+  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
+         dynamic_cast<const std::length_error*>(&error) != nullptr;
+}
+
+/// Allocates nothing itself.
+int fail_without_memory() {
+  std::fputs("attn-demo: out of memory; choose a smaller model, --batch or --beam\n", stderr);
+  return static_cast<int>(ExitCode::memory);
+}
 
 /// Where 0, 1 or 2 is closed, the next file that is opened would get the number, and what is meant
 /// for stderr would land in it. Reading and writing there goes on failing.
@@ -81,11 +103,8 @@ int run_command(int argc, char** argv) {
   return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  occupy_standard_descriptors();
-  attn::handle_stop_signals();
+/// Every way that a command ends, as an exit code.
+int run_and_report(int argc, char** argv) {
   try {
     return run_command(argc, argv);
   } catch (const attn::Error& error) {
@@ -94,10 +113,56 @@ int main(int argc, char** argv) {
     return 128 + stopped.signal;
   } catch (const attn::ClosedPipe&) {
     return 0;
-  } catch (const std::bad_alloc&) {
-    return fail(ExitCode::memory, "out of memory; choose a smaller model, --batch or --beam");
   } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) return fail_without_memory();
     return fail(ExitCode::system, std::string("internal error: ") + error.what() +
                                       "; please report it with the command line");
   }
+}
+
+/// An exception that leaves a library's thread, or a destructor, ends the process. Where memory ran
+/// out there, that is what it says.
+[[noreturn]] void terminate() {
+  attn::remove_unfinished();
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) _exit(fail_without_memory());
+  } catch (...) {
+  }
+  std::fputs("attn-demo: internal error: terminated; please report it\n", stderr);
+  _exit(static_cast<int>(ExitCode::system));
+}
+
+constexpr std::size_t kStack = std::size_t{8} << 20;
+
+/// Whether `ulimit -s` leaves less than the parsers and librsvg may take.
+bool stack_is_small() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < kStack;
+}
+
+/// Runs on a thread with a stack of its own, as all threads from now on have.
+int run_on_large_stack(int argc, char** argv) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStack);
+  pthread_setattr_default_np(&attributes);
+  pthread_attr_destroy(&attributes);
+  int code = 0;
+  try {
+    std::thread([&] { code = run_and_report(argc, argv); }).join();
+  } catch (const std::system_error&) {
+    return fail(ExitCode::memory, "out of memory for a stack of 8 MB; raise ulimit -v");
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::set_terminate(terminate);
+  occupy_standard_descriptors();
+  attn::handle_stop_signals();
+  return stack_is_small() ? run_on_large_stack(argc, argv) : run_and_report(argc, argv);
 }

@@ -97,6 +97,7 @@ ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t see
                          const std::string& where) {
   fit_to_tokenizer(config, *ready.tokenizer, where);
   ready.transformer = std::make_unique<Transformer>(random_model(config, seed, default_backend()));
+  ready.transformer->set_name(where);
   ready.seed = seed;
   ready.default_forced_eos = config.eos_token_id;
   ready.decode = with_own_defaults(ready.decode, config);
@@ -140,7 +141,6 @@ ReadyModel load_from_directory(const std::string& directory) {
   ready.transformer = std::make_unique<Transformer>(std::move(loaded.transformer));
   ready.tokenizer_directory = directory;
   ready.decode = loaded.decode;
-  ready.default_forced_eos = loaded.default_forced_eos;
   ready.name = directory;
   ready.notes = std::move(loaded.notes);
   return ready;

@@ -60,8 +60,8 @@ struct ReadyModel {
   std::unique_ptr<Tokenizer> tokenizer;
   std::string tokenizer_directory;  ///< whose files `init` copies
   DecodeOptions decode;
-  std::optional<int> default_forced_eos;
-  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
+  std::optional<std::uint64_t> seed;      ///< of random weights
   std::string name;
   std::vector<std::string> notes;
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.

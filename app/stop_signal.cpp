@@ -27,6 +27,13 @@ static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_alw
 extern "C" void stop(int number) {
   int nobody = 0;
   if (gently && asked_by.compare_exchange_strong(nobody, number)) return;
+  remove_unfinished();
+  _exit(128 + number);
+}
+
+}  // namespace
+
+void remove_unfinished() {
   remove_temporary_files();
   for (const char* directory : directories) {
     if (directory[0] == '\0') continue;
@@ -35,10 +42,7 @@ extern "C" void stop(int number) {
     for (const char* file : kFiles) unlinkat(handle, file, 0);
     rmdir(directory);
   }
-  _exit(128 + number);
 }
-
-}  // namespace
 
 void handle_stop_signals() {
   struct sigaction action {};

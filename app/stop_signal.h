@@ -23,6 +23,10 @@ struct StoppedBySignal {
   int signal;
 };
 
+/// What a signal that ends the program removes: half-written files, and named directories. Safe in
+/// a handler.
+void remove_unfinished();
+
 /// Names a directory whose files of a model (config.json, source.spm, …) a signal removes with it.
 /// At most four at a time; forget it when it is complete or gone.
 void remove_on_stop(const std::string& directory);

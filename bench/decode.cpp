@@ -43,9 +43,8 @@ int run(const Options& o) {
   given.num_beams = o.beam;
   given.num_return_sequences = 1;
   given.max_length = o.max_length + 1;
-  const Translator translator(
-      model.transformer, tokenizer,
-      resolve(merge(given, model.decode), model.default_forced_eos, o.model));
+  const Translator translator(model.transformer, tokenizer,
+                              resolve(merge(given, model.decode), std::nullopt, o.model));
   const auto batches = read_batches(o, translator);
   std::vector<double> times;
   std::size_t tokens = 0;

@@ -39,6 +39,9 @@ std::string directory_of(const std::string& path) {
 }  // namespace
 
 void throw_system(const std::string& path, const char* action, int error) {
+  if (error == ENOMEM) {
+    throw MemoryError("{}: {}: it does not fit in memory", printable(path), action);
+  }
   throw SystemError("{}: {}: {}{}", path.empty() ? "(empty path)" : printable(path), action,
                     std::generic_category().message(error), hint(error));
 }

@@ -73,11 +73,13 @@ struct Kernels {
   void (*weighted_sum)(const float* weights, const GatheredRows& values, Index n, Index width,
                        float* out);
 
-  /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros.
+  /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros, and one
+  /// with NaN or ∞ all NaN.
   void (*softmax)(float* row, Index n);
 
-  /// max(row) and ln Σ exp(row − max).
-  void (*log_sum_exp)(const float* row, Index n, float* maximum, float* log_sum);
+  /// max(row) and ln Σ exp(row − max), NaN where the row holds NaN or ∞. Whether all of it is
+  /// finite.
+  bool (*log_sum_exp)(const float* row, Index n, float* maximum, float* log_sum);
 
   /// out = (x − mean) / sqrt(variance + epsilon) · weight + bias. In place where out is x.
   void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon, Index n,
@@ -123,7 +125,8 @@ struct Kernels {
                          float* nll);
 
   /// Updates p and both moments from the gradient g, and leaves g zero for the next update.
-  void (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);
+  /// Whether all of p is finite.
+  bool (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);
 
   /// sums[j] += Σ_t x[t · stride + j] over `rows` rows, added from the first to the last.
   void (*add_column_sums)(const float* x, Index stride, Index rows, Index n, float* sums);

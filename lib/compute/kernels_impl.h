@@ -222,7 +222,8 @@ void weighted_sum(const float* weights, const GatheredRows& values, Index n, Ind
 
 inline Lanes exponential(Lanes x) {
   const Lanes low = Lanes::broadcast(-87.0F);
-  const Lanes clamped = max(min(x, Lanes::broadcast(88.0F)), low);
+  // NaN stays NaN: min and max return their second operand where they cannot compare.
+  const Lanes clamped = max(low, min(Lanes::broadcast(88.0F), x));
   const Lanes n = round(clamped * Lanes::broadcast(1.44269504F));
   // ln 2 in two parts, the first with few enough bits that n · part is exact (Cody and Waite).
   Lanes r = fma(n, Lanes::broadcast(-0.693359375F), clamped);
@@ -265,14 +266,17 @@ void softmax(float* row, Index n) {
       n, [&](Index i, Index count) { store_n(load_n(row + i, count) / total, row + i, count); });
 }
 
-void log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
+bool log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
   *maximum = row_max(row, n);
   const Lanes shift = Lanes::broadcast(*maximum);
   Lanes sum = Lanes::zero();
+  Lanes zeros = Lanes::zero();  // 0 · x, which NaN and infinity make NaN
   for_each_lanes(n, [&](Index i, Index count) {
+    zeros = fma(load_n(row + i, count), Lanes::zero(), zeros);
     sum = sum + exponential(load_n_or_minus_infinity(row + i, count) - shift);
   });
   *log_sum = __builtin_logf(sum_of_lanes(sum));
+  return sum_of_lanes(zeros) == 0.0F;
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -318,7 +322,7 @@ void add(const float* x, float* y, Index n) {
 
 void relu(float* x, Index n) {
   for_each_lanes(n, [&](Index i, Index count) {
-    store_n(max(load_n(x + i, count), Lanes::zero()), x + i, count);
+    store_n(max(Lanes::zero(), load_n(x + i, count)), x + i, count);  // NaN stays NaN
   });
 }
 

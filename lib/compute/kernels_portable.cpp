@@ -66,7 +66,10 @@ inline Lanes round(Lanes a) {
   return map([&](int i) { return std::nearbyint(a.v[i]); });
 }
 inline Lanes times_power_of_two(Lanes a, Lanes n) {
-  return map([&](int i) { return std::ldexp(a.v[i], static_cast<int>(n.v[i])); });
+  // NaN is no exponent, and `a` is NaN beside it.
+  return map([&](int i) {
+    return std::isnan(n.v[i]) ? a.v[i] : std::ldexp(a.v[i], static_cast<int>(n.v[i]));
+  });
 }
 inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
   return map([&](int i) { return x.v[i] < bound.v[i] ? 0.0F : value.v[i]; });

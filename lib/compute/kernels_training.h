@@ -145,7 +145,7 @@ float cross_entropy(float* row, Index n, Index target, float smoothing, float sc
   return (1.0F - smoothing) * *nll + smoothing * uniform;
 }
 
-void adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n) {
+bool adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n) {
   const Lanes beta1 = Lanes::broadcast(step.beta1);
   const Lanes beta2 = Lanes::broadcast(step.beta2);
   const Lanes rest1 = Lanes::broadcast(1.0F - step.beta1);
@@ -154,16 +154,21 @@ void adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n)
   const Lanes size = Lanes::broadcast(-step.step_size);
   const Lanes unbiased = Lanes::broadcast(step.second_moment_unbiased);
   const Lanes clip = Lanes::broadcast(step.gradient_scale);
+  Lanes zeros = Lanes::zero();  // 0 · p, which NaN and infinity make NaN
   for_each_lanes(n, [&](Index i, Index count) {
     const Lanes gradient = load_n(g + i, count) * clip;
     const Lanes first = fma(load_n(m + i, count), beta1, gradient * rest1);
     const Lanes second = fma(load_n(v + i, count), beta2, gradient * gradient * rest2);
     const Lanes direction = first / fma(square_root(second), unbiased, epsilon);
-    store_n(fma(direction, size, load_n(p + i, count)), p + i, count);
+    const Lanes moved = fma(direction, size, load_n(p + i, count));
+    // The filler of a partial group is 0 / epsilon.
+    zeros = fma(moved, Lanes::zero(), zeros);
+    store_n(moved, p + i, count);
     store_n(first, m + i, count);
     store_n(second, v + i, count);
     store_n(Lanes::zero(), g + i, count);
   });
+  return sum_of_lanes(zeros) == 0.0F;
 }
 
 /// `Groups` groups of lanes of the sums stay in registers while the rows run.

@@ -171,6 +171,7 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.bad_words_ids, weaker.bad_words_ids);
   fill(merged.forced_eos_token_id, weaker.forced_eos_token_id);
   fill(merged.renormalize_logits, weaker.renormalize_logits);
+  fill(merged.eos_token_ids, weaker.eos_token_ids);
   return merged;
 }
 
@@ -185,6 +186,7 @@ DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_fo
   config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
   config.forced_eos_token_id = options.forced_eos_token_id.value_or(default_forced_eos);
   config.renormalize_logits = options.renormalize_logits.value_or(false);
+  config.eos_token_ids = options.eos_token_ids;
   if (config.num_beams < 1 || config.num_beams > kMostBeams) {
     throw InputError("{}: num_beams {} is out of range; use 1 to {}", where, config.num_beams,
                      kMostBeams);

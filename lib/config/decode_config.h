@@ -23,6 +23,8 @@ struct DecodeOptions {
   /// Outer absent: not said. Inner absent: said to be null, which switches forcing off.
   std::optional<std::optional<int>> forced_eos_token_id;
   std::optional<bool> renormalize_logits;
+  /// Tokens that end a translation; empty: none does, only its length.
+  std::optional<std::vector<int>> eos_token_ids;
 };
 
 /// What the search runs with.
@@ -37,13 +39,14 @@ struct DecodeConfig {
   std::vector<std::vector<int>> bad_words_ids;
   std::optional<int> forced_eos_token_id;
   bool renormalize_logits = false;
+  std::optional<std::vector<int>> eos_token_ids;  ///< absent: the model's own end symbol
 };
 
-/// Reads generation options from generation_config.json or a directory's config.json (lenient:
-/// other keys are fine). `notes` receives one sentence for each key that would change results and
-/// is not supported (do_sample true, repetition_penalty not 1, no_repeat_ngram_size above 0,
-/// min_length above 0, suppress_tokens, …), naming file, key and value. Wrong types are
-/// InputErrors.
+/// Reads generation options from generation_config.json, or from config.json where a directory has
+/// no such file (lenient: other keys are fine). `notes` receives one sentence for each key that
+/// would change results and is not supported (do_sample true, repetition_penalty not 1,
+/// no_repeat_ngram_size above 0, min_length above 0, suppress_tokens, …), naming file, key and
+/// value. Wrong types are InputErrors.
 DecodeOptions decode_options_from_directory(const Json& json, const std::string& where,
                                             std::vector<std::string>& notes);
 
@@ -54,7 +57,7 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
 DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker);
 
 /// Fills in defaults and checks ranges and that n-best is not above the beam (InputError).
-/// `default_forced_eos` is the default of transformers' class for this model_type.
+/// `default_forced_eos` is the end that is forced where nothing is said of it.
 DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_forced_eos,
                      const std::string& where);
 

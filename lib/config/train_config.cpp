@@ -41,6 +41,18 @@ class Reader {
     value = *found;
   }
 
+  /// As real(), for what is used as a 32-bit float: it must be in range there, too, and may not
+  /// become 0 where it was none.
+  void real32(const char* key, double low, double high, bool closed, double& value) {
+    const std::optional<double> found = keys_.number(key);
+    real(key, low, high, closed, value);
+    if (!found) return;
+    const float used = static_cast<float>(value);
+    if (static_cast<double>(used) < high && (used != 0 || value == 0)) return;
+    keys_.fail(key, fmt::format("{} is {} as a 32-bit float; use a number {} {} and below {}",
+                                value, used, closed ? "from" : "above", low, high));
+  }
+
   template <typename T>
   void choice(const char* key, const std::vector<std::pair<std::string, T>>& choices, T& value) {
     const std::optional<std::string> found = keys_.text(key);
@@ -78,13 +90,13 @@ void read_length(Reader& reader, TrainConfig& c) {
 
 void read_optimizer(Reader& reader, TrainConfig& c) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  reader.real("learning_rate", 0, 1e6, false, c.learning_rate);
+  reader.real32("learning_rate", 0, 1e6, false, c.learning_rate);
   reader.whole("warmup_updates", 0, kMostUpdates, c.warmup_updates);
-  reader.real("adam_beta1", 0, 1, true, c.adam_beta1);
-  reader.real("adam_beta2", 0, 1, true, c.adam_beta2);
-  reader.real("adam_epsilon", 0, 1, false, c.adam_epsilon);
-  reader.real("label_smoothing", 0, 1, true, c.label_smoothing);
-  reader.real("clip_norm", 0, kInfinity, true, c.clip_norm);
+  reader.real32("adam_beta1", 0, 1, true, c.adam_beta1);
+  reader.real32("adam_beta2", 0, 1, true, c.adam_beta2);
+  reader.real32("adam_epsilon", 0, 1, false, c.adam_epsilon);
+  reader.real32("label_smoothing", 0, 1, true, c.label_smoothing);
+  reader.real32("clip_norm", 0, kInfinity, true, c.clip_norm);
   reader.choice<LearningRateSchedule>("schedule",
                                       {{"inverse_sqrt", LearningRateSchedule::inverse_sqrt},
                                        {"constant", LearningRateSchedule::constant},

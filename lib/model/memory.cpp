@@ -1,62 +1,15 @@
 #include "model/memory.h"
 
-#include <sys/resource.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "base/checked.h"
-#include "base/error.h"
-#include "base/files.h"
 
 namespace attn {
 namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-/// "MemAvailable:  123 kB" of /proc/meminfo, in bytes.
-std::uint64_t memory_available_to_all() {
-  std::ifstream file("/proc/meminfo");
-  std::string key;
-  std::uint64_t kilobytes = 0;
-  std::string line;
-  while (std::getline(file, line)) {
-    std::istringstream fields(line);
-    if (fields >> key >> kilobytes && key == "MemAvailable:") return kilobytes * 1024;
-  }
-  return kUnlimited;
-}
-
-std::uint64_t number_in(const char* path) {
-  std::ifstream file(path);
-  std::uint64_t value = 0;
-  return file >> value ? value : kUnlimited;
-}
-
-std::uint64_t left_of(std::uint64_t limit, std::uint64_t used) {
-  if (limit == kUnlimited) return kUnlimited;
-  return limit > used ? limit - used : 0;
-}
-
-std::uint64_t address_space_left() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return kUnlimited;
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t pages = 0;
-  file >> pages;
-  return left_of(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
-}
-
 }  // namespace
-
-std::uint64_t available_memory() {
-  const std::uint64_t group =
-      left_of(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
-  return std::min({memory_available_to_all(), group, address_space_left()});
-}
 
 std::uint64_t model_bytes(const ModelConfig& config) {
   const auto parameters = count_parameters(config);
@@ -72,14 +25,6 @@ std::uint64_t model_bytes(const ModelConfig& config) {
   const auto sum = checked_add(*twice, *output);
   if (!sum) return kUnlimited;
   return checked_add(*sum, *positions).value_or(kUnlimited);
-}
-
-void require_memory(std::uint64_t bytes, const std::string& what) {
-  const std::uint64_t available = available_memory();
-  if (bytes <= available) return;
-  throw MemoryError("{} takes about {} of memory, and {} are available; choose smaller sizes", what,
-                    human_bytes(static_cast<double>(bytes)),
-                    human_bytes(static_cast<double>(available)));
 }
 
 }  // namespace attn

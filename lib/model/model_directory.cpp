@@ -6,8 +6,10 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "config/experiment.h"
+#include "config/key_reader.h"
 #include "model/memory.h"
 #include "model/safetensors_write.h"
 #include "nn/embedding.h"
@@ -190,26 +192,41 @@ class Binder {
   std::vector<std::pair<const TensorInfo*, const float*>> bound_tensors_;
 };
 
-/// In `generate` the ids of generation_config.json, where they stand there, are the ones used.
-void take_ids(const Json& generation, ModelConfig& model, const std::string& where) {
-  const auto take = [&](const char* key, int& id) {
-    const auto found = generation.find(key);
-    if (found == generation.end() || found->is_null()) return;
-    const Json& value =
-        found->is_array() && found->size() == 1 ? found->front() : static_cast<const Json&>(*found);
+/// The token ids of one key of generation_config.json: one, a list, or none.
+std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
+                        const std::string& where) {
+  const auto found = generation.find(key);
+  if (found == generation.end() || found->is_null()) return {};
+  std::vector<int> ids;
+  for (const Json& value : found->is_array() ? *found : Json::array({*found})) {
+    const std::optional<int> id = as_int(value);
     if (!value.is_number_integer()) {
-      throw InputError("{}: {} is {}; expected one token id", where, key,
-                       printable(found->dump().substr(0, 40)));
+      throw InputError("{}: {} is {}; expected a token id, or a list of them", where, key,
+                       describe(*found));
     }
-    const auto number = value.get<std::int64_t>();
-    if (number < 0 || number >= model.decoder_vocab_size) {
-      throw InputError("{}: {} {} is outside the vocabulary of {}", where, key, number,
-                       model.decoder_vocab_size);
+    if (!id || *id < 0 || *id >= vocabulary) {
+      throw InputError("{}: {} {} is outside the vocabulary of {}", where, key, describe(value),
+                       vocabulary);
     }
-    id = static_cast<int>(number);
-  };
-  take("eos_token_id", model.eos_token_id);
-  take("decoder_start_token_id", model.decoder_start_token_id);
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+/// `generate` takes start and end from generation_config.json alone; bos_token_id stands in for a
+/// missing start.
+void take_ids(const Json& generation, DirectoryConfig& config, const std::string& where) {
+  const int vocabulary = config.model.decoder_vocab_size;
+  config.decode.eos_token_ids = ids_of(generation, "eos_token_id", vocabulary, where);
+  std::vector<int> start = ids_of(generation, "decoder_start_token_id", vocabulary, where);
+  if (start.empty()) start = ids_of(generation, "bos_token_id", vocabulary, where);
+  if (start.size() != 1) {
+    throw InputError(
+        "{}: decoder_start_token_id is {}; expected one token id, with which each translation "
+        "begins",
+        where, start.empty() ? "missing" : "a list of several");
+  }
+  config.model.decoder_start_token_id = start.front();
 }
 
 }  // namespace
@@ -222,15 +239,13 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   const std::string path = require_file(directory, "config.json");
   const Json json = read_json_file(path);
   result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
-  if (result.model.model_type == "marian") result.default_forced_eos = 0;
-  if (result.model.model_type == "pegasus") result.default_forced_eos = 1;
-  result.decode = decode_options_from_directory(json, path, result.notes);
   const std::string generation = in_directory(directory, "generation_config.json");
-  if (file_exists(generation)) {
+  if (file_exists(generation) || directory_exists(generation)) {
     const Json options = read_json_file(generation);
-    result.decode =
-        merge(decode_options_from_directory(options, generation, result.notes), result.decode);
-    if (options.is_object()) take_ids(options, result.model, generation);
+    result.decode = decode_options_from_directory(options, generation, result.notes);
+    take_ids(options, result, generation);
+  } else {
+    result.decode = decode_options_from_directory(json, path, result.notes);
   }
   return result;
 }
@@ -238,6 +253,11 @@ DirectoryConfig read_directory_config(const std::string& directory) {
 LoadedModel load_model(const std::string& directory, Backend backend) {
   DirectoryConfig config = read_directory_config(directory);
   auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
+  std::uint64_t widened = 0;  // a tensor has at most as many elements as its file has bytes
+  for (const TensorInfo& tensor : file->tensors()) {
+    if (tensor.dtype != DType::f32) widened += sizeof(float) * tensor.elements;
+  }
+  require_memory(widened, fmt::format("{}: widening the weights to 32 bits", file->path()));
   Binder binder(config.model, file);
   // The layers' sizes come from the config: before a billion of them are made, the file must be
   // able to hold them.
@@ -259,8 +279,9 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   }
   require_memory(model_bytes(config.model) / 2, "preparing this model");
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend);
-  return {std::move(transformer), config.decode, config.default_forced_eos,
-          std::move(config.unknown_keys), std::move(config.notes)};
+  transformer.set_name(directory);
+  return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),
+          std::move(config.notes)};
 }
 
 namespace {
@@ -273,6 +294,10 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
                                ? Json("never")
                                : Json(decode.early_stopping == EarlyStopping::yes);
   json["eos_token_id"] = model.eos_token_id;
+  if (decode.eos_token_ids) {
+    const std::vector<int>& ends = *decode.eos_token_ids;
+    json["eos_token_id"] = ends.size() == 1 ? Json(ends.front()) : Json(ends);
+  }
   json["forced_eos_token_id"] =
       decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
   // The shortest decimal of the float: 0.6, not the 0.6000000238418579 of its double.

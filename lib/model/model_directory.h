@@ -16,8 +16,7 @@ namespace attn {
 /// A model directory after loading.
 struct LoadedModel {
   Transformer transformer;
-  DecodeOptions decode;                   ///< generation_config.json over config.json
-  std::optional<int> default_forced_eos;  ///< of transformers' class for this model_type
+  DecodeOptions decode;                   ///< see DirectoryConfig
   std::vector<std::string> unknown_keys;  ///< of config.json, for `inspect`
   std::vector<std::string> notes;         ///< sentences for the user (stderr)
 };
@@ -25,8 +24,10 @@ struct LoadedModel {
 /// config.json, generation_config.json: what can be known without reading the weights.
 struct DirectoryConfig {
   ModelConfig model;
+  /// As transformers 5 decodes: where generation_config.json exists it alone counts, and what it
+  /// does not say is that library's global default (no forced end; no end symbol at all without
+  /// eos_token_id). Without it, config.json.
   DecodeOptions decode;
-  std::optional<int> default_forced_eos;
   std::vector<std::string> unknown_keys;
   std::vector<std::string> notes;
 };

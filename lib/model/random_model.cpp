@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "model/memory.h"
 #include "nn/embedding.h"

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "model/packed_tokens.h"
@@ -28,6 +30,10 @@ class Transformer {
   /// `parameters` point into `storage`; the config is valid.
   Transformer(ModelConfig config, ModelParameters parameters, Storage storage, Backend backend);
 
+  /// What messages call it: its directory, for one.
+  const std::string& name() const { return name_; }
+  void set_name(std::string name) { name_ = std::move(name); }
+
   const ModelConfig& config() const { return config_; }
   const ModelParameters& parameters() const { return parameters_; }
 
@@ -44,6 +50,7 @@ class Transformer {
   void logits(const ConstMatrixRef& hidden, MatrixRef out) const;
 
  private:
+  std::string name_ = "the model";
   ModelConfig config_;
   ModelParameters parameters_;
   Storage storage_;

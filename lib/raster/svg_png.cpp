@@ -11,11 +11,17 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "raster/rsvg_library.h"
 
 namespace attn {
 namespace {
+
+/// What librsvg and its libraries take for themselves. They end the process where memory runs out:
+/// it is asked before.
+constexpr std::uint64_t library_bytes = std::uint64_t{192} << 20;
+constexpr std::uint64_t bytes_per_pixel = 8;  // the picture, and its PNG
 
 constexpr double dots_per_inch = 96;  // of a CSS pixel
 constexpr double inches_per_metre = 1 / 0.0254;
@@ -188,8 +194,12 @@ void check_png_scale(double scale) {
 
 std::string svg_to_png(std::string_view svg, double scale) {
   check_png_scale(scale);
+  require_memory(library_bytes, "PNG: librsvg");
   const Handle handle = parsed(svg);
   const PictureSize size = size_of(handle.get(), scale);
+  require_memory(bytes_per_pixel * static_cast<std::uint64_t>(size.columns) *
+                     static_cast<std::uint64_t>(size.rows),
+                 "PNG: the picture");
   const Surface surface = drawn(handle.get(), size, scale);
   std::vector<png_byte> row(3 * static_cast<std::size_t>(size.columns));
   std::string png;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <filesystem>
 #include <iterator>
+#include <new>
 #include <string_view>
 #include <system_error>
 #include <unordered_map>
@@ -15,6 +16,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/lines.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "text/piece_model.h"
 #include "text/sentencepiece_check.h"
@@ -77,9 +79,23 @@ std::string run_library(const LibraryOptions& options, const Lines& lines, std::
     LineIterator iterator(lines);
     const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model);
     return status.ok() ? "" : status.ToString();
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::system_error& error) {  // a thread that cannot be made
+    throw MemoryError("training a tokenizer: {}; it needs more memory or threads", error.what());
   } catch (const std::exception& error) {
     return error.what();
   }
+}
+
+/// The library ends the process where one of its threads runs out of memory: it is asked before.
+/// Stacks of its threads, and what it takes for the text: measured, 40 bytes a byte at most.
+void require_training_memory(const Lines& lines) {
+  constexpr std::uint64_t kStacks = std::uint64_t{4} * 8 << 20;
+  constexpr std::uint64_t kRest = std::uint64_t{32} << 20;
+  std::uint64_t text = 0;
+  for (const std::string* line : lines) text += line->size();
+  require_memory(kStacks + kRest + 60 * text, "training a tokenizer on this text");
 }
 
 /// Whether any character is left after normalising: the unigram trainer ends the whole process
@@ -137,6 +153,7 @@ std::string train_model(const TokenizerTraining& training, const Lines& lines,
         what, kLongestTrainingLine);
   }
   if (training.type == TokenizerType::word) check_word_lengths(lines, what);
+  require_training_memory(lines);
   if (!has_characters(training, lines)) {
     throw InputError("{}: no text to train a tokenizer on; expected at least one sentence", what);
   }

@@ -1,6 +1,7 @@
 #include "train/adam.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -39,7 +40,7 @@ double Adam::norm(std::span<const float> gradients) {
   return std::sqrt(total);
 }
 
-void Adam::update(std::span<float> weights, std::span<float> gradients, double norm,
+bool Adam::update(std::span<float> weights, std::span<float> gradients, double norm,
                   double learning_rate) {
   ++step_;
   const auto t = static_cast<double>(step_);
@@ -53,10 +54,14 @@ void Adam::update(std::span<float> weights, std::span<float> gradients, double n
                       static_cast<float>(learning_rate / (1.0 - std::pow(beta1, t))),
                       static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(beta2, t))),
                       static_cast<float>(scale)};
+  std::atomic<bool> finite = true;
   for_blocks(static_cast<Index>(weights.size()), [&](Index first, Index count) {
-    kernels().adam(step, weights.data() + first, first_.data() + first, second_.data() + first,
-                   gradients.data() + first, count);
+    if (!kernels().adam(step, weights.data() + first, first_.data() + first, second_.data() + first,
+                        gradients.data() + first, count)) {
+      finite.store(false, std::memory_order_relaxed);
+    }
   });
+  return finite;
 }
 
 }  // namespace attn

@@ -25,8 +25,9 @@ class Adam {
   /// One update, number step + 1 (of the bias correction), with the gradients' norm as norm() gives
   /// it. Where it is above clip_norm the gradients count clip_norm / (norm + 1e-6) times, as in
   /// PyTorch's clip_grad_norm_. Leaves the gradients zero. Weights and gradients have `size`.
-  void update(std::span<float> weights, std::span<float> gradients, double norm,
-              double learning_rate);
+  /// Whether all weights are finite.
+  [[nodiscard]] bool update(std::span<float> weights, std::span<float> gradients, double norm,
+                            double learning_rate);
 
   std::span<float> first_moments() { return {first_.data(), first_.size()}; }
   std::span<float> second_moments() { return {second_.data(), second_.size()}; }

@@ -145,7 +145,12 @@ class Trainer::Run {
     norm_ = Adam::norm(model_.gradients());
     if (!std::isfinite(sum.loss) || !std::isfinite(norm_)) refuse_update(sum);
     rate_ = setup_.train.learning_rate_at(state_.update + 1);
-    adam_.update(model_.weights(), model_.gradients(), norm_, rate_);
+    if (!adam_.update(model_.weights(), model_.gradients(), norm_, rate_)) {
+      throw InputError(
+          "update {}: weights are no longer finite; training stops, and {}; lower "
+          "train.learning_rate or raise train.adam_epsilon",
+          state_.update + 1, what_is_kept());
+    }
     pass_.prepare();
     ++state_.update;
     state_.next_batch = last;
@@ -155,13 +160,16 @@ class Trainer::Run {
     timed_tokens_ += sum.tokens;
   }
 
+  std::string what_is_kept() const {
+    return checkpointed_ > 0 ? fmt::format("the checkpoint of update {} is kept", checkpointed_)
+                             : std::string("there is no checkpoint yet");
+  }
+
   [[noreturn]] void refuse_update(const LossSum& sum) const {
     throw InputError(
         "update {}: the loss is {} and the gradient's norm {}, no longer finite; training stops, "
         "and {}; lower train.learning_rate, raise train.warmup_updates or set train.clip_norm",
-        state_.update + 1, mean_of(sum.loss, sum.tokens), norm_,
-        checkpointed_ > 0 ? fmt::format("the checkpoint of update {} is kept", checkpointed_)
-                          : std::string("there is no checkpoint yet"));
+        state_.update + 1, mean_of(sum.loss, sum.tokens), norm_, what_is_kept());
   }
 
   void finish_epoch() {
@@ -255,6 +263,7 @@ class Trainer::Run {
     const Clock::time_point start = Clock::now();
     Transformer candidate =
         model_.transformer(average_.best(model_.shared_weights()), default_backend());
+    candidate.set_name(fmt::format("the model after update {}", state_.update));
     bool best = true;  // without a dev part the newest is
     if (validator_) {
       const std::optional<ValidationResult> result = validator_->run(candidate, stop);

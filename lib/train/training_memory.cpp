@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "model/memory.h"
+#include "base/memory.h"
 #include "model/trainable_model.h"
 #include "train/batches.h"
 

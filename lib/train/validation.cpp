@@ -1,5 +1,7 @@
 #include "train/validation.h"
 
+#include <cmath>
+
 #include "base/error.h"
 #include "model/training_pass.h"
 #include "train/batches.h"
@@ -67,6 +69,10 @@ std::optional<ValidationResult> Validator::run(const Transformer& model,
                                                const std::atomic<int>& stop) const {
   ValidationResult result;
   result.loss = corpus_loss(model, corpus_, label_smoothing_);
+  if (!std::isfinite(result.loss.loss)) {
+    throw InputError("{}: the loss on data.dev is {}, no longer finite; training stops",
+                     model.name(), result.loss.loss);
+  }
   const auto translations = translate_lines(model, tokenizer_, decode_, text_.source, stop);
   if (!translations) return std::nullopt;
   result.bleu = corpus_bleu(*translations, text_.target);

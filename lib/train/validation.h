@@ -38,7 +38,8 @@ class Validator {
   Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
             std::size_t max_tokens, float label_smoothing);
 
-  /// Nothing where `stop` became other than 0 in between.
+  /// Nothing where `stop` became other than 0 in between. InputError naming the model where its
+  /// loss or a translation's logits are not finite.
   std::optional<ValidationResult> run(const Transformer& model, const std::atomic<int>& stop) const;
 
  private:

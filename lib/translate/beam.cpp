@@ -1,7 +1,6 @@
 #include "translate/beam.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace attn {
@@ -9,16 +8,11 @@ namespace {
 
 constexpr float kNone = -1e9F;  ///< `generate`'s score of a beam that must not win
 
-float power(Index length, float penalty) {
-  // Python raises an int to a float in double, and torch then divides float32 by it.
-  return static_cast<float>(std::pow(static_cast<double>(length), static_cast<double>(penalty)));
-}
-
 }  // namespace
 
-SentenceBeam::SentenceBeam(const DecodeConfig& decode, int eos_token_id, Index most_tokens)
+SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index most_tokens)
     : decode_(decode),
-      eos_token_id_(eos_token_id),
+      ends_(std::move(ends)),
       beams_(decode.num_beams),
       most_tokens_(most_tokens),
       running_(static_cast<std::size_t>(beams_)),
@@ -28,13 +22,13 @@ SentenceBeam::SentenceBeam(const DecodeConfig& decode, int eos_token_id, Index m
 }
 
 bool SentenceBeam::ends(const Candidate& candidate) const {
-  return candidate.token == eos_token_id_ || produced_ + 1 >= most_tokens_;
+  return std::ranges::find(ends_, candidate.token) != ends_.end() || produced_ + 1 >= most_tokens_;
 }
 
 void SentenceBeam::merge_finished(std::span<const Candidate> best) {
   const bool full = std::all_of(finished_.begin(), finished_.end(),
                                 [](const Finished& f) { return f.is_finished; });
-  const float length = power(produced_ + 1, decode_.length_penalty);
+  const float length = length_power(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
     // Only the first `beams_` candidates may be results; the others are there to run on.
     if (i >= static_cast<std::size_t>(beams_) || !ends(best[i])) continue;
@@ -76,7 +70,7 @@ bool SentenceBeam::can_improve() const {
   const bool hope_for_length =
       decode_.early_stopping == EarlyStopping::never && decode_.length_penalty > 0.0F;
   const Index length = hope_for_length ? most_tokens_ : produced_;
-  const float best = running_.front().score / power(length, decode_.length_penalty);
+  const float best = running_.front().score / length_power(length, decode_.length_penalty);
   float worst = finished_.front().score;
   for (const Finished& f : finished_) worst = std::min(worst, f.score);
   return std::any_of(finished_.begin(), finished_.end(),
@@ -111,7 +105,9 @@ void SentenceBeam::advance(std::span<const Candidate> best, SearchTrace* trace, 
 std::vector<SearchHypothesis> SentenceBeam::results(Index count) const {
   std::vector<SearchHypothesis> results;
   for (std::size_t i = 0; i < static_cast<std::size_t>(count) && i < finished_.size(); ++i) {
-    if (finished_[i].is_finished) results.push_back({finished_[i].ids, finished_[i].score});
+    if (!finished_[i].is_finished) continue;
+    require_finite_score(finished_[i].score, decode_.length_penalty);
+    results.push_back({finished_[i].ids, finished_[i].score});
   }
   return results;
 }

@@ -22,7 +22,7 @@ class SentenceBeam {
     int token = 0;
   };
 
-  SentenceBeam(const DecodeConfig& decode, int eos_token_id, Index most_tokens);
+  SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, Index most_tokens);
 
   const std::vector<Running>& running() const { return running_; }
   Index most_tokens() const { return most_tokens_; }
@@ -51,7 +51,7 @@ class SentenceBeam {
   bool can_improve() const;
 
   DecodeConfig decode_;
-  int eos_token_id_;
+  std::vector<int> ends_;  ///< tokens that end a hypothesis
   Index beams_;
   Index most_tokens_;
   Index produced_ = 0;  ///< tokens that every running beam has

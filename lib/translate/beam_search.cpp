@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "translate/beam.h"
@@ -58,14 +59,16 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
   }
 }
 
-/// The best continuations of one sentence's running beams, whose logits are rows first… of
-/// `logits`.
+/// The best continuations of one sentence's running beams from their logits [beams, V]. `finite`
+/// becomes false where the logits are not.
 BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConfig& config,
-                               const SentenceBeam& beam, MatrixRef& logits, Index first) {
+                               const SentenceBeam& beam, MatrixRef logits, bool& finite) {
   BestCandidates best(beam.candidates_needed());
   for (std::size_t i = 0; i < beam.running().size(); ++i) {
     const SentenceBeam::Running& running = beam.running()[i];
-    const std::span<float> row = row_of(logits, first + static_cast<Index>(i));
+    const std::span<float> row = row_of(logits, static_cast<Index>(i));
+    const RowNormaliser normal = processor.process(running.ids, config.decoder_start_token_id, row);
+    finite = finite && normal.finite;
     const auto produced = static_cast<Index>(running.ids.size());
     if (const auto forced = processor.forced(produced, beam.most_tokens())) {
       // Everything else is −∞; the forced token's own log-probability counts 0.
@@ -76,9 +79,6 @@ BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConf
       }
       continue;
     }
-    RowNormaliser normal = processor.renormalises() ? RowNormaliser{} : normaliser(row);
-    processor.forbid(running.ids, config.decoder_start_token_id, row);
-    if (processor.renormalises()) normal = normaliser(row);
     offer_row(row, normal, running.score, static_cast<Index>(i), best);
   }
   return best;
@@ -89,7 +89,8 @@ BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConf
 SearchResults beam_search(const Transformer& model, const PackedTokens& source,
                           const DecodeConfig& decode, const SearchWatch& watch) {
   const ModelConfig& config = model.config();
-  const LogitsProcessor processor(decode, config.eos_token_id, config.decoder_vocab_size);
+  const std::vector<int> ends = ends_of(decode, config);
+  const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
   const EncodedSource encoded = model.encode(source, watch.observer);
   IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, watch.observer);
 
@@ -97,7 +98,7 @@ SearchResults beam_search(const Transformer& model, const PackedTokens& source,
   std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
   StepRows rows;
   for (Index b = 0; b < source.sentences(); ++b) {
-    beams.emplace_back(decode, config.eos_token_id, most_tokens(decode, config, source.length(b)));
+    beams.emplace_back(decode, ends, most_tokens(decode, config, source.length(b)));
     active.push_back(b);
     for (int i = 0; i < decode.num_beams; ++i) rows.add(config.decoder_start_token_id, 0, b);
   }
@@ -105,12 +106,20 @@ SearchResults beam_search(const Transformer& model, const PackedTokens& source,
     MatrixRef logits = decoder.step(rows.tokens, rows.parents, rows.sentences);
     const auto count = static_cast<Index>(active.size());
     std::vector<BestCandidates> best(active.size(), BestCandidates(0));
+    std::vector<std::uint8_t> finite(active.size(), 0);
     parallel_for(count, logits.size() * 8, [&](Index a) {
       const SentenceBeam& beam =
           beams[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])];
+      bool all_finite = true;
       best[static_cast<std::size_t>(a)] =
-          best_candidates(processor, config, beam, logits, a * decode.num_beams);
+          best_candidates(processor, config, beam,
+                          logits.middleRows(a * decode.num_beams, decode.num_beams), all_finite);
+      finite[static_cast<std::size_t>(a)] = all_finite ? 1 : 0;
     });
+    if (std::ranges::find(finite, 0) != finite.end()) {
+      const SentenceBeam& beam = beams[static_cast<std::size_t>(active.front())];
+      refuse_logits(model.name(), static_cast<Index>(beam.running().front().ids.size()));
+    }
     rows.clear();
     std::vector<Index> still_active;
     for (Index a = 0; a < count; ++a) {

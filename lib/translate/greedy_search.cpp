@@ -1,4 +1,4 @@
-#include <cmath>
+#include <algorithm>
 
 #include "translate/logits_processor.h"
 #include "translate/search_steps.h"
@@ -11,25 +11,22 @@ struct GreedySentence {
   std::vector<int> ids;
   float sum = 0;
   Index most = 0;
-  bool done = false;
+  bool finite = true;  ///< the logits so far
 };
 
 /// Chooses one row's next token and adds it, with its log-probability after processing.
 void choose_greedily(const LogitsProcessor& processor, const ModelConfig& config,
                      GreedySentence& sentence, std::span<float> row) {
+  const RowNormaliser normal = processor.process(sentence.ids, config.decoder_start_token_id, row);
+  sentence.finite = normal.finite;
   if (const auto forced =
           processor.forced(static_cast<Index>(sentence.ids.size()), sentence.most)) {
     sentence.ids.push_back(*forced);
   } else {
-    RowNormaliser normal = processor.renormalises() ? RowNormaliser{} : normaliser(row);
-    processor.forbid(sentence.ids, config.decoder_start_token_id, row);
-    if (processor.renormalises()) normal = normaliser(row);
     const Index best = kernels().arg_max(row.data(), static_cast<Index>(row.size()));
     sentence.sum += normal(row[static_cast<std::size_t>(best)]);
     sentence.ids.push_back(static_cast<int>(best));
   }
-  sentence.done = sentence.ids.back() == config.eos_token_id ||
-                  static_cast<Index>(sentence.ids.size()) >= sentence.most;
 }
 
 }  // namespace
@@ -37,7 +34,8 @@ void choose_greedily(const LogitsProcessor& processor, const ModelConfig& config
 SearchResults greedy_search(const Transformer& model, const PackedTokens& source,
                             const DecodeConfig& decode, AttentionObserver* observer) {
   const ModelConfig& config = model.config();
-  const LogitsProcessor processor(decode, config.eos_token_id, config.decoder_vocab_size);
+  const std::vector<int> ends = ends_of(decode, config);
+  const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
   const EncodedSource encoded = model.encode(source, observer);
   IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, observer);
 
@@ -60,15 +58,19 @@ SearchResults greedy_search(const Transformer& model, const PackedTokens& source
     for (Index r = 0; r < count; ++r) {
       const Index b = rows.sentences[static_cast<std::size_t>(r)];
       const GreedySentence& sentence = sentences[static_cast<std::size_t>(b)];
-      if (!sentence.done) next.add(sentence.ids.back(), r, b);
+      if (!sentence.finite) {
+        refuse_logits(model.name(), static_cast<Index>(sentence.ids.size()) - 1);
+      }
+      const bool ended = std::ranges::find(ends, sentence.ids.back()) != ends.end();
+      const bool done = ended || static_cast<Index>(sentence.ids.size()) >= sentence.most;
+      if (!done) next.add(sentence.ids.back(), r, b);
     }
     std::swap(rows, next);
   }
   SearchResults results;
   for (const GreedySentence& sentence : sentences) {
-    const double length = std::pow(static_cast<double>(sentence.ids.size()),
-                                   static_cast<double>(decode.length_penalty));
-    results.push_back({{sentence.ids, sentence.sum / static_cast<float>(length)}});
+    const float score = hypothesis_score(sentence.sum, sentence.ids.size(), decode.length_penalty);
+    results.push_back({{sentence.ids, score}});
   }
   return results;
 }

@@ -41,7 +41,7 @@ double score(const Transformer& model, const Batch& batch, AttentionObserver* ob
   Matrix logits(hidden.rows(), model.config().decoder_vocab_size);
   model.logits(hidden, logits);
   double sum = 0;
-  for (const float value : log_probabilities(logits, batch.targets))
+  for (const float value : log_probabilities(logits, batch.targets, model.name()))
     sum += static_cast<double>(value);
   return sum;
 }

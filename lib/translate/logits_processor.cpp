@@ -9,14 +9,23 @@ namespace attn {
 
 RowNormaliser normaliser(std::span<const float> row) {
   RowNormaliser n;
-  kernels().log_sum_exp(row.data(), static_cast<Index>(row.size()), &n.maximum, &n.log_sum);
+  const auto size = static_cast<Index>(row.size());
+  n.finite = kernels().log_sum_exp(row.data(), size, &n.maximum, &n.log_sum);
   return n;
 }
 
-LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, int eos_token_id, int vocab_size)
+void refuse_logits(std::string_view model, Index step) {
+  throw InputError(
+      "{}: the logits of token {} are not finite; the weights are too large for 32-bit floats",
+      model, step + 1);
+}
+
+LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends,
+                                 int vocab_size)
     : forced_eos_(decode.forced_eos_token_id), renormalise_(decode.renormalize_logits) {
   for (const std::vector<int>& word : decode.bad_words_ids) {
-    if (word == std::vector<int>{eos_token_id}) continue;  // as in `generate`: the end stays legal
+    // As in `generate`: an end stays legal.
+    if (word.size() == 1 && std::ranges::find(ends, word.front()) != ends.end()) continue;
     for (const int id : word) {
       if (id >= vocab_size) {
         throw InputError("bad_words_ids: id {} is outside the vocabulary of {}", id, vocab_size);
@@ -30,7 +39,23 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, int eos_token_id, i
   }
 }
 
-void LogitsProcessor::forbid(std::span<const int> produced, int start, std::span<float> row) const {
+RowNormaliser LogitsProcessor::process(std::span<const int> produced, int start,
+                                       std::span<float> row) const {
+  constexpr float kForbidden = -std::numeric_limits<float>::infinity();
+  if (!renormalise_) {
+    const RowNormaliser normal = normaliser(row);
+    forbid(produced, start, kForbidden, row);
+    return normal;
+  }
+  // The lowest float adds e^−∞ = 0 to the sum, too, and what was infinite before is still seen.
+  forbid(produced, start, std::numeric_limits<float>::lowest(), row);
+  const RowNormaliser normal = normaliser(row);
+  forbid(produced, start, kForbidden, row);
+  return normal;
+}
+
+void LogitsProcessor::forbid(std::span<const int> produced, int start, float value,
+                             std::span<float> row) const {
   for (const std::vector<int>& word : bad_words_) {
     const std::size_t prefix = word.size() - 1;
     bool matches = prefix <= produced.size() + 1;
@@ -39,8 +64,7 @@ void LogitsProcessor::forbid(std::span<const int> produced, int start, std::span
       const std::size_t at = produced.size() + 1 - prefix + i;
       matches = (at == 0 ? start : produced[at - 1]) == word[i];
     }
-    if (matches)
-      row[static_cast<std::size_t>(word.back())] = -std::numeric_limits<float>::infinity();
+    if (matches) row[static_cast<std::size_t>(word.back())] = value;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "translate/recorder.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "translate/logits_processor.h"
 
@@ -28,12 +29,14 @@ AttentionMaps AttentionRecorder::take(AttentionKind kind, Index sentence) {
   return s < of_kind.size() ? std::move(of_kind[s]) : AttentionMaps{};
 }
 
-std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids) {
+std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids,
+                                     std::string_view model) {
   std::vector<float> out;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     const float* row = logits.data() + static_cast<Index>(t) * logits.outerStride();
     const RowNormaliser normal = normaliser({row, static_cast<std::size_t>(logits.cols())});
     out.push_back(normal(row[ids[t]]));
+    if (!normal.finite || !std::isfinite(out.back())) refuse_logits(model, static_cast<Index>(t));
   }
   return out;
 }

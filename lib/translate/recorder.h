@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "model/transformer.h"
@@ -22,7 +23,9 @@ class AttentionRecorder : public AttentionObserver {
   std::vector<AttentionMaps> maps_[3];  ///< by kind, then by sentence
 };
 
-/// log-softmax of `ids[t]` in row t of logits: natural logarithms, one a row.
-std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids);
+/// log-softmax of `ids[t]` in row t of logits: natural logarithms, one a row. InputError naming
+/// `model` where the logits, or one of the results, are not finite.
+std::vector<float> log_probabilities(const ConstMatrixRef& logits, std::span<const int> ids,
+                                     std::string_view model = "the model");
 
 }  // namespace attn

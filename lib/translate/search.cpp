@@ -3,29 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
-#include "model/memory.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "translate/search_steps.h"
 
 namespace attn {
+namespace {
 
-IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
-                                const PackedTokens& source, const DecodeConfig& decode,
-                                AttentionObserver* observer) {
+/// Most tokens of any translation of the batch.
+Index longest(const DecodeConfig& decode, const ModelConfig& model, const PackedTokens& source) {
   Index steps = 1;
   for (Index b = 0; b < source.sentences(); ++b) {
-    steps = std::max(steps, most_tokens(decode, model.config(), source.length(b)));
+    steps = std::max(steps, most_tokens(decode, model, source.length(b)));
   }
+  return steps;
+}
+
+/// MemoryError where keys, values and logits of the whole batch would not fit, whatever number of
+/// threads shares it.
+void require_room(const DecodeConfig& decode, const ModelConfig& model,
+                  const PackedTokens& source) {
   const Index rows = source.sentences() * decode.num_beams;
+  const Index steps = longest(decode, model, source);
+  const std::uint64_t cache = IncrementalDecoder::cache_bytes(
+      model, rows, steps, static_cast<Index>(source.ids.size()));
+  const auto logits =
+      checked_product({static_cast<std::uint64_t>(rows),
+                       static_cast<std::uint64_t>(model.decoder_vocab_size), sizeof(float)});
   const std::uint64_t bytes =
-      IncrementalDecoder::cache_bytes(model.config(), rows, steps, encoded.rows.rows());
+      logits ? checked_add(cache, *logits).value_or(~std::uint64_t{0}) : ~std::uint64_t{0};
   // Asking the system is a few file reads; caches of everyday size need no asking.
   if (bytes > (std::uint64_t{256} << 20)) {
     require_memory(bytes, fmt::format("the cache of keys and values for {} sentences at a time, {} "
                                       "beams and up to {} tokens each",
                                       source.sentences(), decode.num_beams, steps));
   }
+}
+
+}  // namespace
+
+IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
+                                const PackedTokens& source, const DecodeConfig& decode,
+                                AttentionObserver* observer) {
+  const Index steps = longest(decode, model.config(), source);
+  const Index rows = source.sentences() * decode.num_beams;
   return {model, encoded, rows, steps, observer};
 }
 
@@ -72,9 +97,34 @@ Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index so
   return std::min<Index>(wanted, model.max_positions);
 }
 
+float length_power(Index length, float length_penalty) {
+  // Python raises an int to a float in double, and torch then divides float32 by it.
+  const auto power = static_cast<float>(
+      std::pow(static_cast<double>(length), static_cast<double>(length_penalty)));
+  if (std::isnormal(power)) return power;
+  throw InputError(
+      "length_penalty {}: {} tokens ^ {} is beyond a 32-bit float; use one nearer to 0",
+      length_penalty, length, length_penalty);
+}
+
+void require_finite_score(float score, float length_penalty) {
+  if (std::isfinite(score)) return;
+  throw InputError(
+      "a translation's score is {}, with length_penalty {}; use one nearer to 0, and let "
+      "bad_words_ids leave tokens to choose from",
+      score, length_penalty);
+}
+
+float hypothesis_score(float sum, std::size_t length, float length_penalty) {
+  const float score = sum / length_power(static_cast<Index>(length), length_penalty);
+  require_finite_score(score, length_penalty);
+  return score;
+}
+
 SearchResults search(const Transformer& model, const PackedTokens& source,
                      const DecodeConfig& decode, const SearchWatch& watch) {
   if (source.sentences() == 0) return {};
+  require_room(decode, model.config(), source);
   const bool watched = watch.trace != nullptr || watch.observer != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {
     return search_in_parts(model, source, decode);

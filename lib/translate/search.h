@@ -46,6 +46,16 @@ using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 /// positions.
 Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index source_length);
 
+/// length ^ length_penalty, by which a hypothesis's sum is divided. InputError where that is 0 or
+/// infinite as a float, so that scores could not be compared.
+float length_power(Index length, float length_penalty);
+
+/// InputError where a result's score is infinite or no number.
+void require_finite_score(float score, float length_penalty);
+
+/// sum / length ^ length_penalty, checked by both of the above.
+float hypothesis_score(float sum, std::size_t length, float length_penalty);
+
 /// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
 /// One beam is greedy search, as in `generate` (under a trace it is a beam search of one beam,
 /// which finds the same).

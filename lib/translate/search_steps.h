@@ -31,7 +31,12 @@ inline std::span<float> row_of(MatrixRef& logits, Index r) {
   return {logits.data() + r * logits.outerStride(), static_cast<std::size_t>(logits.cols())};
 }
 
-/// A decoder for all hypotheses of the batch. MemoryError where its cache would not fit.
+/// The tokens that end a translation.
+inline std::vector<int> ends_of(const DecodeConfig& decode, const ModelConfig& model) {
+  return decode.eos_token_ids.value_or(std::vector<int>{model.eos_token_id});
+}
+
+/// A decoder for all hypotheses of the batch.
 IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
                                 const PackedTokens& source, const DecodeConfig& decode,
                                 AttentionObserver* observer);

@@ -1,7 +1,6 @@
 #include "translate/search_tree.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <tuple>
 
@@ -66,8 +65,7 @@ SearchTreeTrace::SearchTreeTrace(const DecodeConfig& decode) {
 
 void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candidates) {
   std::vector<int> next;
-  const double length =
-      std::pow(static_cast<double>(step + 1), static_cast<double>(tree_.length_penalty));
+  const float length = length_power(step + 1, tree_.length_penalty);
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& c = candidates[rank];
     if (c.log_prob < kNone) continue;
@@ -79,7 +77,7 @@ void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candida
     node.log_prob = node.parent < 0
                         ? c.log_prob
                         : c.log_prob - tree_.nodes[static_cast<std::size_t>(node.parent)].sum;
-    node.score = c.log_prob / static_cast<float>(length);
+    node.score = c.log_prob / length;
     node.kept = c.kept;
     // Only the first `beams` candidates may become results; a lower one that ends is dropped.
     node.ended = c.ended && rank < static_cast<std::size_t>(tree_.beams);

@@ -77,9 +77,7 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
 /// What a search would give a hypothesis that it has not found itself.
 float score_of(const HypothesisRecord& hypothesis, const DecodeConfig& decode) {
   const float sum = std::accumulate(hypothesis.log_probs.begin(), hypothesis.log_probs.end(), 0.0F);
-  const double length = std::pow(static_cast<double>(hypothesis.produced.ids.size()),
-                                 static_cast<double>(decode.length_penalty));
-  return sum / static_cast<float>(length);
+  return hypothesis_score(sum, hypothesis.produced.ids.size(), decode.length_penalty);
 }
 
 }  // namespace
@@ -211,7 +209,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   });
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
   model_.logits(hidden, logits);
-  record.log_probs = log_probabilities(logits, record.produced.ids);
+  record.log_probs = log_probabilities(logits, record.produced.ids, model_.name());
   record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);
   record.cross = recorder.take(AttentionKind::cross, 0);
   if (session.detail.vectors) {

@@ -1,6 +1,7 @@
 // Tokenizer files and decode defaults of a model directory, damaged.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <string>
 
 #include "bad_input.h"
@@ -162,6 +163,22 @@ TEST_CASE("bad input: tokenizer_config.json and generation_config.json") {
       decode_key("bad words negative", "bad_words_ids", {{-5}}, {"bad_words_ids"}),
       decode_key("forced end a string", "forced_eos_token_id", "</s>", {"forced_eos_token_id"}),
       decode_key("no new tokens", "max_new_tokens", 0, {"max_new_tokens is 0", "1 or more"}),
+      decode_key("end symbol a string", "eos_token_id", "</s>",
+                 {"eos_token_id is \"</s>\"; expected a token id, or a list of them"}),
+      decode_key("end symbols outside", "eos_token_id", {0, 133},
+                 {"eos_token_id 133 is outside the vocabulary of 133"}),
+      decode_key("no start", "decoder_start_token_id", nullptr,
+                 {"decoder_start_token_id is missing; expected one token id"}),
+      {"generation_config a directory",
+       {"translate", "--model", "{dir}/m", "x"},
+       kSystem,
+       {"{dir}/m/generation_config.json"},
+       [](const TemporaryDirectory& scene) {
+         ModelFiles model = ModelFiles::good();
+         model.files.erase("generation_config.json");
+         model.write(scene, "m");
+         std::filesystem::create_directory(scene.file("m/generation_config.json"));
+       }},
       {"no beams",
        {"translate", "--model", "{dir}/m", "x"},
        kInput,

@@ -52,7 +52,7 @@ HeadReport toy_report() {
   const LoadedModel model = load_model(toy_model(), default_backend());
   const Tokenizer tokenizer(toy_model());
   const Translator translator(model.transformer, tokenizer,
-                              resolve(model.decode, model.default_forced_eos, "toy"));
+                              resolve(model.decode, std::nullopt, "toy"));
   HeadStatistics statistics;
   for (const ToyPair& pair : aligned_pairs()) {
     statistics.add(translator.record_target(translator.prepare(pair.source), pair.target), 0,

@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -61,6 +62,37 @@ TEST_CASE("softmax stays finite for scores of any size") {
   }
 }
 
+TEST_CASE("NaN and infinity are never taken for numbers") {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float infinity = std::numeric_limits<float>::infinity();
+  for (const Kernels* k : tables()) {
+    CAPTURE(k->name);
+    for (const Index n : kLengths) {
+      for (const float bad : {nan, infinity, -infinity}) {
+        for (const Index at : {Index{0}, n / 2, n - 1}) {
+          Matrix x = random_matrix(1, n, "bad", 30.0F);
+          x(0, at) = bad;
+          float maximum = 0;
+          float log_sum = 0;
+          CHECK(!k->log_sum_exp(x.data(), n, &maximum, &log_sum));
+          if (bad == -infinity) continue;
+          CHECK(std::isnan(log_sum));
+          Matrix weights = x;
+          k->softmax(weights.data(), n);
+          CHECK(weights.array().isNaN().all());
+          for (const auto f : {&Kernels::relu, &Kernels::gelu, &Kernels::swish}) {
+            Matrix y = x;
+            (k->*f)(y.data(), n);
+            CHECK(!std::isfinite(y(0, at)));
+          }
+          float nll = 0;
+          CHECK(!std::isfinite(k->cross_entropy(x.data(), n, 0, 0.0F, 1.0F, &nll)));
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("log_sum_exp, arg_max and find_above") {
   for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
@@ -68,7 +100,7 @@ TEST_CASE("log_sum_exp, arg_max and find_above") {
       const Matrix x = random_matrix(1, n, "lse", 30.0F);
       float maximum = 0;
       float log_sum = 0;
-      k->log_sum_exp(x.data(), n, &maximum, &log_sum);
+      CHECK(k->log_sum_exp(x.data(), n, &maximum, &log_sum));
       double sum = 0;
       for (Index i = 0; i < n; ++i) sum += std::exp(static_cast<double>(x(0, i)) - x.maxCoeff());
       CHECK(maximum == x.maxCoeff());

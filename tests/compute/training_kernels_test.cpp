@@ -160,6 +160,29 @@ TEST_CASE("cross_entropy matches double arithmetic") {
   });
 }
 
+TEST_CASE("adam says where a parameter is no longer finite") {
+  for_each_case([](const Kernels& k, Index n) {
+    for (const float epsilon : {1e-9F, 0.0F}) {
+      const AdamStep s{0.9F, 0.98F, epsilon, 0.01F, 1.5F, 0.5F};
+      Row p(n, "p");
+      Row m = Row::zeros(n);
+      Row v = Row::zeros(n);
+      Row g = Row::zeros(n);
+      // 0 / (0 + 0) is NaN.
+      CHECK(k.adam(s, p.data(), m.data(), v.data(), g.data(), n) == (epsilon > 0));
+    }
+    const AdamStep s{0.9F, 0.98F, 1e-9F, 3e38F, 1.5F, 1.0F};
+    Row p = Row::zeros(n);
+    Row m = Row::zeros(n);
+    Row v = Row::zeros(n);
+    Row g = Row::zeros(n);
+    v.data()[n - 1] = 1e-20F;
+    m.data()[n - 1] = 1.0F;
+    CHECK(!k.adam(s, p.data(), m.data(), v.data(), g.data(), n));
+    CHECK(std::isinf(p[n - 1]));
+  });
+}
+
 TEST_CASE("adam matches double arithmetic and clears the gradient") {
   for_each_case([](const Kernels& k, Index n) {
     const AdamStep s{0.9F, 0.98F, 1e-6F, 0.01F, 1.5F, 0.5F};
@@ -173,7 +196,7 @@ TEST_CASE("adam matches double arithmetic and clears the gradient") {
     const Row m0 = m;
     const Row v0 = v;
     const Row g0 = g;
-    k.adam(s, p.data(), m.data(), v.data(), g.data(), n);
+    CHECK(k.adam(s, p.data(), m.data(), v.data(), g.data(), n));
     const auto first = [&](Index i) { return 0.9 * m0.at(i) + 0.1 * 0.5 * g0.at(i); };
     const auto second = [&](Index i) {
       return 0.98 * v0.at(i) + 0.02 * std::pow(0.5 * g0.at(i), 2);

@@ -117,6 +117,10 @@ TEST_CASE("merge keeps what the stronger says") {
                   read(R"({"num_beams": 5, "length_penalty": 2, "forced_eos_token_id": 1,
                            "early_stopping": true, "max_length": 9, "bad_words_ids": [[1]],
                            "renormalize_logits": true, "num_return_sequences": 2})"));
+  DecodeOptions ends;
+  ends.eos_token_ids = {{3, 4}};
+  CHECK(attn::resolve(attn::merge(merged, ends), 0, "x").eos_token_ids == std::vector<int>{3, 4});
+  CHECK_FALSE(attn::resolve(merged, 0, "x").eos_token_ids.has_value());
   CHECK(merged.num_beams == 2);
   CHECK(merged.length_penalty == 2.0F);
   CHECK_FALSE(merged.forced_eos_token_id->has_value());

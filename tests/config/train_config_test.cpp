@@ -107,6 +107,20 @@ TEST_CASE("what the train section must not say") {
          "train.schedule \"cosin\" is not known; use inverse_sqrt, constant, linear or cosine");
   refuse(R"({"schedule": "cosine"})", "train.updates is missing");
   refuse(R"({"seed": 1e300})", "train.seed");
+  // In range as 64-bit floats, and not as the 32-bit ones that are used.
+  refuse(R"({"adam_epsilon": 1e-300})",
+         "x.json: train.adam_epsilon 1e-300 is 0 as a 32-bit float; use a number above 0 and below "
+         "1");
+  refuse(R"({"adam_beta1": 0.999999999})",
+         "x.json: train.adam_beta1 0.999999999 is 1 as a 32-bit float; use a number from 0 and "
+         "below 1");
+  refuse(R"({"adam_beta2": 0.999999999})", "train.adam_beta2 0.999999999 is 1 as");
+  refuse(R"({"label_smoothing": 0.999999999})", "train.label_smoothing 0.999999999 is 1 as");
+  refuse(R"({"learning_rate": 1e-50})", "train.learning_rate 1e-50 is 0 as a 32-bit float");
+  refuse(R"({"clip_norm": 1e-300})", "train.clip_norm 1e-300 is 0 as a 32-bit float");
+  refuse(R"({"clip_norm": 1e300})", "train.clip_norm 1e+300 is inf as a 32-bit float");
+  CHECK(read(R"({"clip_norm": 0, "adam_epsilon": 1e-30, "average_decay": 0.999999999})")
+            .average_decay == 0.999999999);
 }
 
 }  // namespace attn::test

@@ -75,8 +75,8 @@ TEST_CASE("twenty updates of Adam are PyTorch's") {
       const double norm = Adam::norm(g.model.gradients());
       CHECK(std::abs(norm - update["gradient_norm"].get<double>()) <=
             tolerance(expected["error"]["gradient_norm"], 1e-4));
-      adam.update(g.model.weights(), g.model.gradients(), norm,
-                  update["learning_rate"].get<double>());
+      CHECK(adam.update(g.model.weights(), g.model.gradients(), norm,
+                        update["learning_rate"].get<double>()));
       pass.prepare();
     }
     const SafetensorsFile after(g.directory + "/updated.safetensors");

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 #include "check_error.h"
 #include "translate/logits_processor.h"
 
@@ -21,7 +23,7 @@ DecodeConfig two_beams(EarlyStopping early_stopping) {
 
 /// One hypothesis ends at once; at the second step another ends while a better one runs on.
 SentenceBeam after_two_steps(EarlyStopping early_stopping) {
-  SentenceBeam beam(two_beams(early_stopping), kEnd, 10);
+  SentenceBeam beam(two_beams(early_stopping), {kEnd}, 10);
   const std::vector<SentenceBeam::Candidate> first{
       {-0.1F, 0, kEnd}, {-0.2F, 0, 5}, {-0.3F, 0, 6}, {-0.4F, 0, 7}};
   beam.advance(first, nullptr, 0);
@@ -58,7 +60,7 @@ TEST_CASE("ended hypotheses are ranked by score over length, and running beams k
 }
 
 TEST_CASE("an end among the spare candidates is no result") {
-  SentenceBeam beam(two_beams(EarlyStopping::no), kEnd, 10);
+  SentenceBeam beam(two_beams(EarlyStopping::no), {kEnd}, 10);
   const std::vector<SentenceBeam::Candidate> candidates{
       {-0.1F, 0, 5}, {-0.2F, 0, 6}, {-0.3F, 0, kEnd}, {-0.4F, 0, 7}};
   beam.advance(candidates, nullptr, 0);
@@ -66,7 +68,7 @@ TEST_CASE("an end among the spare candidates is no result") {
 }
 
 TEST_CASE("at the last step everything ends") {
-  SentenceBeam beam(two_beams(EarlyStopping::no), kEnd, 1);
+  SentenceBeam beam(two_beams(EarlyStopping::no), {kEnd}, 1);
   const std::vector<SentenceBeam::Candidate> candidates{
       {-0.1F, 0, 5}, {-0.2F, 0, 6}, {-0.3F, 0, kEnd}, {-0.4F, 0, 7}};
   beam.advance(candidates, nullptr, 0);
@@ -74,13 +76,28 @@ TEST_CASE("at the last step everything ends") {
   CHECK(beam.results(2).size() == 2);
 }
 
+TEST_CASE("several tokens may end a translation, and none of them can be forbidden") {
+  SentenceBeam beam(two_beams(EarlyStopping::yes), {kEnd, 6}, 10);
+  const std::vector<SentenceBeam::Candidate> candidates{
+      {-0.1F, 0, kEnd}, {-0.2F, 0, 6}, {-0.3F, 0, 5}, {-0.4F, 0, 7}};
+  beam.advance(candidates, nullptr, 0);
+  CHECK(beam.done());
+  CHECK(beam.results(2).size() == 2);
+  DecodeConfig decode;
+  decode.bad_words_ids = {{6}, {5}};
+  std::vector<float> row(10, 0.5F);
+  LogitsProcessor(decode, {kEnd, 6}, 10).process({}, 9, row);
+  CHECK(row[6] == 0.5F);
+  CHECK(row[5] < 0);
+}
+
 TEST_CASE("forbidden sequences match at the end of what was produced, start symbol included") {
   DecodeConfig decode;
   decode.bad_words_ids = {{3}, {7, 1, 4}, {9, 5}, {kEnd}};
-  const LogitsProcessor processor(decode, kEnd, 10);
+  const LogitsProcessor processor(decode, {kEnd}, 10);
   const auto forbidden = [&](std::vector<int> produced) {
     std::vector<float> row(10, 0.0F);
-    processor.forbid(produced, 9, row);
+    CHECK(processor.process(produced, 9, row).finite);
     std::vector<int> ids;
     for (int i = 0; i < 10; ++i) {
       if (row[static_cast<std::size_t>(i)] < 0) ids.push_back(i);
@@ -93,13 +110,44 @@ TEST_CASE("forbidden sequences match at the end of what was produced, start symb
   CHECK(forbidden({2, 9}) == std::vector<int>{3, 5});
 }
 
+TEST_CASE("NaN and infinity in a row of logits are seen, forbidden tokens are none") {
+  for (const bool renormalise : {false, true}) {
+    DecodeConfig decode;
+    decode.bad_words_ids = {{3}};
+    decode.renormalize_logits = renormalise;
+    const LogitsProcessor processor(decode, {kEnd}, 40);
+    const auto finite = [&](Index at, float value) {
+      std::vector<float> row(40, 0.5F);
+      row[static_cast<std::size_t>(at)] = value;
+      return processor.process({}, 9, row).finite;
+    };
+    CHECK(finite(3, 0));
+    for (const Index at : {0, 17, 39}) {
+      CHECK(finite(at, 3e38F));
+      CHECK(!finite(at, std::numeric_limits<float>::quiet_NaN()));
+      CHECK(!finite(at, std::numeric_limits<float>::infinity()));
+      CHECK(!finite(at, -std::numeric_limits<float>::infinity()));
+    }
+  }
+}
+
+TEST_CASE("scores that no float can hold are refused") {
+  CHECK(hypothesis_score(-6.0F, 3, 2.0F) == doctest::Approx(-6.0 / 9));
+  test::check_error([] { hypothesis_score(-6.0F, 10, 40.0F); }, ExitCode::input,
+                    "length_penalty 40: 10 tokens ^ 40 is beyond a 32-bit float");
+  test::check_error([] { hypothesis_score(-6.0F, 10, -40.0F); }, ExitCode::input,
+                    "length_penalty -40: 10 tokens ^ -40 is beyond a 32-bit float");
+  test::check_error([] { hypothesis_score(-6e37F, 10, -5.0F); }, ExitCode::input,
+                    "a translation's score is -inf, with length_penalty -5");
+}
+
 TEST_CASE("ids outside the vocabulary are refused") {
   DecodeConfig decode;
   decode.bad_words_ids = {{10}};
-  test::check_error([&] { LogitsProcessor(decode, kEnd, 10); }, ExitCode::input,
+  test::check_error([&] { LogitsProcessor(decode, {kEnd}, 10); }, ExitCode::input,
                     "id 10 is outside the vocabulary of 10");
   decode.bad_words_ids.clear();
   decode.forced_eos_token_id = 12;
-  test::check_error([&] { LogitsProcessor(decode, kEnd, 10); }, ExitCode::input,
+  test::check_error([&] { LogitsProcessor(decode, {kEnd}, 10); }, ExitCode::input,
                     "forced_eos_token_id 12");
 }

@@ -49,7 +49,7 @@ DecodeConfig decode_for(const GoldenModel& golden, const Json& c) {
     std::vector<std::string> notes;
     options = merge(decode_options_from_directory(c["overrides"], "overrides", notes), options);
   }
-  return resolve(options, golden.model.default_forced_eos, golden.name);
+  return resolve(options, std::nullopt, golden.name);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// What memory is left, asked before much of it is taken.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace attn {
+
+/// Bytes this process may still allocate: available memory and its limits (ulimit -v, cgroup).
+std::uint64_t available_memory();
+
+/// MemoryError naming both figures where `bytes` is more than available_memory().
+void require_memory(std::uint64_t bytes, const std::string& what);
+
+}  // namespace attn

@@ -1,0 +1,75 @@
+// Under any limit on memory or on the stack a run ends in its result, or in one line and exit 5.
+#include <doctest/doctest.h>
+
+#ifndef __SANITIZE_ADDRESS__  // which takes the whole address space, and larger stacks
+#include <sys/resource.h>
+
+#include <fstream>
+
+#include "model_files.h"
+#include "run_program.h"
+
+namespace attn::test {
+namespace {
+
+std::string shipped(const std::string& path) {
+  return std::string(ATTN_SOURCE_DIR) + "/" + path;
+}
+
+/// Every command that takes memory, into `scene`.
+std::vector<std::vector<std::string>> commands(const TemporaryDirectory& scene) {
+  const std::string sentence = "The group went home";
+  const std::string toy = shipped("data/toy/");
+  return {
+      {"translate", "--threads", "1", "--json", scene.file("o.json"), sentence},
+      {"translate", "--threads", "1", "--png", scene.file("o.png"), sentence},
+      {"explain", sentence},
+      {"evaluate", "--threads", "1", "--source", scene.file("en"), "--target", scene.file("de")},
+      {"init", "--config", demo_config(), "--out", scene.file("init")},
+      {"convert", "--model", shipped("data/models/en-de"), "--out", scene.file("convert")},
+      {"inspect"},
+      {"tokenizer", "--source", toy + "train.en", "--target", toy + "train.de", "--vocab-size",
+       "200", "--out", scene.file("tokenizer")},
+      {"train", shipped("configs/toy.json"), "--threads", "1", "--out", scene.file("train"),
+       "--set", "train.updates=2"},
+  };
+}
+
+}  // namespace
+
+TEST_CASE("under ulimit -v a command ends in its result or in exit 5") {
+  for (const rlim_t megabytes : {100, 120, 140, 170, 210, 300, 450}) {
+    const TemporaryDirectory scene;
+    std::ofstream(scene.file("en")) << "The group went home\n";
+    std::ofstream(scene.file("de")) << "Die Gruppe ging nach Hause\n";
+    for (const std::vector<std::string>& args : commands(scene)) {
+      CAPTURE(megabytes);
+      CAPTURE(args);
+      const Result result = run_program({.args = args, .in_child = [megabytes] {
+                                           const rlimit limit{megabytes << 20, megabytes << 20};
+                                           setrlimit(RLIMIT_AS, &limit);
+                                         }});
+      // Below some 85 MB the system's loader, not the program, gives up.
+      CHECK_MESSAGE((result.code == 0 || result.code == 5), result.err);
+      if (result.code == 5) CHECK_MESSAGE(result.err.ends_with("\n"), result.err);
+    }
+  }
+}
+
+TEST_CASE("a small stack is enough for everything, pictures too") {
+  const TemporaryDirectory scene;
+  for (const rlim_t kilobytes : {256, 64, 32}) {
+    CAPTURE(kilobytes);
+    const Result result =
+        run_program({.args = {"translate", "--threads", "2", "--png", scene.file("o.png"), "--html",
+                              scene.file("o.html"), "The group went home"},
+                     .in_child = [kilobytes] {
+                       const rlimit limit{kilobytes << 10, kilobytes << 10};
+                       setrlimit(RLIMIT_STACK, &limit);
+                     }});
+    CHECK_MESSAGE(result.code == 0, result.err);
+  }
+}
+
+}  // namespace attn::test
+#endif

@@ -1,0 +1,68 @@
+// Finite weights whose products overflow: no command takes NaN or infinity for a result.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "model_files.h"
+#include "run_program.h"
+
+namespace attn::test {
+namespace {
+
+/// The demo's model; the last norm of its decoder multiplies by 3e38.
+ModelFiles overflowing() {
+  ModelFiles model = ModelFiles::good();
+  Tensors tensors = Tensors::of(model);
+  const std::string norm = "model.decoder.layers.1.final_layer_norm.weight";
+  const std::size_t count = (tensors.end(norm) - tensors.begin(norm)) / sizeof(float);
+  for (std::size_t i = 0; i < count; ++i) tensors.set_float(norm, i, 3e38F);
+  tensors.store(model);
+  return model;
+}
+
+}  // namespace
+
+TEST_CASE("logits that are not finite end every command with one line that names the model") {
+  const TemporaryDirectory scene;
+  const std::string model = overflowing().write(scene, "m");
+  const std::string text = scene.file("text");
+  std::ofstream(text) << "The group went home\n";
+  const std::string sentence = "The group went home";
+  const std::vector<std::vector<std::string>> commands = {
+      {"translate", sentence},
+      {"translate", "--json", "-", sentence},
+      {"translate", "--beam", "3", "--n-best", "2", sentence},
+      {"translate", "--beam", "3", "--json", "-", sentence, sentence, sentence},
+      {"translate", "--threads", "2", sentence, "home", "went home"},
+      {"translate", "--target", "Die Gruppe", "--json", "-", sentence},
+      {"translate", "--max-length", "1", sentence},
+      {"translate", "--without", "cross:1", "--json", "-", sentence},
+      {"explain", "--kind", "encoder", sentence},
+      {"evaluate", "--source", text, "--target", text},
+  };
+  for (std::vector<std::string> args : commands) {
+    args.insert(args.begin() + 1, {"--model", model});
+    CAPTURE(args);
+    const Result result = run_program({.args = args});
+    CHECK(result.code == 3);
+    CHECK(result.out.empty());
+    const std::string line = "attn-demo: " + model +
+                             ": the logits of token 1 are not finite; the weights are too large "
+                             "for 32-bit floats\n";
+    CHECK_MESSAGE(result.err.ends_with(line), result.err);
+  }
+}
+
+TEST_CASE("a length penalty whose power no float holds is refused, not a score of infinity") {
+  for (const std::string beam : {"1", "3"}) {
+    const Result result =
+        run_program({.args = {"translate", "--seed", "1", "--beam", beam, "--length-penalty", "1e6",
+                              "--json", "-", "The group went home"}});
+    CHECK(result.code == 3);
+    CHECK(result.out.empty());
+    CHECK(result.err.find("length_penalty 1000000: ") != std::string::npos);
+    CHECK(result.err.find("is beyond a 32-bit float; use one nearer to 0\n") != std::string::npos);
+  }
+}
+
+}  // namespace attn::test
