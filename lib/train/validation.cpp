@@ -70,8 +70,7 @@ std::optional<ValidationResult> Validator::run(const Transformer& model,
   ValidationResult result;
   result.loss = corpus_loss(model, corpus_, label_smoothing_);
   if (!std::isfinite(result.loss.loss)) {
-    throw InputError("{}: the loss on data.dev is {}, no longer finite; training stops",
-                     model.name(), result.loss.loss);
+    throw InputError("{}: the loss on data.dev is not finite; training stops", model.name());
   }
   const auto translations = translate_lines(model, tokenizer_, decode_, text_.source, stop);
   if (!translations) return std::nullopt;

@@ -29,8 +29,8 @@ void require_room(const DecodeConfig& decode, const ModelConfig& model,
                   const PackedTokens& source) {
   const Index rows = source.sentences() * decode.num_beams;
   const Index steps = longest(decode, model, source);
-  const std::uint64_t cache = IncrementalDecoder::cache_bytes(
-      model, rows, steps, static_cast<Index>(source.ids.size()));
+  const std::uint64_t cache =
+      IncrementalDecoder::cache_bytes(model, rows, steps, static_cast<Index>(source.ids.size()));
   const auto logits =
       checked_product({static_cast<std::uint64_t>(rows),
                        static_cast<std::uint64_t>(model.decoder_vocab_size), sizeof(float)});
