@@ -65,7 +65,7 @@ TEST_CASE("softmax stays finite for scores of any size") {
 TEST_CASE("NaN and infinity are never taken for numbers") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Kernels* k : tables()) {
+  for (const Kernels* k : kernel_tables()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       for (const float bad : {nan, infinity, -infinity}) {
