@@ -1,7 +1,7 @@
 # Writes OUTPUT, a .cpp that holds files as string literals under the names of
 # lib/view/page/page_sources.h. Run as
 #   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=text.js,dom.js,… -P embed_page.cmake
-cmake_minimum_required(VERSION 3.25)
+cmake_minimum_required(VERSION 3.22)
 
 function(literal name result)
   file(READ "${FOLDER}/${name}" text)

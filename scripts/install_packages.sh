@@ -15,8 +15,11 @@ done
 if [ "${#missing[@]}" -gt 0 ]; then
   as_root=()
   [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  if [ "${#as_root[@]}" -gt 0 ] && ! command -v sudo >/dev/null; then
+    echo "packages are missing, and there is no sudo to install them with; as root: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
   echo "installing: ${missing[*]}" >&2
-  export DEBIAN_FRONTEND=noninteractive
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 fi

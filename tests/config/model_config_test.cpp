@@ -332,7 +332,7 @@ TEST_CASE("the golden models' config.json files are read without notes") {
     std::vector<std::string> unknown;
     std::vector<std::string> notes;
     const ModelConfig config = attn::model_config_from_directory(json, path, unknown, notes);
-    CHECK(config.model_type == json["model_type"]);
+    CHECK(json["model_type"] == config.model_type);
     CHECK(notes.empty());
     // What we would write is of the same class.
     CHECK(attn::to_directory_json(config)["model_type"] == json["model_type"]);

@@ -54,12 +54,12 @@ void check_bleu(const Corpus& corpus, const json& golden, BleuOptions options) {
   CHECK(std::abs(s.score - golden["score"].get<double>()) < 1e-9);
   CHECK(std::abs(s.brevity_penalty - golden["bp"].get<double>()) < 1e-12);
   for (std::size_t n = 0; n < kBleuOrder; ++n) {
-    CHECK(s.correct[n] == golden["correct"][n]);
-    CHECK(s.total[n] == golden["total"][n]);
+    CHECK(golden["correct"][n] == s.correct[n]);
+    CHECK(golden["total"][n] == s.total[n]);
     CHECK(std::abs(s.precisions[n] - golden["precisions"][n].get<double>()) < 1e-9);
   }
-  CHECK(s.hypothesis_length == golden["sys_len"]);
-  CHECK(s.reference_length == golden["ref_len"]);
+  CHECK(golden["sys_len"] == s.hypothesis_length);
+  CHECK(golden["ref_len"] == s.reference_length);
   CHECK(before_version(bleu_signature(options)) == before_version(golden["signature"]));
 }
 
@@ -67,9 +67,9 @@ void check_chrf(const Corpus& corpus, const json& golden, ChrfOptions options) {
   const ChrfScore s = corpus_chrf(corpus.hypotheses, corpus.references, options);
   INFO("sacreBLEU: ", golden.dump());
   CHECK(std::abs(s.score - golden["score"].get<double>()) < 1e-9);
-  CHECK(counts(s.counts, &NgramOverlap::hypothesis) == golden["hypothesis"]);
-  CHECK(counts(s.counts, &NgramOverlap::reference) == golden["reference"]);
-  CHECK(counts(s.counts, &NgramOverlap::matching) == golden["matching"]);
+  CHECK(golden["hypothesis"] == counts(s.counts, &NgramOverlap::hypothesis));
+  CHECK(golden["reference"] == counts(s.counts, &NgramOverlap::reference));
+  CHECK(golden["matching"] == counts(s.counts, &NgramOverlap::matching));
   CHECK(before_version(chrf_signature(options)) == before_version(golden["signature"]));
 }
 
