@@ -6,7 +6,7 @@
 #include "analysis/record_check.h"
 #include "analysis/rollout.h"
 #include "analysis/word_links.h"
-#include "analysis/words.h"
+#include "record/words.h"
 #include "base/error.h"
 #include "base/head_name.h"
 #include "base/utf8.h"

@@ -2,7 +2,7 @@
 //
 // Row t of a cross-attention map is the step that wrote token t, and so it is that token's row. The
 // end symbol is linked to nothing, nor are other special symbols; words and their numbers are those
-// of analysis/words.h.
+// of record/words.h.
 #pragma once
 
 #include <optional>

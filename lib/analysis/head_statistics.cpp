@@ -91,22 +91,6 @@ ReturnChance return_chance(const WeightMatrix& weights) {
   return chance;
 }
 
-std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
-  std::vector<HeadPlace> heads;
-  for (int layer = 0; layer < cross.layers; ++layer) {
-    for (int head = 0; head < cross.heads; ++head) {
-      if (cross.at({layer, head}).alignment) heads.push_back({layer, head});
-    }
-  }
-  std::stable_sort(heads.begin(), heads.end(), [&](HeadPlace a, HeadPlace b) {
-    const HeadFigures& x = cross.at(a);
-    const HeadFigures& y = cross.at(b);
-    if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
-    return *x.alignment > *y.alignment;
-  });
-  return heads;
-}
-
 void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis) {
   check_record(record, hypothesis);
   if (model_.empty()) model_ = record.model.name;

@@ -46,9 +46,9 @@
 
 #include "analysis/pharaoh.h"
 #include "analysis/weight_matrix.h"
-#include "analysis/words.h"
 #include "record/attention_record.h"
 #include "record/head_report.h"
+#include "record/words.h"
 
 namespace attn {
 
@@ -116,10 +116,6 @@ class HeadStatistics {
   std::size_t gold_pairs_ = 0;
   std::size_t gold_skipped_ = 0;
 };
-
-/// Heads of cross-attention by `alignment`, the best first, equal ones in their order; then those
-/// that align what they read, likewise. Heads without the figure are left out.
-std::vector<HeadPlace> rank_by_alignment(const KindReport& cross);
 
 /// What one map by content words [T, S] adds to `alignment`.
 ReturnChance return_chance(const WeightMatrix& weights);

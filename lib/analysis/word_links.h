@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analysis/weight_matrix.h"
-#include "analysis/words.h"
+#include "record/words.h"
 
 namespace attn {
 

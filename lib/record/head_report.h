@@ -139,4 +139,11 @@ struct HeadReport {
   std::size_t gold_skipped = 0;
 };
 
+/// Heads of cross-attention by `alignment`, the best first, equal ones in their order; then those
+/// that align what they read, likewise. Heads without the figure are left out.
+std::vector<HeadPlace> rank_by_alignment(const KindReport& cross);
+
+/// The first of them: the tenth of all heads, at least one; none where no head was measured.
+std::vector<HeadPlace> best_heads(const KindReport& cross);
+
 }  // namespace attn

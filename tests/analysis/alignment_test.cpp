@@ -6,7 +6,7 @@
 
 #include "analysis/head_statistics.h"
 #include "analysis/small_record.h"
-#include "analysis/words.h"
+#include "record/words.h"
 #include "check_error.h"
 
 namespace attn {

@@ -156,7 +156,9 @@ class Program(unittest.TestCase):
         data = page[start:page.index("</script>", start)]
         for character in "<\u2028\u2029":
             self.assertNotIn(character, data)
-        self.assertEqual(json.loads(data), {"format": "attn-demo.page", "version": 1,
+        found = json.loads(data)
+        self.assertEqual(len(found.pop("notes")), len(lines))
+        self.assertEqual(found, {"format": "attn-demo.page", "version": 1,
             "records": [json.loads(line) for line in lines]})
 
 

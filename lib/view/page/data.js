@@ -21,14 +21,29 @@ let sentences = [];
 
 /** The figures of every head over all sentences (attn-demo.heads), or null. */
 let overall = null;
+let overallBest = [];
 
 function loadRecords(text) {
   const page = JSON.parse(text);
   if (page.format !== "attn-demo.page" || page.version !== 1) {
     throw new Error(`this page reads attn-demo.page version 1, and found ${page.format} version ${page.version}`);
   }
+  page.records.forEach((record, i) => addNotes(record, page.notes[i]));
   sentences = groupMoments(page.records);
   overall = page.heads || null;
+  overallBest = page.best || [];
+}
+
+/** What the program found out about a record is put beside what it is about: where the words of each
+ *  sequence end, and the heads that align best. */
+function addNotes(record, notes) {
+  record.source.ends = notes.source;
+  record.hypotheses.forEach((hypothesis, i) => {
+    const { tokens, input, best } = notes.hypotheses[i];
+    Object.assign(hypothesis, { ends: tokens, best });
+    hypothesis.decoder_input.ends = input;
+  });
+  if (record.search && notes.nodes) record.search.nodes.forEach((node, i) => { node.ends = notes.nodes[i]; });
 }
 
 /** Records of one source text whose weights are of different updates of one run become moments of
@@ -111,7 +126,9 @@ function makeBranch(record, index) {
     ids: nodes.map((node) => node.id),
     score: last.score,
     log_probs: nodes.map((node) => node.log_prob),
-    decoder_input: { tokens: [start, ...tokens.slice(0, -1)], ids: [] },
+    ends: last.ends,
+    decoder_input: { tokens: [start, ...tokens.slice(0, -1)], ids: [],
+      ends: [1, ...(steps > 1 ? nodes[steps - 2].ends : []).map((end) => end + 1)] },
     decoder_self: nodes.every((node) => node.decoder_self) ? collect("decoder_self", steps) : [],
     cross: nodes.every((node) => node.cross) ? collect("cross", record.source.tokens.length) : [],
   };
@@ -131,11 +148,17 @@ function rowsOf(record, hypothesis, kind, layer, head) {
 /** The tokens on both axes: rows read (and in the decoder write), columns are looked at. */
 function axesOf(record, hypothesis, kind) {
   const source = record.source.tokens;
-  if (kind === "encoder_self") return { reads: source, writes: null, columns: source, causal: false };
-  const reads = hypothesis ? hypothesis.decoder_input.tokens : [];
+  const sourceEnds = record.source.ends;
+  if (kind === "encoder_self") {
+    return { reads: source, writes: null, columns: source, causal: false,
+      ends: { reads: sourceEnds, columns: sourceEnds } };
+  }
+  const input = hypothesis ? hypothesis.decoder_input : { tokens: [], ends: [] };
   const writes = hypothesis ? hypothesis.tokens : [];
   const causal = kind === "decoder_self";
-  return { reads, writes, columns: causal ? reads : source, causal };
+  return { reads: input.tokens, writes, columns: causal ? input.tokens : source, causal,
+    ends: { reads: input.ends, writes: hypothesis ? hypothesis.ends : [],
+      columns: causal ? input.ends : sourceEnds } };
 }
 
 const decoded = new WeakMap();  // vectors of a kind → {query, key, value}, each a Float32Array
@@ -169,4 +192,10 @@ function reportOf(record, hypothesis, kind) {
   if (overall && state.over === "all") return overall[kind];
   const owner = kind === "encoder_self" ? record : hypothesis;
   return (owner && owner.report && owner.report[kind]) || null;
+}
+
+/** The heads that align best, "layer.head": of this sentence, or of all. */
+function bestHeads(hypothesis) {
+  const best = overall && state.over === "all" ? overallBest : hypothesis && hypothesis.best;
+  return new Set((best || []).map(([layer, head]) => headKey(layer, head)));
 }

@@ -89,7 +89,7 @@ const overview = (() => {
   }
 
   function bestAt(report, layer, head) {
-    const best = scene.kind === "cross" && report && bestHeads(report).has(headKey(layer, head));
+    const best = scene.kind === "cross" && report && bestHeads(scene.hypothesis).has(headKey(layer, head));
     return best ? ", one of the best aligning" : "";
   }
 

@@ -8,6 +8,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
+#include "view/page/page_notes.h"
 #include "view/page/page_sources.h"
 
 namespace attn {
@@ -68,10 +69,18 @@ void append_page_data(std::string& out, std::span<const std::string> record_line
     first = false;
     append_data(out, trimmed(line));
   }
+  out += "],\"notes\":[";
+  first = true;
+  for (const std::string& line : record_lines) {
+    if (!first) out += ',';
+    first = false;
+    out += page_notes(line);
+  }
   out += ']';
   if (!heads.empty()) {
     out += ",\"heads\":";
     append_data(out, trimmed(heads));
+    out += ",\"best\":" + page_best_heads(heads);
   }
   out += '}';
 }

@@ -17,23 +17,6 @@ const COLUMNS = [
       digits: 2, share: true },
 ];
 
-/** Whether a head looks at the partner of the word that a step reads. */
-function alignsWhatItReads(figures) {
-  return typeof figures.read_alignment === "number" && figures.read_alignment > figures.alignment;
-}
-
-/** The best aligning tenth of all heads, at least one: "layer.head". */
-function bestHeads(report) {
-  const ranked = [];
-  report.forEach((heads, layer) => heads.forEach((figures, head) => {
-    if (figures && typeof figures.alignment === "number") ranked.push({ key: headKey(layer, head),
-        alignment: figures.alignment, reads: alignsWhatItReads(figures) });
-  }));
-  ranked.sort((a, b) => a.reads - b.reads || b.alignment - a.alignment);
-  const heads = report.reduce((sum, layer) => sum + layer.length, 0);
-  return new Set(ranked.slice(0, Math.ceil(heads / 10)).map((entry) => entry.key));
-}
-
 const reportView = (() => {
   let host = null;
   let drawn = {};  // what is on the page: nothing is built again for another head
@@ -109,7 +92,7 @@ const reportView = (() => {
           typeof value === "number");
       tops[column.key] = column.share ? 1 : Math.max(1e-9, ...values);
     }
-    const best = scene.kind === "cross" ? bestHeads(report) : new Set();
+    const best = scene.kind === "cross" ? bestHeads(scene.hypothesis) : new Set();
     return make("div", { class: "scroll", tabindex: "0", role: "region",
         "aria-label": "figures of all heads" },
       make("table", { class: "report-table" },

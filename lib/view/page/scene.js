@@ -53,15 +53,15 @@ function mergeWords(matrix, rowGroups, columnGroups) {
 /** Labels of both axes in the unit that is shown, and the groups of pieces behind them. */
 function labelAxes(axes, words) {
   const single = (tokens) => tokenLabels(tokens).map((label, i) => ({ label, first: i, end: i + 1 }));
-  const group = words ? groupWords : single;
-  const columns = group(axes.columns);
+  const group = (side) => (words ? wordsOf(axes[side], axes.ends[side]) : single(axes[side]));
+  const columns = group("columns");
   if (!axes.writes) {
-    const rows = group(axes.reads).map((word) => ({ ...word, reads: word.label, writes: null }));
+    const rows = group("reads").map((word) => ({ ...word, reads: word.label, writes: null }));
     return { rows, columns };
   }
   // A step is known by what it writes; a word's first step tells what was read before it.
-  const readWords = group(axes.reads);
-  const rows = group(axes.writes).map((word) => {
+  const readWords = group("reads");
+  const rows = group("writes").map((word) => {
     const read = readWords.find((other) => word.first >= other.first && word.first < other.end);
     return { ...word, reads: read ? read.label : "?", writes: word.label };
   });

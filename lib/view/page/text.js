@@ -49,46 +49,17 @@ function tokenLabels(tokens) {
   });
 }
 
-/** The words that tokens make: [{label, first, end}]. A word reaches from one ▁ to the next (without
- *  any ▁ every token is a word); special symbols, and pieces of punctuation at a word's ends, stand
- *  alone. */
-function groupWords(tokens) {
-  const marked = tokens.some((token) => token.startsWith(WORD_MARK));
-  const chunks = [];
-  let insideWord = false;
-  tokens.forEach((token, index) => {
-    const special = isSpecial(token);
-    const goesOn = marked && insideWord && !token.startsWith(WORD_MARK) && !special;
-    if (goesOn) chunks[chunks.length - 1].end = index + 1;
-    else chunks.push({ first: index, end: index + 1 });
-    insideWord = !special;
-  });
-  return chunks.flatMap((chunk) => takeOffPunctuation(tokens, chunk)).map(({ first, end }) => {
+/** The words that tokens make: [{label, first, end}]. `ends` says where each ends, as the program found
+ *  them; without it every token is a word. */
+function wordsOf(tokens, ends) {
+  let next = 0;
+  return (ends || tokens.map((_, i) => i + 1)).map((end) => {
+    const first = next;
+    next = end;
     const whole = tokens.slice(first, end).join("");
     const bare = whole.startsWith(WORD_MARK) && whole.length > 1 ? whole.slice(1) : whole;
     return { first, end, label: quotedIfBlank(printable(bare)) };
   });
-}
-
-/** One chunk as up to three: the punctuation before the word, the word, the punctuation after. */
-function takeOffPunctuation(tokens, { first, end }) {
-  const bare = (i) => (tokens[i].startsWith(WORD_MARK) ? tokens[i].slice(1) : tokens[i]);
-  const isPunctuation = (i) => /^\p{P}+$/u.test(bare(i));
-  const isEdge = (i) => bare(i) === "" || isPunctuation(i);
-  let from = first;
-  let to = end;
-  while (from < end && isEdge(from)) ++from;
-  if (from === end) return [{ first, end }];
-  while (isEdge(to - 1)) --to;
-  const some = (begin, stop) => {
-    for (let i = begin; i < stop; ++i) if (isPunctuation(i)) return true;
-    return false;
-  };
-  // A mark alone says where a word begins, and is no punctuation.
-  if (!some(first, from)) from = first;
-  if (!some(to, end)) to = end;
-  return [{ first, end: from }, { first: from, end: to }, { first: to, end }].filter((part) =>
-      part.first < part.end);
 }
 
 /** The number as the record holds it: the shortest decimal of its float32. */

@@ -1,4 +1,4 @@
-#include "analysis/words.h"
+#include "record/words.h"
 
 #include <unicode/uchar.h>
 

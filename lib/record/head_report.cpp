@@ -1,0 +1,30 @@
+#include "record/head_report.h"
+
+#include <algorithm>
+
+namespace attn {
+
+std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
+  std::vector<HeadPlace> heads;
+  for (int layer = 0; layer < cross.layers; ++layer) {
+    for (int head = 0; head < cross.heads; ++head) {
+      if (cross.at({layer, head}).alignment) heads.push_back({layer, head});
+    }
+  }
+  std::stable_sort(heads.begin(), heads.end(), [&](HeadPlace a, HeadPlace b) {
+    const HeadFigures& x = cross.at(a);
+    const HeadFigures& y = cross.at(b);
+    if (x.aligns_what_it_reads() != y.aligns_what_it_reads()) return y.aligns_what_it_reads();
+    return *x.alignment > *y.alignment;
+  });
+  return heads;
+}
+
+std::vector<HeadPlace> best_heads(const KindReport& cross) {
+  std::vector<HeadPlace> best = rank_by_alignment(cross);
+  const std::size_t tenth = (cross.figures.size() + 9) / 10;
+  if (best.size() > tenth) best.resize(tenth);
+  return best;
+}
+
+}  // namespace attn
