@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/head_name.h"
@@ -46,7 +47,7 @@ class ExplainCommand {
     check_usage();
     DecodeOptions given = options.search.decode();
     const int rank = static_cast<int>(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
-    choice_.hypothesis = static_cast<std::size_t>(rank - 1);
+    choice_.hypothesis = to_size(rank - 1);
     const std::optional<AttentionKind> kind = parse_kind(options.kind);
     if (!kind) {
       throw UsageError("--kind {}: expected encoder, decoder or cross", printable(options.kind));

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -142,7 +143,7 @@ class TrainCommand {
     const TrainConfig& c = experiment_.train;
     auto most = static_cast<std::uint64_t>(experiment_.model.max_positions);
     if (c.max_length > 0) most = std::min(most, c.max_length);
-    return static_cast<std::size_t>(std::min(most, c.batch_tokens));
+    return to_size(std::min(most, c.batch_tokens));
   }
 
   /// By what the config says; the text will say more exactly.

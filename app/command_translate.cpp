@@ -5,6 +5,7 @@
 #include "analysis/annotate.h"
 #include "analysis/head_statistics.h"
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "commands.h"
@@ -131,7 +132,7 @@ class TranslateCommand {
 
   void check_hypothesis() const {
     const int count = options_.target_given ? 1 : translator_->decode_config().num_return_sequences;
-    if (view_.hypothesis_index() < static_cast<std::size_t>(count)) return;
+    if (view_.hypothesis_index() < to_size(count)) return;
     if (options_.target_given) {
       throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
     }
@@ -250,8 +251,8 @@ class TranslateCommand {
     notes_.cleaning("the target", target.invalid_bytes, target.controls);
     AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
     const std::vector<int>& ids = record.hypotheses.front().produced.ids;
-    notes_.add_unknown(static_cast<std::size_t>(
-        std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
+    notes_.add_unknown(
+        to_size(std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
     return record;
   }
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/at.h"
 #include "base/error.h"
 
 namespace attn {
@@ -42,7 +43,7 @@ void Output::flush() {
   while (written < buffer_.size()) {
     const ssize_t n = ::write(STDOUT_FILENO, buffer_.data() + written, buffer_.size() - written);
     if (n >= 0) {
-      written += static_cast<std::size_t>(n);
+      written += to_size(n);
     } else if (errno == EINTR) {
       continue;
     } else if (errno == EPIPE) {
@@ -96,8 +97,8 @@ bool LineReader::fill() {
   for (;;) {
     const ssize_t n = ::read(STDIN_FILENO, block, sizeof block);
     if (n > 0) {
-      buffer_.append(block, static_cast<std::size_t>(n));
-      total_read_ += static_cast<std::size_t>(n);
+      buffer_.append(block, to_size(n));
+      total_read_ += to_size(n);
       return true;
     }
     if (n == 0) {

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "console.h"
@@ -24,7 +25,7 @@ void write_stderr(std::string_view text) {
     const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return;
-    text.remove_prefix(static_cast<std::size_t>(written));
+    text.remove_prefix(to_size(written));
   }
 }
 

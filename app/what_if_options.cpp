@@ -7,6 +7,7 @@
 #include <set>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
@@ -57,7 +58,7 @@ Swap parse_swap(const std::string& text) {
     throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)",
                      printable(text));
   }
-  return {static_cast<std::size_t>(*position), text.substr(sign + 1)};
+  return {to_size(*position), text.substr(sign + 1)};
 }
 
 bool same_row(const ForcedWeight& a, const ForcedWeight& b) {

@@ -6,6 +6,7 @@
 #include "analysis/alignment.h"
 #include "analysis/record_check.h"
 #include "analysis/word_links.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -72,7 +73,7 @@ void check_gold(const GoldAlignment& gold, const RecordWords& words, const std::
 
 ReturnChance return_chance(const WeightMatrix& weights) {
   ReturnChance chance;
-  const auto width = static_cast<std::size_t>(weights.columns);
+  const auto width = to_size(weights.columns);
   std::vector<double> sums(width);     // of each source word's column
   std::vector<double> squares(width);  // Σ_t A² / Σ_t A is Σ_t A C
   for (int t = 0; t < weights.rows; ++t) {
@@ -127,11 +128,11 @@ void HeadStatistics::add(const AttentionRecord& record, std::size_t hypothesis,
 }
 
 void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, const Keys& keys) {
-  KindSums& of_kind = kinds_[static_cast<std::size_t>(kind)];
+  KindSums& of_kind = at(kinds_, kind);
   if (of_kind.sums.empty()) {
     of_kind.layers = maps.layers;
     of_kind.heads = maps.heads;
-    of_kind.sums.resize(static_cast<std::size_t>(maps.layers * maps.heads));
+    of_kind.sums.resize(to_size(maps.layers * maps.heads));
   }
   if (of_kind.layers != maps.layers || of_kind.heads != maps.heads) {
     throw InputError(
@@ -139,14 +140,13 @@ void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, con
         "model",
         maps.layers, kind_word(kind), maps.heads, of_kind.layers, of_kind.heads);
   }
-  of_kind.queries += static_cast<std::size_t>(maps.queries);
-  const auto width = static_cast<std::size_t>(maps.keys);
+  of_kind.queries += to_size(maps.queries);
+  const auto width = to_size(maps.keys);
   for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
     // Heads lie one after the other, layer by layer: the first layer's head `place`.
     const std::span<const float> map = maps.map(0, static_cast<int>(place));
     for (int query = 0; query < maps.queries; ++query) {
-      add_row(of_kind.sums[place], map.subspan(static_cast<std::size_t>(query) * width, width),
-              query, maps, keys);
+      add_row(of_kind.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
     }
   }
 }
@@ -162,7 +162,7 @@ void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int que
   double distance = 0;
   double farthest = 0;
   for (int key = 0; key < visible; ++key) {
-    const auto k = static_cast<std::size_t>(key);
+    const auto k = to_size(key);
     const auto weight = static_cast<double>(row[k]);
     const double away = distance_of(query, key, maps);
     farthest = std::max(farthest, away);
@@ -184,7 +184,7 @@ void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords
   const std::vector<Word> target = content_words(words.target);
   if (source.empty() || target.empty()) return;
   const std::vector<Word> target_read = as_read(target, cross.queries);
-  std::vector<HeadSums>& sums = kinds_[static_cast<std::size_t>(AttentionKind::cross)].sums;
+  std::vector<HeadSums>& sums = at(kinds_, AttentionKind::cross).sums;
   for (std::size_t place = 0; place < sums.size(); ++place) {
     if (is_off(cross.map(0, static_cast<int>(place)))) continue;
     const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
@@ -202,7 +202,7 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
   const auto links = [&](const WeightMatrix& pieces, const std::vector<Word>& rows) {
     return links_between(merge_to_words(pieces, rows, source), source, rows);
   };
-  KindSums& heads = kinds_[static_cast<std::size_t>(AttentionKind::cross)];
+  KindSums& heads = at(kinds_, AttentionKind::cross);
   for (std::size_t place = 0; place < heads.sums.size(); ++place) {
     const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
     add_to_score(heads.sums[place].gold, links(pieces, target), gold);
@@ -224,7 +224,7 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
 }
 
 KindReport HeadStatistics::report_of(AttentionKind kind) const {
-  const KindSums& of_kind = kinds_[static_cast<std::size_t>(kind)];
+  const KindSums& of_kind = at(kinds_, kind);
   KindReport report{kind, of_kind.layers, of_kind.heads, {}, of_kind.queries};
   for (const HeadSums& sums : of_kind.sums) {
     HeadFigures figures;

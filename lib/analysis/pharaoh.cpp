@@ -85,12 +85,14 @@ void add_to_score(GoldScore& score, const std::vector<AlignmentLink>& found,
     known = known || link.sure;
   }
   score.found += found.size();
-  for (const auto& [link, is_sure] : sure) score.sure += is_sure ? 1 : 0;
+  for (const auto& [link, is_sure] : sure) {
+    if (is_sure) ++score.sure;
+  }
   for (const AlignmentLink& link : found) {
     const auto known = sure.find({link.source, link.target});
     if (known == sure.end()) continue;
     ++score.found_possible;
-    score.found_sure += known->second ? 1 : 0;
+    if (known->second) ++score.found_sure;
   }
 }
 

@@ -1,5 +1,6 @@
 #include "analysis/record_check.h"
 
+#include "base/at.h"
 #include "base/error.h"
 
 namespace attn {
@@ -7,7 +8,7 @@ namespace {
 
 void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries,
                 std::size_t keys) {
-  const auto size = [](int n) { return static_cast<std::size_t>(n); };
+  const auto size = [](int n) { return to_size(n); };
   if (maps.layers < 0 || maps.heads < 0 || size(maps.queries) != queries ||
       size(maps.keys) != keys ||
       maps.weights.size() != size(maps.layers) * size(maps.heads) * queries * keys) {

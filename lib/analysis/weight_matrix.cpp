@@ -1,5 +1,7 @@
 #include "analysis/weight_matrix.h"
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -40,9 +42,9 @@ WeightMatrix merge_to_words(const WeightMatrix& weights, const std::vector<Word>
                             const std::vector<Word>& key_words) {
   WeightMatrix merged(static_cast<int>(query_words.size()), static_cast<int>(key_words.size()));
   for (int q = 0; q < merged.rows; ++q) {
-    const Word& query = query_words[static_cast<std::size_t>(q)];
+    const Word& query = at(query_words, q);
     for (int k = 0; k < merged.columns; ++k) {
-      const Word& key = key_words[static_cast<std::size_t>(k)];
+      const Word& key = at(key_words, k);
       double sum = 0;
       for (int row = query.first; row < query.first + query.count; ++row) {
         for (int column = key.first; column < key.first + key.count; ++column) {

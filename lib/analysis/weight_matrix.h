@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/at.h"
 #include "record/attention_record.h"
 #include "record/head_report.h"
 
@@ -21,18 +22,17 @@ struct WeightMatrix {
   WeightMatrix(int row_count, int column_count)
       : rows(row_count),
         columns(column_count),
-        values(static_cast<std::size_t>(row_count) * static_cast<std::size_t>(column_count)) {}
+        values(to_size(row_count) * to_size(column_count)) {}
 
   double& at(int row, int column) { return values[index(row, column)]; }
   double at(int row, int column) const { return values[index(row, column)]; }
   std::span<const double> row(int row) const {
-    return std::span(values).subspan(index(row, 0), static_cast<std::size_t>(columns));
+    return std::span(values).subspan(index(row, 0), to_size(columns));
   }
 
  private:
   std::size_t index(int row, int column) const {
-    return static_cast<std::size_t>(row) * static_cast<std::size_t>(columns) +
-           static_cast<std::size_t>(column);
+    return to_size(row) * to_size(columns) + to_size(column);
   }
 };
 

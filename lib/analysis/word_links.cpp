@@ -4,6 +4,8 @@
 #include <cmath>
 #include <tuple>
 
+#include "base/at.h"
+
 namespace attn {
 
 std::vector<AlignmentLink> links_between(const WeightMatrix& weights,
@@ -21,9 +23,9 @@ std::vector<AlignmentLink> links_between(const WeightMatrix& weights,
           !(least && *weight > 0 && *weight >= static_cast<double>(*least))) {
         continue;
       }
-      const auto s = static_cast<std::size_t>(weight - row.begin());
-      links.push_back({source[s].text_index, target[static_cast<std::size_t>(t)].text_index,
-                       static_cast<float>(*weight)});
+      const auto s = to_size(weight - row.begin());
+      links.push_back(
+          {source[s].text_index, at(target, t).text_index, static_cast<float>(*weight)});
     }
   }
   std::sort(links.begin(), links.end(), [](const AlignmentLink& a, const AlignmentLink& b) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/at.h"
+
 namespace attn {
 
 /// The three places where a Transformer attends.
@@ -15,7 +17,7 @@ inline constexpr std::array attention_kinds = {AttentionKind::encoder_self,
 /// "encoder", "decoder", "cross": as the command line calls them.
 constexpr std::string_view kind_word(AttentionKind kind) {
   constexpr std::array<std::string_view, 3> words = {"encoder", "decoder", "cross"};
-  return words[static_cast<std::size_t>(kind)];
+  return at(words, kind);
 }
 
 /// The kind that the command line calls so.

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn {
 
 /// Fills `out` with numbers uniform in [−bound, bound). Number i depends on the seed, the stream's
@@ -34,7 +36,7 @@ class RandomNumbers {
 template <typename T>
 void shuffle(std::vector<T>& items, RandomNumbers& random) {
   for (std::size_t i = items.size(); i > 1; --i) {
-    std::swap(items[i - 1], items[static_cast<std::size_t>(random.below(i))]);
+    std::swap(items[i - 1], at(items, random.below(i)));
   }
 }
 

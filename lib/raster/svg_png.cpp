@@ -10,6 +10,7 @@
 #include <new>
 #include <vector>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -157,7 +158,7 @@ class PngWriter {
     const std::ptrdiff_t stride = rsvg().cairo_image_surface_get_stride(surface);
     for (int y = 0; y < height; ++y) {
       const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
-      for (std::size_t x = 0; x < static_cast<std::size_t>(width); ++x) {
+      for (std::size_t x = 0; x < to_size(width); ++x) {
         row[3 * x] = static_cast<png_byte>(pixels[x] >> 16 & 0xff);
         row[3 * x + 1] = static_cast<png_byte>(pixels[x] >> 8 & 0xff);
         row[3 * x + 2] = static_cast<png_byte>(pixels[x] & 0xff);
@@ -201,7 +202,7 @@ std::string svg_to_png(std::string_view svg, double scale) {
                      static_cast<std::uint64_t>(size.rows),
                  "PNG: the picture");
   const Surface surface = drawn(handle.get(), size, scale);
-  std::vector<png_byte> row(3 * static_cast<std::size_t>(size.columns));
+  std::vector<png_byte> row(3 * to_size(size.columns));
   std::string png;
   PngWriter writer(png);
   if (!writer.write(surface.get(), size, scale, row)) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/attention_kind.h"
 #include "base/head_name.h"
 #include "record/head_report.h"
@@ -25,16 +26,15 @@ struct AttentionMaps {
 
   /// The [queries · keys] weights of one head, row-major.
   std::span<const float> map(int layer, int head) const {
-    const std::size_t size = static_cast<std::size_t>(queries) * static_cast<std::size_t>(keys);
-    return {weights.data() + static_cast<std::size_t>(layer * heads + head) * size, size};
+    const std::size_t size = to_size(queries) * to_size(keys);
+    return {weights.data() + to_size(layer * heads + head) * size, size};
   }
   std::span<float> map(int layer, int head) {
-    const std::size_t size = static_cast<std::size_t>(queries) * static_cast<std::size_t>(keys);
-    return {weights.data() + static_cast<std::size_t>(layer * heads + head) * size, size};
+    const std::size_t size = to_size(queries) * to_size(keys);
+    return {weights.data() + to_size(layer * heads + head) * size, size};
   }
   float at(int layer, int head, int query, int key) const {
-    return map(layer, head)[static_cast<std::size_t>(query) * static_cast<std::size_t>(keys) +
-                            static_cast<std::size_t>(key)];
+    return map(layer, head)[to_size(query) * to_size(keys) + to_size(key)];
   }
 };
 
@@ -48,8 +48,8 @@ struct HeadVectors {
   std::vector<float> values;  ///< layers · heads · rows · columns, row-major
 
   std::span<const float> row(int layer, int head, int row) const {
-    const auto width = static_cast<std::size_t>(columns);
-    const auto index = static_cast<std::size_t>((layer * heads + head) * rows + row);
+    const auto width = to_size(columns);
+    const auto index = to_size((layer * heads + head) * rows + row);
     return {values.data() + index * width, width};
   }
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/attention_kind.h"
 
 namespace attn {
@@ -110,7 +111,7 @@ struct KindReport {
   std::size_t queries = 0;                ///< rows counted in each head, but for the ones skipped
 
   const HeadFigures& at(HeadPlace place) const {
-    return figures[static_cast<std::size_t>(place.layer * heads + place.head)];
+    return attn::at(figures, place.layer * heads + place.head);
   }
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -104,7 +105,7 @@ class WordSplitter {
     return words;
   }
 
-  const std::string& piece(int at) const { return pieces_[static_cast<std::size_t>(at)]; }
+  const std::string& piece(int index) const { return at(pieces_, index); }
 
   bool is_blank(const Word& word) const {
     for (int at = word.first; at < word.first + word.count; ++at) {

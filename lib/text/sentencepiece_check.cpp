@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "text/charsmap_check.h"
 #include "text/wire_format.h"
@@ -63,7 +64,7 @@ class ModelCheck {
   }
 
   std::size_t offset_of(std::string_view part) const {
-    return static_cast<std::size_t>(part.data() - bytes_.data());
+    return to_size(part.data() - bytes_.data());
   }
 
   WireReader reader(std::string_view message) const {
@@ -217,7 +218,7 @@ class ModelCheck {
                                   model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
                                                        : "in a model without byte_fallback"));
       }
-      found[static_cast<std::size_t>(value)] = true;
+      at(found, value) = true;
     }
     const auto missing = std::find(found.begin(), found.end(), false);
     if (model_.byte_fallback && missing != found.end()) {

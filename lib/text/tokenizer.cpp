@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -141,10 +142,10 @@ void Tokenizer::Files::find_special_tokens(const std::string& directory) {
                        target_where, printable(settings.eos_token), eos, special.eos);
     }
   }
-  is_target_special.assign(static_cast<std::size_t>(target_vocabulary().size()), false);
+  is_target_special.assign(to_size(target_vocabulary().size()), false);
   const auto mark = [this](const std::string& piece) {
     if (const auto id = target_vocabulary().find(piece)) {
-      is_target_special[static_cast<std::size_t>(*id)] = true;
+      at(is_target_special, *id) = true;
     }
   };
   mark(settings.eos_token);
@@ -165,7 +166,7 @@ EncodedText Tokenizer::Files::encode(const PieceModel& model, const Vocabulary& 
   for (const std::string& piece : encoded.pieces) {
     // A run of unknown characters may spell a special piece; as text, it has no id.
     const auto id = is_special(piece) ? std::nullopt : vocabulary.find(piece);
-    encoded.unknown += id ? 0 : 1;
+    if (!id) ++encoded.unknown;
     encoded.ids.push_back(id.value_or(unk));
   }
   encoded.ids.push_back(special.eos);
@@ -193,7 +194,7 @@ std::string Tokenizer::decode_target(const std::vector<int>& ids) const {
   pieces.reserve(ids.size());
   for (const int id : ids) {
     const std::string& piece = target_piece(id);
-    if (!files_->is_target_special[static_cast<std::size_t>(id)]) pieces.push_back(piece);
+    if (!at(files_->is_target_special, id)) pieces.push_back(piece);
   }
   // transformers decodes with the source model unless the vocabularies are separate.
   const PieceModel& model =

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -256,9 +257,10 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
   TrainedTokenizer made{static_cast<int>(source_pieces.size()),
                         static_cast<int>(target_pieces.size()), 0};
   for (const Lines* lines : {&source_lines, &target_lines}) {
-    made.skipped_lines += static_cast<std::size_t>(
-        std::count_if(lines->begin(), lines->end(),
-                      [](const std::string* line) { return line->size() > kLongestTrainingLine; }));
+    made.skipped_lines +=
+        to_size(std::count_if(lines->begin(), lines->end(), [](const std::string* line) {
+          return line->size() > kLongestTrainingLine;
+        }));
   }
   const std::size_t size = std::max(source_pieces.size(), target_pieces.size());
   finish(source_pieces, size);

@@ -4,6 +4,7 @@
 #include <cfloat>
 #include <utility>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -52,7 +53,7 @@ void Unigram::extend(std::string_view text, std::size_t begin, std::vector<Best>
   for (std::size_t length = character; length <= most;) {
     const auto found = model_.index.find(text.substr(begin, length));
     if (found != model_.index.end()) {
-      const auto id = static_cast<std::size_t>(found->second);
+      const auto id = to_size(found->second);
       const PieceType type = model_.pieces[id].type;
       if (type == PieceType::normal || type == PieceType::user_defined) {
         offer(begin + length, scores_[id], found->second);

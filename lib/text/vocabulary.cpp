@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -143,7 +144,7 @@ std::vector<std::string> order_by_id(Entries entries, const std::string& where) 
   std::vector<bool> taken(count);
   const std::pair<std::string, int>* out_of_range = nullptr;
   for (auto& entry : entries) {
-    const auto id = static_cast<std::size_t>(entry.second);
+    const auto id = to_size(entry.second);
     if (id >= count) {
       if (!out_of_range) out_of_range = &entry;
       continue;

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn {
 
 /// A list of pieces by id, and an index of it. Read-only after it is made.
@@ -25,7 +27,7 @@ class Vocabulary {
   int size() const { return static_cast<int>(pieces_.size()); }
   std::optional<int> find(std::string_view piece) const;
   bool holds(int id) const { return id >= 0 && id < size(); }
-  const std::string& piece(int id) const { return pieces_[static_cast<std::size_t>(id)]; }
+  const std::string& piece(int id) const { return at(pieces_, id); }
 
  private:
   std::vector<std::string> pieces_;                ///< [V], by id

@@ -1,4 +1,5 @@
 #include "text/wire_format.h"
+#include "base/at.h"
 
 #include "base/error.h"
 
@@ -55,7 +56,7 @@ std::string_view WireReader::take(std::uint64_t count, const char* what) {
     throw_damaged(where_, offset_ + at_,
                   fmt::format("{} of {} bytes where {} are left", what, count, left));
   }
-  const std::string_view taken = message_.substr(at_, static_cast<std::size_t>(count));
+  const std::string_view taken = message_.substr(at_, to_size(count));
   at_ += taken.size();
   return taken;
 }

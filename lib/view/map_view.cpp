@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "view/token_label.h"
 
 namespace attn {
@@ -10,7 +11,7 @@ namespace {
 /// Exactly `count` labels.
 std::vector<std::string> labels_of(const TokenSequence& sequence, int count) {
   std::vector<std::string> labels = token_labels(sequence.tokens);
-  labels.resize(static_cast<std::size_t>(count), "?");
+  labels.resize(to_size(count), "?");
   return labels;
 }
 

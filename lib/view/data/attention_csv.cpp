@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/append_text.h"
 #include "view/map_view.h"
@@ -35,7 +36,7 @@ std::string csv_text(std::string_view text) {
 std::vector<std::string> fields_of(const TokenSequence& sequence, int count) {
   std::vector<std::string> fields;
   for (const std::string& token : sequence.tokens) fields.push_back(csv_text(token) + ',');
-  fields.resize(static_cast<std::size_t>(count), ",");
+  fields.resize(to_size(count), ",");
   return fields;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "view/data/json_parts.h"
 
 namespace attn {
@@ -35,8 +36,8 @@ void append_matrix(std::string& out, const NamedMatrix& matrix) {
     append_strings(out, matrix.column_tokens);
   }
   out += ",\"values\":[";
-  const auto columns = static_cast<std::size_t>(matrix.columns);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(matrix.rows); ++i) {
+  const auto columns = to_size(matrix.columns);
+  for (std::size_t i = 0; i < to_size(matrix.rows); ++i) {
     if (i > 0) out += ',';
     append_list(out, std::span(matrix.values).subspan(i * columns, columns),
                 [](std::string& to, float value) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "view/data/head_report_json.h"
 #include "view/data/json_parts.h"
 #include "view/data/word_alignment.h"
@@ -11,7 +12,7 @@ namespace {
 
 /// [layer][head][query][key]
 void append_maps(std::string& out, const AttentionMaps& maps) {
-  const auto keys = static_cast<std::size_t>(maps.keys);
+  const auto keys = to_size(maps.keys);
   out += '[';
   for (int layer = 0; layer < maps.layers; ++layer) {
     out += layer == 0 ? "[" : ",[";
@@ -20,7 +21,7 @@ void append_maps(std::string& out, const AttentionMaps& maps) {
       const std::span<const float> map = maps.map(layer, head);
       for (int query = 0; query < maps.queries; ++query) {
         if (query > 0) out += ',';
-        append_floats(out, map.subspan(static_cast<std::size_t>(query) * keys, keys));
+        append_floats(out, map.subspan(to_size(query) * keys, keys));
       }
       out += ']';
     }
@@ -42,15 +43,15 @@ void append_vectors(std::string& out, const AttentionVectors& vectors) {
 
 /// [layer][head][…] of the rows of one step.
 void append_step_rows(std::string& out, const std::vector<float>& rows, int layers, int heads) {
-  const auto count = static_cast<std::size_t>(std::max(1, layers * heads));
+  const auto count = to_size(std::max(1, layers * heads));
   const std::size_t width = rows.size() / count;
   out += '[';
   for (std::size_t i = 0; i < count && !rows.empty(); ++i) {
-    const std::size_t head = i % static_cast<std::size_t>(heads);
+    const std::size_t head = i % to_size(heads);
     if (i > 0) out += ',';
     if (head == 0) out += '[';
     append_floats(out, std::span(rows).subspan(i * width, width));
-    if (head + 1 == static_cast<std::size_t>(heads)) out += ']';
+    if (head + 1 == to_size(heads)) out += ']';
   }
   out += ']';
 }

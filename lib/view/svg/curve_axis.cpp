@@ -6,6 +6,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -86,7 +88,7 @@ std::string count_label(double count, double largest) {
   if (largest >= 1e7 && count > 0) return fmt::format("{:g}M", count / 1e6);
   std::string digits = fmt::format("{:.0f}", count);
   for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
-    digits.insert(static_cast<std::size_t>(at), 1, ',');
+    digits.insert(to_size(at), 1, ',');
   }
   return digits;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/color.h"
 #include "view/svg/map_drawing.h"
@@ -204,7 +205,7 @@ class HeadMap {
     const int level = color_level(weight);
     std::string paint = masked ? "masked" : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
-    const auto side = static_cast<std::size_t>(cell_);
+    const auto side = to_size(cell_);
     // Larger cells leave a line of the page between them.
     const int drawn = cell_ >= 20 && !masked ? cell_ - 1 : cell_;
     append_format(out_, "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/>",

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "view/color.h"
@@ -33,7 +34,7 @@ int path_of(const GridAxes& axes, std::size_t row, std::size_t column, float wei
 void append_mask(std::string& out, std::size_t rows, std::size_t columns, int cell) {
   const std::size_t steps = std::min(rows, columns);
   if (steps < 2 && columns < 2) return;
-  const std::size_t side = static_cast<std::size_t>(cell);
+  const std::size_t side = to_size(cell);
   append_format(out, "<path class=\"masked\" d=\"M{} 0H{}V{}", side, columns * side, steps * side);
   for (std::size_t row = steps; row-- > 0;) {
     append_format(out, "H{}V{}", std::min(columns, row + 1) * side, row * side);
@@ -127,12 +128,11 @@ void append_compact_cells(std::string& out, const GridAxes& axes, std::span<cons
         if (path_of(axes, row, end, weights[row * columns + end]) != path) break;
       }
       if (path < 0) continue;
-      append_format(paths[static_cast<std::size_t>(path)], "M{} {}h{}v1h-{}z", column, row,
-                    end - column, end - column);
+      append_format(at(paths, path), "M{} {}h{}v1h-{}z", column, row, end - column, end - column);
     }
   }
-  append_format(out, "<rect class=\"s0\" width=\"{}\" height=\"{}\"/>\n",
-                columns * static_cast<std::size_t>(cell), rows * static_cast<std::size_t>(cell));
+  append_format(out, "<rect class=\"s0\" width=\"{}\" height=\"{}\"/>\n", columns * to_size(cell),
+                rows * to_size(cell));
   if (axes.causal) append_mask(out, rows, columns, cell);
   append_format(out, "<g class=\"cells\" transform=\"scale({})\">\n", cell);
   for (std::size_t level = 0; level < paths.size(); ++level) {

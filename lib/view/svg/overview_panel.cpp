@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/at.h"
 #include "view/svg/map_drawing.h"
 #include "view/svg/text_width.h"
 #include "view/svg/xml_text.h"
@@ -88,7 +89,7 @@ class Overview {
   void append_map(int layer, int head) {
     const int width = maps_.keys * cell_;
     const int height = maps_.queries * cell_;
-    const auto keys = static_cast<std::size_t>(maps_.keys);
+    const auto keys = to_size(maps_.keys);
     append_format(panel_.svg,
                   "<g class=\"map\" id=\"{}-{}-{}\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\" data-weights=\"",

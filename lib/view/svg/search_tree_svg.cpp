@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/svg/map_drawing.h"
 #include "view/svg/picture_frame.h"
@@ -48,8 +49,8 @@ std::vector<std::string> labels_of(const SearchTree& tree) {
                                   [](const std::string& token) { return token.starts_with("▁"); });
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const int parent = tree.nodes[i].parent;
-    const bool has_parent = parent >= 0 && static_cast<std::size_t>(parent) < i;
-    const std::string before = has_parent ? tokens[static_cast<std::size_t>(parent)] : "<pad>";
+    const bool has_parent = parent >= 0 && to_size(parent) < i;
+    const std::string before = has_parent ? at(tokens, parent) : "<pad>";
     // Whether the vocabulary marks words, these two alone may not tell: a third token does.
     const std::vector<std::string> row = token_labels({marked ? "▁" : "", before, tokens[i]});
     labels.push_back(row[2]);
@@ -67,7 +68,7 @@ class TreePicture {
     double x = text_width(start_, token_size) + 2 * padding;
     for (const std::vector<int>& column : layout_.columns) {
       Column place{std::ceil(x + column_gap), 0, 0};
-      for (const int node : column) place = widened(place, static_cast<std::size_t>(node));
+      for (const int node : column) place = widened(place, to_size(node));
       x = place.x + width_of(place);
       columns_.push_back(place);
     }
@@ -132,12 +133,12 @@ class TreePicture {
     double x0 = text_width(start_, token_size) + 2 * padding + 0.5;
     double y0 = centre(0);
     if (place.parent >= 0) {
-      const TreeLayout::Place& parent = layout_.places[static_cast<std::size_t>(place.parent)];
-      const Column& column = columns_[static_cast<std::size_t>(parent.column)];
+      const TreeLayout::Place& parent = at(layout_.places, place.parent);
+      const Column& column = at(columns_, parent.column);
       x0 = column.x + width_of(column);
       y0 = centre(parent.row);
     }
-    const double x1 = columns_[static_cast<std::size_t>(place.column)].x;
+    const double x1 = at(columns_, place.column).x;
     const double y1 = centre(place.row);
     const double bend = (x0 + x1) / 2;
     append_format(out_,
@@ -149,7 +150,7 @@ class TreePicture {
   void append_node(std::size_t index) {
     const SearchNode& node = tree_.nodes[index];
     const TreeLayout::Place& place = layout_.places[index];
-    const Column& column = columns_[static_cast<std::size_t>(place.column)];
+    const Column& column = at(columns_, place.column);
     append_format(out_,
                   "<g class=\"node {}{}\" id=\"node-{}\" data-parent=\"{}\" data-token-id=\"{}\"",
                   state_of(node), place.best ? " best" : "", index, place.parent, node.id);

@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -23,9 +25,8 @@ bool goes_on(const SearchNode& node) {
 void sort_column(std::vector<int>& column, const SearchTree& tree,
                  const std::vector<TreeLayout::Place>& places, const std::vector<int>& order) {
   const auto key = [&](int node) {
-    const int parent = places[static_cast<std::size_t>(node)].parent;
-    return std::pair(parent < 0 ? -1 : order[static_cast<std::size_t>(parent)],
-                     -rank_of(tree.nodes[static_cast<std::size_t>(node)]));
+    const int parent = at(places, node).parent;
+    return std::pair(parent < 0 ? -1 : at(order, parent), -rank_of(at(tree.nodes, node)));
   };
   std::stable_sort(column.begin(), column.end(), [&](int a, int b) { return key(a) < key(b); });
 }
@@ -35,13 +36,12 @@ void sort_column(std::vector<int>& column, const SearchTree& tree,
 double shift_of(const std::vector<int>& column, const SearchTree& tree, const TreeLayout& layout) {
   std::vector<double> shifts;
   for (std::size_t i = 0; i < column.size(); ++i) {
-    const auto node = static_cast<std::size_t>(column[i]);
+    const auto node = to_size(column[i]);
     const TreeLayout::Place& place = layout.places[node];
     const auto row = static_cast<double>(i);
     if (place.best) return -row;
     if (!goes_on(tree.nodes[node])) continue;
-    const double parent_row =
-        place.parent < 0 ? 0 : layout.places[static_cast<std::size_t>(place.parent)].row;
+    const double parent_row = place.parent < 0 ? 0 : at(layout.places, place.parent).row;
     shifts.push_back(parent_row - row);
   }
   if (shifts.empty()) return -std::floor(static_cast<double>(column.size()) / 2);
@@ -58,23 +58,23 @@ TreeLayout lay_out(const SearchTree& tree, int winner) {
   for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
     TreeLayout::Place& place = layout.places[i];
     const int parent = tree.nodes[i].parent;
-    if (parent >= 0 && static_cast<std::size_t>(parent) < i) {
+    if (parent >= 0 && to_size(parent) < i) {
       place.parent = parent;
-      place.column = layout.places[static_cast<std::size_t>(parent)].column + 1;
+      place.column = at(layout.places, parent).column + 1;
     }
-    const auto column = static_cast<std::size_t>(place.column);
+    const auto column = to_size(place.column);
     if (layout.columns.size() <= column) layout.columns.resize(column + 1);
     layout.columns[column].push_back(static_cast<int>(i));
   }
-  for (int node = winner; node >= 0; node = layout.places[static_cast<std::size_t>(node)].parent) {
-    layout.places[static_cast<std::size_t>(node)].best = true;
+  for (int node = winner; node >= 0; node = at(layout.places, node).parent) {
+    at(layout.places, node).best = true;
   }
   std::vector<int> order(tree.nodes.size());  // of each node in its column
   for (std::vector<int>& column : layout.columns) {
     sort_column(column, tree, layout.places, order);
     const double shift = shift_of(column, tree, layout);
     for (std::size_t i = 0; i < column.size(); ++i) {
-      const auto node = static_cast<std::size_t>(column[i]);
+      const auto node = to_size(column[i]);
       order[node] = static_cast<int>(i);
       layout.places[node].row = static_cast<double>(i) + shift;
       layout.first_row = std::min(layout.first_row, layout.places[node].row);
@@ -106,8 +106,7 @@ int winner_of(const AttentionRecord& record) {
     const auto quality = [&nodes](std::size_t at) {
       return std::tuple(nodes[at].ended, nodes[at].ended ? 0 : nodes[at].step, rank_of(nodes[at]));
     };
-    if (best < 0 || quality(i) > quality(static_cast<std::size_t>(best)))
-      best = static_cast<int>(i);
+    if (best < 0 || quality(i) > quality(to_size(best))) best = static_cast<int>(i);
   }
   return best;
 }

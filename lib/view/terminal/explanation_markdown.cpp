@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/terminal/explanation_cells.h"
 
@@ -48,22 +49,20 @@ void table(std::string& out, const NamedMatrix& matrix) {
   const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
   out += fmt::format("\n{} {}\n\n| |", code(matrix.name), matrix_caption(matrix));
   for (const int j : columns) {
-    out += j == cut ? " … |" : fmt::format(" {} |", code(tops[static_cast<std::size_t>(j)]));
+    out += j == cut ? " … |" : fmt::format(" {} |", code(at(tops, j)));
   }
   out += "\n|---|";
   for (std::size_t j = 0; j < columns.size(); ++j) out += "---:|";
   out += '\n';
   for (const int i : rows) {
     const std::string bold = i != cut && i == matrix.marked_row ? "**" : "";
-    out +=
-        i == cut ? "| ⋮ |" : "| " + bold + code(sides[static_cast<std::size_t>(i)]) + bold + " |";
+    out += i == cut ? "| ⋮ |" : "| " + bold + code(at(sides, i)) + bold + " |";
     for (const int j : columns) {
       if (i == cut || j == cut) {
         out += " … |";
         continue;
       }
-      const auto index = static_cast<std::size_t>(i) * static_cast<std::size_t>(matrix.columns) +
-                         static_cast<std::size_t>(j);
+      const auto index = to_size(i) * to_size(matrix.columns) + to_size(j);
       out += " " + bold + cell_number(matrix.values[index], all_tiny(matrix)) + bold + " |";
     }
     out += '\n';

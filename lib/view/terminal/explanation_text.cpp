@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/terminal/explanation_cells.h"
 
@@ -16,20 +17,18 @@ constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
 
 std::string right(const std::string& text, int columns) {
-  return std::string(static_cast<std::size_t>(std::max(0, columns - display_width(text))), ' ') +
-         text;
+  return std::string(to_size(std::max(0, columns - display_width(text))), ' ') + text;
 }
 
 std::string left(const std::string& text, int columns) {
-  return text +
-         std::string(static_cast<std::size_t>(std::max(0, columns - display_width(text))), ' ');
+  return text + std::string(to_size(std::max(0, columns - display_width(text))), ' ');
 }
 
 /// Words folded to a width; later lines are indented.
 void fold(std::string& out, const std::string& text, int width, int indent) {
   int column = 0;
   std::size_t start = 0;
-  const std::string blanks(static_cast<std::size_t>(indent), ' ');
+  const std::string blanks(to_size(indent), ' ');
   while (start < text.size()) {
     std::size_t end = text.find(' ', start);
     if (end == std::string::npos) end = text.size();
@@ -66,7 +65,7 @@ class TextDrawing {
   void head(const std::string& text, char rule) {
     const std::string shown = fit_width(printable(text), width_);
     out_ += colored_ ? kBold + shown + kReset : shown;
-    out_ += '\n' + std::string(static_cast<std::size_t>(display_width(shown)), rule) + '\n';
+    out_ += '\n' + std::string(to_size(display_width(shown)), rule) + '\n';
   }
 
   void draw_step(const ExplanationStep& step, int number) {
@@ -90,21 +89,19 @@ class TextDrawing {
     int label = 1, cell = 1;
     for (const int i : rows) {
       if (i == cut) continue;
-      label = std::max(label, display_width(sides[static_cast<std::size_t>(i)]));
+      label = std::max(label, display_width(at(sides, i)));
       for (const int j : columns) {
         if (j != cut) cell = std::max(cell, display_width(cell_number(value(matrix, i, j), tiny)));
       }
     }
     label = std::min(label, kWidestLabel);
     for (const int j : columns) {
-      if (j != cut) cell = std::max(cell, display_width(tops[static_cast<std::size_t>(j)]));
+      if (j != cut) cell = std::max(cell, display_width(at(tops, j)));
     }
     cell = std::min(cell, std::max(9, width_ / 4));
     const int per_block = std::max(1, (width_ - label - 2) / (cell + 1));
-    for (std::size_t first = 0; first < columns.size();
-         first += static_cast<std::size_t>(per_block)) {
-      const std::size_t last =
-          std::min(columns.size(), first + static_cast<std::size_t>(per_block));
+    for (std::size_t first = 0; first < columns.size(); first += to_size(per_block)) {
+      const std::size_t last = std::min(columns.size(), first + to_size(per_block));
       draw_block(matrix, rows,
                  {columns.begin() + static_cast<std::ptrdiff_t>(first),
                   columns.begin() + static_cast<std::ptrdiff_t>(last)},
@@ -121,10 +118,9 @@ class TextDrawing {
                   Widths widths) {
     const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
     const bool tiny = all_tiny(matrix);
-    std::string line(static_cast<std::size_t>(widths.label + 2), ' ');
+    std::string line(to_size(widths.label + 2), ' ');
     for (const int j : columns) {
-      const std::string top =
-          j == cut ? "…" : fit_width(tops[static_cast<std::size_t>(j)], widths.cell);
+      const std::string top = j == cut ? "…" : fit_width(at(tops, j), widths.cell);
       const bool bold =
           colored_ &&
           std::any_of(matrix.marked_columns.begin(), matrix.marked_columns.end(),
@@ -139,8 +135,7 @@ class TextDrawing {
         continue;
       }
       const bool marked = i == matrix.marked_row;
-      line = (marked ? "▸ " : "  ") +
-             left(fit_width(sides[static_cast<std::size_t>(i)], widths.label), widths.label);
+      line = (marked ? "▸ " : "  ") + left(fit_width(at(sides, i), widths.label), widths.label);
       for (const int j : columns) {
         line += ' ';
         line += right(j == cut ? "…" : cell_number(value(matrix, i, j), tiny), widths.cell);
@@ -151,8 +146,7 @@ class TextDrawing {
   }
 
   static float value(const NamedMatrix& matrix, int i, int j) {
-    return matrix.values[static_cast<std::size_t>(i) * static_cast<std::size_t>(matrix.columns) +
-                         static_cast<std::size_t>(j)];
+    return matrix.values[to_size(i) * to_size(matrix.columns) + to_size(j)];
   }
 
   int width_;

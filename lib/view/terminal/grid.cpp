@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "view/terminal/shade.h"
@@ -78,7 +79,7 @@ class GridDrawer {
 
   std::vector<TextLine> draw() {
     const std::size_t keys = axes_.columns.size();
-    const auto step = static_cast<std::size_t>(layout_.block_columns);
+    const auto step = to_size(layout_.block_columns);
     for (std::size_t first = 0; first < keys; first += step) {
       const Block block{first, std::min(keys, first + step)};
       if (first > 0) {
@@ -169,7 +170,7 @@ void TextLine::add(std::string_view printable_text) {
 
 void TextLine::pad_to(int target) {
   if (columns >= target) return;
-  text.append(static_cast<std::size_t>(target - columns), ' ');
+  text.append(to_size(target - columns), ' ');
   columns = target;
 }
 

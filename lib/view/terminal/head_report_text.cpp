@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/at.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
 #include "view/terminal/table_text.h"
@@ -27,7 +28,7 @@ std::string mark_of(const HeadReport& report, HeadPlace place) {
   const HeadFigures& figures = report.cross.at(place);
   if (figures.aligns_what_it_reads()) return *figures.read_alignment > 0.5F ? "reads" : "";
   const auto found = std::find(report.best.begin(), report.best.end(), place);
-  const auto rank = static_cast<std::size_t>(found - report.best.begin());
+  const auto rank = to_size(found - report.best.begin());
   if (found == report.best.end() || rank >= kMarked) return "";
   return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "view/color.h"
 
@@ -35,8 +36,7 @@ std::string shade_escape(float weight, ColorMode mode) {
                        color.green, color.blue);
   }
   if (mode == ColorMode::shades_256) {
-    const auto place =
-        static_cast<std::size_t>(std::lround(position * static_cast<float>(palette.size() - 1)));
+    const auto place = to_size(std::lround(position * static_cast<float>(palette.size() - 1)));
     const int index = palette[place];
     return fmt::format("\x1b[38;5;{};48;5;{}m", wants_black_text(palette_color(index)) ? 16 : 231,
                        index);

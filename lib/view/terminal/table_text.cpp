@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -12,7 +13,7 @@ constexpr int kGap = 2;
 constexpr int kNarrowest = 40;
 
 std::string blanks(int n) {
-  return std::string(static_cast<std::size_t>(std::max(n, 0)), ' ');
+  return std::string(to_size(std::max(n, 0)), ' ');
 }
 
 std::string aligned(const std::string& cell, int width, bool right) {

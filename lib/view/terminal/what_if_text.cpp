@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/token_label.h"
 
@@ -28,14 +29,12 @@ std::string plain_number(float value) {
 }
 
 std::string right(const std::string& text) {
-  return std::string(static_cast<std::size_t>(std::max(1, kNumber - display_width(text))), ' ') +
-         text;
+  return std::string(to_size(std::max(1, kNumber - display_width(text))), ' ') + text;
 }
 
 std::string row(const std::string& label, int width, const std::vector<std::string>& numbers) {
   const std::string fitted = fit_width(label, width);
-  std::string line =
-      fitted + std::string(static_cast<std::size_t>(width - display_width(fitted)), ' ');
+  std::string line = fitted + std::string(to_size(width - display_width(fitted)), ' ');
   for (const std::string& number : numbers) line += right(number);
   return line + "\n";
 }
