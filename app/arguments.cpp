@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 
 #include "base/error.h"
 #include "base/utf8.h"
@@ -41,16 +40,6 @@ DType parse_dtype(const std::string& option, const std::string& text) {
   if (text == "float16") return DType::f16;
   if (text == "bfloat16") return DType::bf16;
   throw UsageError("{} {}: expected float32, float16 or bfloat16", option, text);
-}
-
-void refuse_overwriting(const std::string& option, const std::string& file,
-                        const std::string& input_name, const std::string& input) {
-  std::error_code none;
-  if (std::filesystem::equivalent(file, input, none) &&
-      std::filesystem::is_regular_file(file, none)) {
-    throw UsageError("{} {} would overwrite the file of {}; give it another name", option,
-                     printable(file), input_name);
-  }
 }
 
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {

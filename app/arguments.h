@@ -34,11 +34,6 @@ float parse_decimal(const std::string& option, const std::string& text, double l
 /// float32, float16 or bfloat16; UsageError otherwise.
 DType parse_dtype(const std::string& option, const std::string& text);
 
-/// UsageError where the output `file` of `option` is the regular file `input`, which `input_name`
-/// names.
-void refuse_overwriting(const std::string& option, const std::string& file,
-                        const std::string& input_name, const std::string& input);
-
 /// Makes an empty value of any option but `allowed` a usage error that says what was expected:
 /// `--beam ""` is a slip, not a way to ask for the default.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed);

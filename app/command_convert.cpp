@@ -1,11 +1,11 @@
 // attn-demo convert: a model directory again, in another number format, with checksums: what is
 // needed to hand a trained model on.
-#include <filesystem>
 #include <memory>
 
 #include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
@@ -32,10 +32,11 @@ void run_convert(const ConvertOptions& options) {
   copy_tokenizer(model.tokenizer_directory, directory.writing());
   save_model(*model.transformer, decode, directory.writing(), dtype);
   write_checksums(directory.writing());
+  const MappedFile weights(directory.writing() + "/model.safetensors");
+  const auto size = static_cast<double>(weights.size());
   directory.commit();
-  const auto size = std::filesystem::file_size(options.out + "/model.safetensors");
-  output().write(fmt::format("{}: {}, model.safetensors {}\n", options.out, options.dtype,
-                             human_bytes(static_cast<double>(size))));
+  output().write(fmt::format("{}: {}, model.safetensors {}\n", printable(options.out),
+                             options.dtype, human_bytes(size)));
 }
 
 }  // namespace

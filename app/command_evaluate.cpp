@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "file_guard.h"
 #include "file_translator.h"
 #include "head_figures.h"
 #include "metrics/bleu.h"
@@ -94,17 +95,17 @@ void check_options(const EvaluateOptions& o) {
         "--output -: expected a file, since the scores go to stdout; translate "
         "writes translations there");
   }
-  for (const auto& [name, file] : {std::pair{"--output", &o.output}, {"--json", &o.json}}) {
-    for (const auto& [input_name, input] : {std::pair{"--source", &o.source},
-                                            {"--target", &o.target},
-                                            {"--gold", &o.gold},
-                                            {"--hypotheses", &o.hypotheses}}) {
-      refuse_overwriting(name, *file, input_name, *input);
-    }
-  }
-  if (!o.output.empty() && o.output == o.json) {
-    throw UsageError("--output and --json name the same file, {}", printable(o.output));
-  }
+}
+
+void check_files(const EvaluateOptions& o) {
+  FileGuard guard;
+  guard.read("--source", o.source);
+  guard.read("--target", o.target);
+  guard.read("--gold", o.gold);
+  guard.read("--hypotheses", o.hypotheses);
+  if (o.hypotheses.empty()) tell_inputs(o.model, guard);
+  guard.write("--output", o.output);
+  guard.write("--json", o.json);
 }
 
 void check_counts(const Lines& left, const std::string& left_file, const Lines& right,
@@ -187,6 +188,7 @@ void run_heads(const EvaluateOptions& options) {
 
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
+  check_files(options);
   if (options.about_heads()) return run_heads(options);
   const DecodeOptions decode = options.search.decode();
   const std::size_t batch = options.search.batch_size();

@@ -13,6 +13,7 @@
 #include "explain/compare.h"
 #include "explain/explain_head.h"
 #include "explain/meaning.h"
+#include "file_guard.h"
 #include "model_source.h"
 #include "search_options.h"
 #include "sentence_notes.h"
@@ -56,6 +57,7 @@ class ExplainCommand {
     choice_.head = parse_index("--head", options.head);
     choice_.query = parse_index("--query", options.query);
     options.search.use_threads();
+    check_files();
     model_ = load_or_make(options.source);
     const ModelConfig& config = model_.transformer->config();
     const bool encoder = choice_.kind == AttentionKind::encoder_self;
@@ -101,6 +103,15 @@ class ExplainCommand {
     if (options_.json == "-" && options_.markdown == "-") {
       throw UsageError("--json - and --markdown - both want stdout; give one of them a file");
     }
+  }
+
+  void check_files() const {
+    FileGuard guard;
+    tell_inputs(options_.source, guard);
+    guard.write("--json", options_.json);
+    guard.write("--markdown", options_.markdown);
+    const auto is_file = [](const std::string& path) { return !path.empty() && path != "-"; };
+    if (is_file(options_.json) || is_file(options_.markdown)) output().outlive_reader();
   }
 
   void check_rank(int rank) const {

@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
 #include "model_source.h"
@@ -31,7 +32,7 @@ void run_init(const InitOptions& options) {
   copy_tokenizer(model.tokenizer_directory, directory.writing());
   save_model(*model.transformer, decode, directory.writing(), dtype);
   directory.commit();
-  output().write(fmt::format("{}: {} model with random weights (seed {})\n", options.out,
+  output().write(fmt::format("{}: {} model with random weights (seed {})\n", printable(options.out),
                              model.transformer->config().model_type, *model.seed));
 }
 

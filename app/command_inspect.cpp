@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "config/presets.h"
 #include "console.h"
+#include "file_guard.h"
 #include "model_source.h"
 #include "view/data/inspect_json.h"
 #include "view/terminal/inspect_tables.h"
@@ -48,6 +49,9 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
 }
 
 void run_inspect(const InspectArguments& arguments) {
+  FileGuard guard;
+  if (!arguments.presets) tell_inputs(arguments.source, guard);
+  guard.write("--json", arguments.json);
   constexpr int kLongest = 1'000'000'000;
   if (arguments.presets) {
     const int length = static_cast<int>(parse_whole("--length", arguments.length, 1, kLongest));

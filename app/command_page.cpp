@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "file_guard.h"
 #include "view/page/page_html.h"
 #include "view/page/page_records.h"
 #include "view_files.h"
@@ -21,9 +22,9 @@ struct PageOptions {
 };
 
 void run_page(const PageOptions& options) {
-  for (const std::string& path : options.records) {
-    refuse_overwriting("--html", options.out, "RECORDS", path);
-  }
+  FileGuard guard;
+  for (const std::string& path : options.records) guard.read("RECORDS", path);
+  guard.write("--html", options.out);
   OutputFile file(options.out);
   PageContent content(options.out);
   std::string heads;  // the last line, where it has the figures over all before it

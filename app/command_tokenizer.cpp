@@ -131,7 +131,7 @@ void run_tokenizer(const TokenizerOptions& options) {
   training.target_language = target_language;
   const TrainedTokenizer made = train_tokenizer(training, directory.writing());
   directory.commit();
-  output().write(report(training, made, options.out));
+  output().write(report(training, made, printable(options.out)));
 }
 
 }  // namespace

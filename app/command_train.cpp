@@ -9,7 +9,9 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "experiment_tokenizer.h"
+#include "file_guard.h"
 #include "model_source.h"
+#include "new_directory.h"
 #include "run_directory.h"
 #include "stop_signal.h"
 #include "train/run_identity.h"
@@ -79,6 +81,7 @@ class TrainCommand {
     std::optional<ParallelText> dev;
     if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
     check_memory();
+    check_files();
     const std::string config = config_as_used();
     ignore_hangup();  // from the tokenizer's training on
     directory_ = std::make_unique<RunDirectory>(options_.out, options_.resume);
@@ -139,6 +142,28 @@ class TrainCommand {
     resolve(experiment_.decode, 0, options_.config);  // refuses what is out of range there
   }
 
+  /// What a resumed run writes must not be what it learns from.
+  void check_files() const {
+    FileGuard guard;
+    const DataConfig& data = experiment_.data;
+    for (const auto& [key, path] : {std::pair{"data.train.source", &data.train.source},
+                                    {"data.train.target", &data.train.target},
+                                    {"data.dev.source", &data.dev.source},
+                                    {"data.dev.target", &data.dev.target}}) {
+      guard.read(key, *path);
+    }
+    for (const char* name : {"config.json", "train.jsonl", "probe.jsonl", "curve.svg", "lock"}) {
+      guard.write("--out", options_.out + "/" + name);
+    }
+    for (const char* folder : {"model", "tokenizer", "checkpoints"}) {
+      std::error_code error;
+      for (fs::directory_iterator entry(options_.out + "/" + folder, error), end;
+           !error && entry != end; entry.increment(error)) {
+        guard.write("--out", entry->path().string());
+      }
+    }
+  }
+
   std::size_t most_tokens() const {
     const TrainConfig& c = experiment_.train;
     auto most = static_cast<std::uint64_t>(experiment_.model.max_positions);
@@ -182,14 +207,9 @@ class TrainCommand {
     fs::remove_all(directory, ignored);
     listener.say(fmt::format("training a {} tokenizer of {} pieces", experiment_.tokenizer.type,
                              tokenizer_pieces(experiment_.tokenizer)));
-    const std::string writing = directory + ".tmp";
-    fs::remove_all(writing, ignored);
-    remove_on_stop(writing);
-    train_tokenizer_for(experiment_, writing);
-    forget_on_stop(writing);
-    std::error_code error;
-    fs::rename(writing, directory, error);
-    if (error) throw SystemError("{}: cannot rename into place: {}", directory, error.message());
+    NewDirectory writing(directory);
+    train_tokenizer_for(experiment_, writing.writing());
+    writing.commit();
     return directory;
   }
 

@@ -60,7 +60,10 @@ class TranslateCommand {
     batch_ = options.search.batch_size();
     selection_ = for_option("--show", [&] { return parse_show(view_.show); });
     options.search.use_threads();
-    files_ = std::make_unique<ViewFiles>(view_);
+    FileGuard guard(from_stdin_);
+    tell_inputs(options.source, guard);
+    if (view_.writes_files()) output().outlive_reader();
+    files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
     model_ = load_or_make(options.source);
     translator_ = make_translator(model_, given);
     const ModelSummary summary = summarise(model_.transformer->config());

@@ -13,6 +13,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/shortened.h"
+#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -34,6 +36,7 @@ Output& output() {
 Output::~Output() = default;  // what was not flushed by then belongs to a failed run
 
 void Output::write(std::string_view text) {
+  if (reader_left_) return;
   buffer_ += text;
   if (buffer_.size() > (std::size_t{1} << 16)) flush();
 }
@@ -46,8 +49,11 @@ void Output::flush() {
       written += to_size(n);
     } else if (errno == EINTR) {
       continue;
-    } else if (errno == EPIPE) {
+    } else if (errno == EPIPE && !outlives_reader_) {
       throw ClosedPipe{};
+    } else if (errno == EPIPE) {
+      reader_left_ = true;
+      break;
     } else {
       throw SystemError("stdout: cannot write: {}; nothing after this point was written",
                         std::strerror(errno));
@@ -57,8 +63,8 @@ void Output::flush() {
 }
 
 void note(std::string_view text) {
-  std::fputs(fmt::format("note: {}\n", text).c_str(),
-             stderr);  // a full stderr is no reason to stop
+  // A full stderr is no reason to stop.
+  std::fputs(fmt::format("note: {}\n", shortened(printable(text))).c_str(), stderr);
 }
 
 bool stdout_is_terminal() {

@@ -15,19 +15,25 @@ namespace attn {
 struct ClosedPipe {};
 
 /// stdout, buffered, with every failure noticed. SystemError for a full disk, ClosedPipe for a
-/// reader that left.
+/// reader that left, unless there are other outputs.
 class Output {
  public:
   ~Output();
   void write(std::string_view text);
   void flush();
 
+  /// There are other outputs, which are to be finished where the reader leaves: then what stdout
+  /// would get is dropped.
+  void outlive_reader() { outlives_reader_ = true; }
+
  private:
   std::string buffer_;
+  bool outlives_reader_ = false;
+  bool reader_left_ = false;
 };
 Output& output();
 
-/// One line on stderr: "note: …".
+/// One line on stderr, made printable: "note: …".
 void note(std::string_view text);
 
 bool stdout_is_terminal();

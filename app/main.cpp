@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/shortened.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "compute/matmul.h"
@@ -53,9 +54,10 @@ void occupy_standard_descriptors() {
 }
 
 int fail(ExitCode code, const std::string& message) {
-  std::string line;
-  for (const char c : message) line += c == '\n' ? ' ' : c;
-  std::fputs(("attn-demo: " + attn::printable(line) + "\n").c_str(), stderr);
+  std::string line = message;
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  line = attn::shortened(attn::printable(line));
+  std::fputs(("attn-demo: " + line + "\n").c_str(), stderr);
   return static_cast<int>(code);
 }
 

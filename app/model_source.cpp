@@ -2,15 +2,18 @@
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
+#include <system_error>
 
 #include "arguments.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/unfinished.h"
+#include "base/utf8.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
 #include "model/random_model.h"
-#include "stop_signal.h"
 
 namespace attn {
 namespace {
@@ -74,19 +77,17 @@ ModelConfig preset_config(const ModelOptions& options) {
 }
 
 /// A tokenizer trained for one run lives in a directory that goes with it.
-std::shared_ptr<void> temporary_directory(std::string& path) {
-  std::string pattern = (fs::temp_directory_path() / "attn-demo-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr) {
-    throw SystemError("{}: cannot make a temporary directory; set TMPDIR", pattern);
+std::shared_ptr<Unfinished> temporary_directory() {
+  std::error_code error;
+  fs::path root = fs::temp_directory_path(error);
+  if (error) root = "/tmp";
+  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
+  std::shared_ptr<Unfinished> made = Unfinished::make_beside(Unfinished::Kind::tree, path, 0700);
+  if (!made) {
+    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
+                      printable(root.string()), std::generic_category().message(errno));
   }
-  path = pattern;
-  remove_on_stop(path);
-  return {new std::string(pattern), [](void* p) {
-            const std::unique_ptr<std::string> owned(static_cast<std::string*>(p));
-            forget_on_stop(*owned);
-            std::error_code ignored;
-            fs::remove_all(*owned, ignored);
-          }};
+  return made;
 }
 
 std::uint64_t seed_of(const ModelOptions& options) {
@@ -127,7 +128,9 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
   ready.decode = experiment.decode;
   ready.tokenizer_directory = experiment.tokenizer.model;
   if (ready.tokenizer_directory.empty()) {
-    ready.temporary = temporary_directory(ready.tokenizer_directory);
+    const std::shared_ptr<Unfinished> temporary = temporary_directory();
+    ready.tokenizer_directory = temporary->path();
+    ready.temporary = temporary;
     train_tokenizer_for(experiment, ready.tokenizer_directory);
   }
   ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
@@ -239,6 +242,23 @@ ReadyModel load_or_make(const ModelOptions& options) {
     return ready;
   }
   return make_from_config(options, shipped(kDemoConfig));
+}
+
+void tell_inputs(const ModelOptions& options, FileGuard& guard) {
+  check_one_source(options);
+  if (!options.model.empty()) return guard.read_all("--model", options.model);
+  if (!options.preset.empty()) return;  // no file of the user's
+  std::string config = options.config;
+  if (config.empty()) {
+    const std::string directory = default_model(options);
+    if (!directory.empty()) return guard.read_all("the shipped model", directory);
+    config = shipped(kDemoConfig);
+  }
+  guard.read("--config", config);
+  const ExperimentConfig experiment = read_experiment(config, all_overrides(options));
+  guard.read_all("tokenizer.model", experiment.tokenizer.model);
+  guard.read("data.train.source", experiment.data.train.source);
+  guard.read("data.train.target", experiment.data.train.target);
 }
 
 void check_shape(const ModelConfig& shape, const std::string& where) {

@@ -12,6 +12,7 @@
 #include "config/experiment.h"
 #include "config/model_config.h"
 #include "config/presets.h"
+#include "file_guard.h"
 #include "model/model_directory.h"
 #include "text/tokenizer.h"
 
@@ -68,6 +69,9 @@ struct ReadyModel {
   std::shared_ptr<void> temporary;
 };
 ReadyModel load_or_make(const ModelOptions& options);
+
+/// Tells the guard every file that load_or_make or read_shape will read.
+void tell_inputs(const ModelOptions& options, FileGuard& guard);
 
 /// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
 void check_shape(const ModelConfig& shape, const std::string& where);

@@ -1,48 +1,49 @@
 #include "new_directory.h"
 
-#include <unistd.h>
+#include <sys/stat.h>
 
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
 #include <system_error>
 
+#include "base/descriptor.h"
 #include "base/error.h"
-#include "stop_signal.h"
+#include "base/files.h"
+#include "base/utf8.h"
 
 namespace attn {
 
 namespace fs = std::filesystem;
 
-NewDirectory::NewDirectory(const std::string& path) : path_(fs::path(path).lexically_normal()) {
-  if (!path_.has_filename()) path_ = path_.parent_path();
+NewDirectory::NewDirectory(const std::string& path) {
+  fs::path whole = fs::path(path).lexically_normal();
+  if (!whole.has_filename()) whole = whole.parent_path();
+  path_ = behind_links(whole.string());
+  struct stat status = {};
+  const bool exists = stat(path_.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) throw_system(path, "cannot make the directory", errno);
   std::error_code error;
-  if (fs::exists(path_, error) && !(fs::is_directory(path_, error) && fs::is_empty(path_, error))) {
+  if (exists && !(S_ISDIR(status.st_mode) && fs::is_empty(path_, error))) {
     throw SystemError("{}: exists already and is not an empty directory; give --out another name",
-                      path);
+                      printable(path));
   }
-  temporary_ = path_;
-  temporary_ += fmt::format(".tmp-{}", getpid());
-  for (fs::path p = temporary_; !p.empty() && !fs::exists(p, error); p = p.parent_path()) {
-    made_.push_back(p);
+  const std::string parent = fs::path(path_).parent_path().string();
+  if (!parent.empty()) parents_ = std::make_unique<NewFolders>(parent);
+  temporary_ = Unfinished::make_beside(Unfinished::Kind::tree, path_, exists ? 0700 : 0777);
+  if (!temporary_) throw_system(path, "cannot make the directory", errno);
+  if (exists && temporary_->descriptor() >= 0) {
+    keep_mode_and_owner(temporary_->descriptor(), status, path);
   }
-  remove_on_stop(temporary_.string());
-  if (!fs::create_directories(temporary_, error) || error) {
-    throw SystemError("{}: cannot make the directory: {}; check the path after --out", path,
-                      error.message());
-  }
-}
-
-NewDirectory::~NewDirectory() {
-  forget_on_stop(temporary_.string());
-  std::error_code ignored;
-  if (committed_) return;
-  fs::remove_all(temporary_, ignored);
-  for (const fs::path& path : made_) fs::remove(path, ignored);  // parents made for it, if empty
 }
 
 void NewDirectory::commit() {
-  std::error_code error;
-  fs::rename(temporary_, path_, error);
-  if (error) throw SystemError("{}: cannot rename into place: {}", path_.string(), error.message());
-  committed_ = true;
+  if (rename(temporary_->path().c_str(), path_.c_str()) != 0) {
+    throw_system(path_, "cannot rename into place", errno);
+  }
+  temporary_->keep();
+  if (parents_) parents_->keep();
+  sync_directory_of(path_);
 }
 
 }  // namespace attn

@@ -1,9 +1,10 @@
 // A directory that a command makes: it appears whole or not at all.
 #pragma once
 
-#include <filesystem>
+#include <memory>
 #include <string>
-#include <vector>
+
+#include "base/unfinished.h"
 
 namespace attn {
 
@@ -13,19 +14,16 @@ class NewDirectory {
  public:
   /// SystemError where `path` is there already and is no empty directory, or cannot be made.
   explicit NewDirectory(const std::string& path);
-  ~NewDirectory();
-  NewDirectory(const NewDirectory&) = delete;
-  NewDirectory& operator=(const NewDirectory&) = delete;
 
-  std::string writing() const { return temporary_.string(); }  ///< where to write until commit()
+  const std::string& writing() const { return temporary_->path(); }  ///< until commit()
 
+  /// Puts it in its place; where an empty directory is there, with its mode and owner.
   void commit();
 
  private:
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
-  std::vector<std::filesystem::path> made_;  ///< what did not exist before, innermost first
-  bool committed_ = false;
+  std::string path_;
+  std::unique_ptr<NewFolders> parents_;
+  std::unique_ptr<Unfinished> temporary_;  ///< goes before its parents
 };
 
 }  // namespace attn

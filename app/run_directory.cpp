@@ -1,7 +1,9 @@
 #include "run_directory.h"
 
+#include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -24,24 +26,24 @@ std::vector<std::string> names_in(const std::string& directory) {
     names.push_back(entry->path().filename().string());
   }
   if (error && error != std::errc::no_such_file_or_directory) {
-    throw SystemError("{}: cannot read the directory: {}; check the path after --out", directory,
-                      error.message());
+    throw SystemError("{}: cannot read the directory: {}; check the path after --out",
+                      printable(directory), error.message());
   }
   return names;
 }
 
-/// A file that is no lock; empty where there is none.
+/// A file that is no run's lock; empty where there is none.
 std::string first_file(const std::string& directory) {
   for (const std::string& name : names_in(directory)) {
-    if (name != kLock) return name;
+    if (name != kLock || is_foreign_lock(directory)) return name;
   }
   return "";
 }
 
+/// Half-written files that a killed run left.
 void remove_leftovers(const std::string& directory) {
   for (const std::string& name : names_in(directory)) {
-    std::error_code ignored;
-    if (!target_of_temporary(name).empty()) fs::remove(fs::path(directory) / name, ignored);
+    if (!target_of_temporary(name).empty()) remove_abandoned(directory + "/" + name);
   }
 }
 
@@ -49,57 +51,33 @@ void remove_leftovers(const std::string& directory) {
 
 RunDirectory::RunDirectory(const std::string& path, bool resume) : path_(path) {
   had_lock_ = file_exists(path_ + "/" + kLock);
-  // A folder without a lock is refused before anything in it is touched.
-  if (!had_lock_) refuse_files(resume);
-  make();
-  try {
-    lock_ = std::make_unique<RunLock>(path_);
-  } catch (const SystemError&) {
-    std::error_code ignored;
-    for (const fs::path& made : made_) fs::remove(made, ignored);
-    throw;
-  }
+  // A folder that is no run's is refused before anything in it is touched.
+  refuse_files(resume);
+  made_ = std::make_unique<NewFolders>(path_);
+  lock_ = std::make_unique<RunLock>(path_);
   refuse_files(resume);
   was_empty_ = first_file(path_).empty();
 }
 
 RunDirectory::~RunDirectory() {
   if (begun_ || !was_empty_) return;
-  const fs::path directory = path_;
   std::error_code ignored;
-  fs::remove_all(directory / "tokenizer", ignored);
-  fs::remove_all(directory / "tokenizer.tmp", ignored);
-  if (!had_lock_) fs::remove(directory / kLock, ignored);  // ours as long as it is locked
-  for (const fs::path& made : made_) fs::remove(made, ignored);
-}
-
-void RunDirectory::make() {
-  std::error_code error;
-  fs::path whole = fs::path(path_).lexically_normal();
-  if (!whole.has_filename()) whole = whole.parent_path();
-  for (fs::path p = whole; !p.empty() && !fs::exists(p, error); p = p.parent_path()) {
-    made_.push_back(p);
-  }
-  fs::create_directories(path_, error);
-  if (error) {
-    throw SystemError("{}: cannot make the directory: {}; check the path after --out", path_,
-                      error.message());
-  }
+  fs::remove_all(path_ + "/tokenizer", ignored);
+  if (!had_lock_) fs::remove(path_ + "/" + kLock, ignored);  // ours as long as it is locked
 }
 
 void RunDirectory::refuse_files(bool resume) const {
-  std::error_code error;
-  if (!fs::is_directory(path_, error)) return;
+  if (!directory_exists(path_)) return;
   const std::string found = first_file(path_);
   if (found.empty()) return;
   if (!resume) {
     throw SystemError(
         "{}: is not empty (it holds {}); --resume goes on with a run, another --out begins one",
-        path_, printable(found));
+        printable(path_), printable(found));
   }
-  if (had_lock_ || directory_exists(path_ + "/" + kCheckpoints)) return;
-  throw SystemError("{}: holds {}, and no run to resume; check the path after --out", path_,
-                    printable(found));
+  if (has_mark_of_run(path_)) return;
+  throw SystemError("{}: holds {}, and no run to resume; check the path after --out",
+                    printable(path_), printable(found));
 }
 
 bool RunDirectory::has_checkpoint() const {
@@ -112,8 +90,10 @@ bool RunDirectory::has_checkpoint() const {
 void RunDirectory::begin(const std::string& config) {
   remove_leftovers(path_);
   remove_leftovers(path_ + "/model");
+  remove_leftovers(path_ + "/checkpoints");
   write_file(path_ + "/config.json", config);
   begun_ = true;
+  made_->keep();
 }
 
 }  // namespace attn

@@ -1,11 +1,10 @@
 // The directory of a training run: one run at a time, and never somebody else's files.
 #pragma once
 
-#include <filesystem>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "base/unfinished.h"
 #include "train/run_lock.h"
 
 namespace attn {
@@ -14,8 +13,8 @@ namespace attn {
 class RunDirectory {
  public:
   /// Makes and locks it. SystemError where another run writes there, where it is not empty and the
-  /// run is a new one, and where it holds files and none of them is a run's (to resume there would
-  /// overwrite them).
+  /// run is a new one, and where it holds files and no mark of a run (what a run writes into its
+  /// lock, or a checkpoint): to resume there would overwrite somebody else's.
   RunDirectory(const std::string& path, bool resume);
   ~RunDirectory();
   RunDirectory(const RunDirectory&) = delete;
@@ -30,12 +29,11 @@ class RunDirectory {
   void begin(const std::string& config);
 
  private:
-  void make();
   void refuse_files(bool resume) const;
 
   std::string path_;
-  std::vector<std::filesystem::path> made_;  ///< what did not exist before, innermost first
-  bool was_empty_ = false;                   ///< but for a lock
+  std::unique_ptr<NewFolders> made_;
+  bool was_empty_ = false;  ///< but for a lock
   bool had_lock_ = false;
   bool begun_ = false;
   std::unique_ptr<RunLock> lock_;

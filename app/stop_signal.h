@@ -1,14 +1,15 @@
-// SIGINT and SIGTERM end the program at once, wherever it is: half-written files go, and the exit
-// code is 128 + signal. Training asks for one warning first.
+// Signals that ask the program to end (SIGINT, SIGTERM, SIGHUP, SIGUSR1, timers, limits) do so at
+// once, wherever it is: half-written files go, and the exit code is 128 + signal. Training asks for
+// one warning first. Crashes end it as ever, only without half-written files.
 #pragma once
 
 #include <atomic>
-#include <string>
 
 namespace attn {
 
 /// Installs the handlers; writing to a closed pipe, or beyond the limit on a file's size, becomes
-/// an error that is reported instead of a death.
+/// an error that is reported instead of a death, and so does a model's file that is cut short under
+/// the running program.
 void handle_stop_signals();
 
 /// From now on SIGHUP, of a terminal that closes, ends nothing.
@@ -23,13 +24,7 @@ struct StoppedBySignal {
   int signal;
 };
 
-/// What a signal that ends the program removes: half-written files, and named directories. Safe in
-/// a handler.
+/// What ends the program early removes: half-written files and directories. Safe in a handler.
 void remove_unfinished();
-
-/// Names a directory whose files of a model (config.json, source.spm, …) a signal removes with it.
-/// At most four at a time; forget it when it is complete or gone.
-void remove_on_stop(const std::string& directory);
-void forget_on_stop(const std::string& directory);
 
 }  // namespace attn

@@ -28,15 +28,6 @@ std::string with_part(const std::string& path, const std::string& part) {
       .string();
 }
 
-void make_directory(const std::string& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error || !directory_exists(path)) {
-    throw SystemError("--csv {}: cannot make this directory: {}", printable(path),
-                      error ? error.message() : "a file has its name");
-  }
-}
-
 /// The head that is drawn large where the command line names none: of cross-attention the one that
 /// aligns best, of self-attention the last layer's first.
 MapChoice choice_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
@@ -91,23 +82,33 @@ void PageContent::add(std::string line) {
   lines_.push_back(std::move(line));
 }
 
-ViewFiles::ViewFiles(const ViewOptions& options) : options_(options), page_(options.html) {
+ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
+    : options_(options), guard_(std::move(guard)), page_(options.html) {
+  const auto table_path = [&](const CsvTable& table) {
+    return options.csv + "/" + std::string(table.file_name);
+  };
+  guard_.write("--json", options.json);
+  guard_.write("--html", options.html);
+  guard_.write("--svg", options.svg);
+  guard_.write("--png", options.png);
+  if (!options.csv.empty()) {
+    for (const CsvTable& table : csv_tables()) guard_.write("--csv", table_path(table));
+  }
   if (!options.json.empty()) json_ = std::make_unique<OutputFile>(options.json);
   if (!options.html.empty()) html_ = std::make_unique<OutputFile>(options.html);
-  if (!options.svg.empty()) pictures_.push_back({options.svg, 0, nullptr});
+  if (!options.svg.empty()) pictures_.push_back({"--svg", options.svg, 0, nullptr});
   if (!options.png.empty()) {
     const float scale =
         parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale);
-    pictures_.push_back({options.png, static_cast<double>(scale), nullptr});
+    pictures_.push_back({"--png", options.png, static_cast<double>(scale), nullptr});
   }
   for (Picture& picture : pictures_) {
     picture.first = std::make_unique<OutputFile>(picture.path);
   }
   if (!options.csv.empty()) {
-    make_directory(options.csv);
+    csv_folder_ = std::make_unique<NewFolders>(options.csv);
     for (const CsvTable& table : csv_tables()) {
-      const std::string path = options.csv + "/" + std::string(table.file_name);
-      tables_.push_back(std::make_unique<AtomicFile>(path));
+      tables_.push_back(std::make_unique<AtomicFile>(table_path(table)));
       tables_.back()->write(table.header);
     }
   }
@@ -178,13 +179,7 @@ void ViewFiles::deliver(Picture& picture, const std::string& name_part, const st
     throw UsageError("several pictures do not go to stdout; name a file, which the others join");
   }
   const std::string path = with_part(picture.path, name_part);
-  for (const std::string* other : options_.files()) {
-    if (*other == path) {
-      throw UsageError(
-          "two outputs are called {}: one of several pictures is; name the other otherwise",
-          printable(path));
-    }
-  }
+  guard_.write(picture.option, path);
   write_file(path, bytes);
 }
 
@@ -194,6 +189,7 @@ void ViewFiles::finish(const std::string& heads) {
   if (html_) html_->commit();
   if (json_) json_->commit();
   for (const std::unique_ptr<AtomicFile>& table : tables_) table->commit();
+  if (csv_folder_) csv_folder_->keep();
 }
 
 }  // namespace attn

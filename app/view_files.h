@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/files.h"
+#include "base/unfinished.h"
+#include "file_guard.h"
 #include "record/attention_record.h"
 #include "record/what_if_record.h"
 #include "view_options.h"
@@ -42,7 +44,8 @@ class PageContent {
 /// that is missing is said before the work and not after it.
 class ViewFiles {
  public:
-  explicit ViewFiles(const ViewOptions& options);
+  /// UsageError where one of them is an input of `guard`, or where two are the same.
+  ViewFiles(const ViewOptions& options, FileGuard guard);
 
   /// What --show names decides which heads are drawn; call it before the first record.
   void choose(const ShowSelection& selection);
@@ -58,6 +61,7 @@ class ViewFiles {
 
  private:
   struct Picture {
+    std::string option;
     std::string path;  ///< of the first
     double scale = 0;  ///< of a PNG; 0: SVG
     std::unique_ptr<OutputFile> first;
@@ -68,9 +72,11 @@ class ViewFiles {
   void deliver(Picture& picture, const std::string& name_part, const std::string& svg);
 
   const ViewOptions& options_;
+  FileGuard guard_;
   std::unique_ptr<OutputFile> json_;
   std::unique_ptr<OutputFile> html_;
   std::vector<Picture> pictures_;
+  std::unique_ptr<NewFolders> csv_folder_;  ///< goes after the tables, where they are not kept
   std::vector<std::unique_ptr<AtomicFile>> tables_;
   std::vector<ShowItem> drawn_;  ///< one a kind
   PageContent page_;

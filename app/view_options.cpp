@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "arguments.h"
 #include "base/error.h"
@@ -56,12 +55,6 @@ void ViewOptions::check() const {
   if (on_stdout > 1) {
     throw UsageError("more than one of --json, --svg, --png and --html wants stdout; name files");
   }
-  std::set<std::string> names{csv};
-  for (const std::string* file : files()) {
-    if (!file->empty() && *file != "-" && !names.insert(*file).second) {
-      throw UsageError("two outputs name the same file, {}; give each its own", printable(*file));
-    }
-  }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
   if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
   if (!aligns() && (align_weights || !align_least.empty())) {
@@ -86,6 +79,13 @@ bool ViewOptions::aligns() const {
 bool ViewOptions::stdout_alone() const {
   const auto all = files();
   return std::any_of(all.begin(), all.end(), [](const std::string* file) { return *file == "-"; });
+}
+
+bool ViewOptions::writes_files() const {
+  const auto all = files();
+  return !csv.empty() || std::any_of(all.begin(), all.end(), [](const std::string* file) {
+    return !file->empty() && *file != "-";
+  });
 }
 
 bool ViewOptions::need_records() const {

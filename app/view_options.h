@@ -37,6 +37,8 @@ struct ViewOptions {
   /// What is written as one file, or as the first of several; "-" is stdout, empty is not asked
   /// for.
   std::array<const std::string*, 4> files() const { return {&json, &html, &svg, &png}; }
+  /// Whether something is written elsewhere than to stdout.
+  bool writes_files() const;
   /// Whether something is written to stdout instead of the translations.
   bool stdout_alone() const;
   /// Whether any of them but --show needs a record of the sentence.

@@ -92,6 +92,23 @@ std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::s
   return length;
 }
 
+void keep_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path) {
+  struct stat own = {};
+  if (fstat(descriptor, &own) != 0) throw_system(path, "cannot open for writing", errno);
+  const bool ours = own.st_uid == replaced.st_uid && own.st_gid == replaced.st_gid;
+  if (!ours && fchown(descriptor, replaced.st_uid, replaced.st_gid) != 0) {
+    throw SystemError(
+        "{}: cannot replace: it belongs to another user or group, and what replaces it would not; "
+        "write to another name",
+        printable(path));
+  }
+  constexpr mode_t kMode = 07777;
+  if ((own.st_mode & kMode) != (replaced.st_mode & kMode) &&
+      fchmod(descriptor, replaced.st_mode & kMode) != 0) {
+    throw_system(path, "cannot keep the mode", errno);
+  }
+}
+
 void sync_directory_of(const std::string& path) {
   const Descriptor directory(open_descriptor(directory_of(path), O_RDONLY | O_DIRECTORY));
   if (directory.number() < 0) return;  // a directory may be writable and not readable

@@ -29,6 +29,10 @@ void write_all(int descriptor, std::string_view bytes, const std::string& path);
 /// `path` where the system refuses.
 std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::string& path);
 
+/// Gives an open file or folder the mode and owner of what it is to replace, whose status this is.
+/// SystemError naming `path` where the system refuses.
+void keep_mode_and_owner(int descriptor, const struct stat& replaced, const std::string& path);
+
 /// Makes the name of a new or renamed file durable: fsync of the folder that holds `path`.
 void sync_directory_of(const std::string& path);
 

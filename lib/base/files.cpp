@@ -10,7 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
 
@@ -21,26 +21,47 @@
 namespace attn {
 namespace {
 
+constexpr const char* kOpening = "cannot open for writing";
+
 [[noreturn]] void throw_too_large(const std::string& path, std::size_t max_bytes) {
   throw InputError("{}: found more than {}, expected at most that; is this the right file?",
                    printable(path), human_bytes(static_cast<double>(max_bytes)));
 }
 
-/// Temporary files of writes under way, for a signal handler: plain pointers, no locks.
-std::array<std::atomic<const char*>, 16> temporaries;
+/// Maps that are in use, for a signal handler.
+struct MapSlot {
+  std::atomic<const std::byte*> begin{nullptr};
+  std::atomic<std::size_t> size{0};
+  std::array<char, 512> name{};
+};
+std::array<MapSlot, 32> maps;
+std::mutex maps_mutex;
 
-void announce_temporary(const char* path) {
-  for (auto& slot : temporaries) {
-    const char* expected = nullptr;
-    if (slot.compare_exchange_strong(expected, path)) return;
-  }  // more at once than slots: then a signal leaves one behind
+void note_map(const std::byte* begin, std::size_t size, const std::string& path) {
+  const std::lock_guard lock(maps_mutex);
+  for (MapSlot& slot : maps) {
+    if (slot.begin != nullptr) continue;
+    const std::string name = printable(path).substr(0, slot.name.size() - 1);
+    std::copy(name.begin(), name.end(), slot.name.begin());
+    slot.name[name.size()] = '\0';
+    slot.size = size;
+    slot.begin = begin;  // last: a handler in between sees an empty slot
+    return;
+  }
 }
 
-void forget_temporary(const char* path) {
-  for (auto& slot : temporaries) {
-    const char* expected = path;
-    if (slot.compare_exchange_strong(expected, nullptr)) return;
+void forget_map(const std::byte* begin) {
+  const std::lock_guard lock(maps_mutex);
+  for (MapSlot& slot : maps) {
+    if (slot.begin == begin) slot.begin = nullptr;
   }
+}
+
+/// stat(2); false where nothing is there.
+bool status_of(const std::string& path, struct stat& status) {
+  if (stat(path.c_str(), &status) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw_system(path, "cannot open", errno);
 }
 
 }  // namespace
@@ -69,12 +90,12 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
 
 bool file_exists(const std::string& path) {
   struct stat status = {};
-  return stat(path.c_str(), &status) == 0 && !S_ISDIR(status.st_mode);
+  return status_of(path, status) && !S_ISDIR(status.st_mode);
 }
 
 bool directory_exists(const std::string& path) {
   struct stat status = {};
-  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return status_of(path, status) && S_ISDIR(status.st_mode);
 }
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
@@ -98,10 +119,13 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     throw_system(path, "cannot map", error);
   }
   data_ = static_cast<std::byte*>(address);
+  note_map(data_, size_, path_);
 }
 
 MappedFile::~MappedFile() {
-  if (data_ != nullptr) munmap(data_, size_);
+  if (data_ == nullptr) return;
+  forget_map(data_);
+  munmap(data_, size_);
 }
 
 MappedFile::MappedFile(MappedFile&& other) noexcept
@@ -116,41 +140,64 @@ MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
   return *this;
 }
 
+const char* mapped_file_at(const void* address) noexcept {
+  for (const MapSlot& slot : maps) {
+    const std::byte* begin = slot.begin;
+    if (begin != nullptr && address >= begin && address < begin + slot.size) {
+      return slot.name.data();
+    }
+  }
+  return nullptr;
+}
+
+bool is_stream_path(std::string_view path) {
+  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+}
+
+std::string behind_links(const std::string& path) {
+  std::string found = path;
+  for (int links = 0; links < 40; ++links) {  // as many as Linux follows
+    std::array<char, PATH_MAX> target{};
+    const ssize_t size = readlink(found.c_str(), target.data(), target.size());
+    if (size < 0) return found;
+    const std::string_view text(target.data(), static_cast<std::size_t>(size));
+    const std::size_t slash = found.rfind('/');
+    found.resize(text.starts_with('/') || slash == std::string::npos ? 0 : slash + 1);
+    found += text;
+  }
+  throw_system(path, "cannot follow", ELOOP);
+}
+
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
+  if (path.empty()) throw_system(path, kOpening, ENOENT);
+  if (path.find('\0') != std::string::npos) throw_system(path, kOpening, EINVAL);
   struct stat status = {};
   const bool exists = stat(path.c_str(), &status) == 0;
+  if (!exists && errno != ENOENT) throw_system(path, kOpening, errno);
   if (exists && S_ISDIR(status.st_mode)) {
     throw SystemError("{}: cannot write: it is a directory, expected a file; name a file inside it",
                       printable(path));
   }
-  // /dev/stdout may lead to a regular file, which must not be replaced while others write to it.
-  const bool is_stream =
-      path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
-  if (exists && (is_stream || !S_ISREG(status.st_mode))) {
-    descriptor_ = open_descriptor(path, O_WRONLY | O_APPEND);
-    if (descriptor_ < 0) throw_system(path, "cannot open for writing", errno);
+  if (exists && (is_stream_path(path) || !S_ISREG(status.st_mode))) {
+    open_directly();
     return;
   }
-  if (exists) {
-    // Renaming would replace a file that its owner has protected, and a link instead of its target.
-    if (access(path.c_str(), W_OK) != 0) throw_system(path, "cannot open for writing", errno);
-    char resolved[PATH_MAX];
-    if (realpath(path.c_str(), resolved) != nullptr) path_ = resolved;
-  }
-  static std::atomic<unsigned> counter{0};
-  do {
-    temporary_path_ = fmt::format("{}.tmp-{}-{}", path_, getpid(), counter++);
-    descriptor_ = open_descriptor(temporary_path_, O_WRONLY | O_CREAT | O_EXCL, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) throw_system(path, "cannot open for writing", errno);
-  announce_temporary(temporary_path_.c_str());
+  // Renaming would replace a file that its owner has protected, and a link instead of its target.
+  if (exists && access(path.c_str(), W_OK) != 0) throw_system(path, kOpening, errno);
+  path_ = behind_links(path);
+  temporary_ = Unfinished::make_beside(Unfinished::Kind::file, path_, exists ? 0600 : 0666);
+  if (!temporary_) throw_system(path, kOpening, errno);
+  descriptor_ = temporary_->descriptor();
+  if (exists) keep_mode_and_owner(descriptor_, status, path);
+}
+
+void AtomicFile::open_directly() {
+  descriptor_ = open_descriptor(path_, O_WRONLY | O_APPEND);
+  if (descriptor_ < 0) throw_system(path_, kOpening, errno);
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) close(descriptor_);
-  if (temporary_path_.empty()) return;
-  if (!committed_) unlink(temporary_path_.c_str());
-  forget_temporary(temporary_path_.c_str());
+  if (!temporary_ && descriptor_ >= 0) close(descriptor_);
 }
 
 void AtomicFile::write(std::string_view bytes) {
@@ -160,39 +207,18 @@ void AtomicFile::write(std::string_view bytes) {
 
 void AtomicFile::commit() {
   if (descriptor_ < 0) throw std::logic_error("commit twice");
-  const bool direct = temporary_path_.empty();
-  if (!direct && fsync(descriptor_) != 0) throw_system(path_, "cannot write", errno);
-  // Linux releases the descriptor even where close reports EINTR.
-  if (close(std::exchange(descriptor_, -1)) != 0 && errno != EINTR) {
+  const int descriptor = std::exchange(descriptor_, -1);
+  if (!temporary_) {
+    // Linux releases the descriptor even where close reports EINTR.
+    if (close(descriptor) != 0 && errno != EINTR) throw_system(path_, "cannot write", errno);
+    return;
+  }
+  const std::unique_ptr<Unfinished> temporary = std::move(temporary_);
+  if (fsync(descriptor) != 0 || rename(temporary->path().c_str(), path_.c_str()) != 0) {
     throw_system(path_, "cannot write", errno);
   }
-  if (!direct) {
-    if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      throw_system(path_, "cannot write", errno);
-    }
-    committed_ = true;
-    sync_directory_of(path_);
-  }
-  committed_ = true;
-}
-
-std::string_view target_of_temporary(std::string_view name) {
-  constexpr std::string_view kMark = ".tmp-";
-  const std::size_t mark = name.rfind(kMark);
-  if (mark == std::string_view::npos) return {};
-  const std::string_view numbers = name.substr(mark + kMark.size());
-  const std::size_t dash = numbers.find('-');
-  if (dash == 0 || dash == std::string_view::npos || dash + 1 == numbers.size()) return {};
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i != dash && (numbers[i] < '0' || numbers[i] > '9')) return {};
-  }
-  return name.substr(0, mark);
-}
-
-void remove_temporary_files() noexcept {
-  for (const auto& slot : temporaries) {
-    if (const char* path = slot.load()) unlink(path);
-  }
+  temporary->keep();
+  sync_directory_of(path_);
 }
 
 void write_file(const std::string& path, std::string_view bytes) {

@@ -8,12 +8,15 @@
 #include <string>
 #include <string_view>
 
+#include "base/unfinished.h"
+
 namespace attn {
 
 /// The whole content of a file (or of a pipe, up to its end) of at most `max_bytes`. SystemError
 /// where the system refuses (missing, a directory, no permission); InputError where it is larger.
 std::string read_file(const std::string& path, std::size_t max_bytes = std::size_t{1} << 30);
 
+/// False only where nothing is there, or the other kind; SystemError where the system does not say.
 bool file_exists(const std::string& path);
 bool directory_exists(const std::string& path);
 
@@ -40,10 +43,15 @@ class MappedFile {
   std::size_t size_ = 0;
 };
 
+/// The path of the mapped file in whose map `address` lies, made printable; null where in none. For
+/// a signal handler (async-signal-safe): SIGBUS there says that the file was cut short.
+const char* mapped_file_at(const void* address) noexcept;
+
 /// Writes a file beside its final name and renames it there on commit(), after fsync: readers see
-/// the old file or the whole new one. Without commit() (an error, a throw) nothing is left behind.
-/// A link stays a link, and its target is replaced. A path that is no regular file (a pipe,
-/// /dev/stdout, /dev/full) is written directly, at its end.
+/// the old file or the whole new one, with the mode and owner of the old one. Without commit() (an
+/// error, a throw, a signal) nothing is left behind. A link stays a link, and what it leads to is
+/// replaced or made. A path that is no regular file (a pipe, /dev/stdout, /dev/full) is written
+/// directly, at its end.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);
@@ -55,19 +63,19 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_directly();
+
   std::string path_;
-  std::string temporary_path_;  ///< empty when written directly; never moves (a signal reads it)
-  int descriptor_ = -1;
-  bool committed_ = false;
+  std::unique_ptr<Unfinished> temporary_;  ///< null when written directly
+  int descriptor_ = -1;                    ///< closed by its owner: this, or temporary_
 };
 
-/// The name of the file that AtomicFile was writing when it left a file called `name` behind (a
-/// process that was killed); empty where `name` is not one of its temporary names.
-std::string_view target_of_temporary(std::string_view name);
+/// Whether a path is written directly and never replaced whatever it leads to: /dev/stdout and the
+/// like may be a regular file that others write to as well.
+bool is_stream_path(std::string_view path);
 
-/// For a signal handler that ends the process: unlinks the temporary files of writes under way.
-/// Async-signal-safe.
-void remove_temporary_files() noexcept;
+/// Where a link leads, and the link there, until one is none, whether or not something is there.
+std::string behind_links(const std::string& path);
 
 /// AtomicFile in one call.
 void write_file(const std::string& path, std::string_view bytes);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/lines.h"
@@ -74,10 +75,13 @@ void verify_checksums(const std::string& directory, std::string_view source_spm,
 
 void write_checksums(const std::string& directory) {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    const std::string name = entry.path().filename();
-    if (entry.is_regular_file() && name != kListName) names.push_back(name);
+  std::error_code error;
+  std::filesystem::directory_iterator entry(directory, error);
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename();
+    if (name != kListName && file_exists(directory + "/" + name)) names.push_back(name);
   }
+  if (error) throw_system(directory, "cannot read the directory", error.value());
   std::sort(names.begin(), names.end());
   std::string list;
   for (const std::string& name : names) {

@@ -63,7 +63,7 @@ FolderContent look_into(const std::string& folder) {
 /// removed harms nothing.
 void tidy(const std::string& folder, std::uint64_t update) try {
   const FolderContent content = look_into(folder);
-  for (const std::string& path : content.leftovers) unlink(path.c_str());
+  for (const std::string& path : content.leftovers) remove_abandoned(path);
   const auto own = content.checkpoints.find(update);
   if (own == content.checkpoints.end()) return;
   const auto older = own == content.checkpoints.begin() ? own : std::prev(own);

@@ -5,9 +5,15 @@
 
 namespace attn {
 
-/// Holds DIR/lock (flock) while a run writes into DIR, which exists. SystemError where another run
-/// has it. The file stays; only who holds the lock may remove it, and who opened it before then
-/// locks the new one.
+/// Whether a run has written into this directory: by what its lock says, or by a checkpoint.
+bool has_mark_of_run(const std::string& directory);
+
+/// Whether DIR/lock is there and says something that no run has written.
+bool is_foreign_lock(const std::string& directory);
+
+/// Holds DIR/lock (flock) while a run writes into DIR, which exists, and writes into it whose it
+/// is. SystemError where another run has it. The file stays; only who holds the lock may remove it,
+/// and who opened it before then locks the new one.
 class RunLock {
  public:
   explicit RunLock(const std::string& directory);

@@ -141,7 +141,7 @@ TEST_CASE("a signal handler can remove what is under way") {
   AtomicFile file(directory.file("a"));
   const AtomicFile second(directory.file("a"));
   CHECK(directory.entries() == 2);
-  remove_temporary_files();
+  remove_unfinished_files();
   CHECK(directory.entries() == 0);
   check_error([&] { file.commit(); }, ExitCode::system, "/a: cannot write: No such file");
 }
@@ -158,6 +158,84 @@ TEST_CASE("the mode follows the umask, a link stays a link") {
   write_file(directory.file("link"), "2");
   CHECK(std::filesystem::is_symlink(directory.file("link")));
   CHECK(read_file(directory.file("a")) == "2");
+}
+
+TEST_CASE("a file that is replaced keeps its mode and owner") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("a", "old");
+  for (const mode_t mode : {0600, 0644, 0751}) {
+    REQUIRE(chmod(path.c_str(), mode) == 0);
+    if (geteuid() == 0) REQUIRE(chown(path.c_str(), 1234, 2345) == 0);
+    write_file(path, "new");
+    struct stat status = {};
+    REQUIRE(stat(path.c_str(), &status) == 0);
+    CHECK((status.st_mode & 07777) == mode);
+    if (geteuid() != 0) continue;
+    CHECK(status.st_uid == 1234);
+    CHECK(status.st_gid == 2345);
+  }
+}
+
+TEST_CASE("a link that leads nowhere makes the file that it names") {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink("second", directory.file("first"));
+  std::filesystem::create_symlink(directory.file("a"), directory.file("second"));
+  write_file(directory.file("first"), "1");
+  CHECK(std::filesystem::is_symlink(directory.file("first")));
+  CHECK(read_file(directory.file("a")) == "1");
+  std::filesystem::create_symlink("none/a", directory.file("lost"));
+  check_error([&] { write_file(directory.file("lost"), "x"); }, ExitCode::system,
+              "/lost: cannot open for writing: No such file or directory; check the path");
+  std::filesystem::create_symlink("self", directory.file("self"));
+  check_error([&] { write_file(directory.file("self"), "x"); }, ExitCode::system,
+              "/self: cannot open for writing: Too many levels of symbolic links");
+}
+
+TEST_CASE("names as long as the file system takes, and no longer") {
+  const TemporaryDirectory directory;
+  for (const std::size_t length : {240, 250, 255}) {
+    const std::string name(length, 'n');
+    write_file(directory.file(name), "x");
+    CHECK(read_file(directory.file(name)) == "x");
+    std::filesystem::remove(directory.file(name));
+  }
+  check_error([&] { write_file(directory.file(std::string(256, 'n')), "x"); }, ExitCode::system,
+              "cannot open for writing: File name too long");
+  CHECK(directory.entries() == 0);
+}
+
+TEST_CASE("an empty path makes nothing where the program runs") {
+  const TemporaryDirectory directory;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(directory.path());
+  check_error([] { AtomicFile file(""); }, ExitCode::system,
+              "(empty path): cannot open for writing: No such file or directory");
+  std::filesystem::current_path(before);
+  CHECK(directory.entries() == 0);
+}
+
+TEST_CASE("a fault in a map says whose it is") {
+  const TemporaryDirectory directory;
+  MappedFile map(directory.write("a\x1b", std::string(5000, 'x')));
+  const auto* begin = map.data();
+  REQUIRE(mapped_file_at(begin) != nullptr);
+  CHECK(std::string(mapped_file_at(begin)) == directory.file("a\\u{1b}"));
+  CHECK(mapped_file_at(begin + 4999) != nullptr);
+  CHECK(mapped_file_at(begin + 5000) == nullptr);
+  {
+    const MappedFile other = std::move(map);
+    CHECK(mapped_file_at(begin) != nullptr);
+  }
+  CHECK(mapped_file_at(begin) == nullptr);
+}
+
+TEST_CASE("what is there is no guess") {
+  const TemporaryDirectory directory;
+  const std::string path = directory.write("a", "");
+  CHECK_FALSE(file_exists(path + "/below"));
+  CHECK_FALSE(directory_exists(directory.file("none")));
+  check_error([&] { file_exists(directory.file(std::string(256, 'n'))); }, ExitCode::system,
+              "cannot open: File name too long");
 }
 
 TEST_CASE("what the system refuses to write") {
@@ -192,16 +270,6 @@ TEST_CASE("a write that the system cuts short is finished or reported") {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   CHECK(directory.entries() == 0);
-}
-
-TEST_CASE("temporary names tell whose they were") {
-  CHECK(target_of_temporary("curve.svg.tmp-4711-0") == "curve.svg");
-  CHECK(target_of_temporary("a.tmp-1-2.tmp-3-4") == "a.tmp-1-2");
-  for (const char* name : {"", "curve.svg", "a.tmp-", "a.tmp-1", "a.tmp-1-", "a.tmp--1",
-                           "a.tmp-1-2-3", "a.tmp-1-x", "a.tmp-1-2.svg", ".tmp-1-2"}) {
-    CAPTURE(name);
-    CHECK(target_of_temporary(name).empty());
-  }
 }
 
 TEST_CASE("bytes for a person") {

@@ -130,8 +130,9 @@ TEST_CASE("half-written files of a killed run go when it goes on") {
   const TrainScene scene;
   scene.must_train("run");
   const std::vector<std::string> before = listing(scene.file("run"));
-  for (const std::string name : {"curve.svg.tmp-12-1", "model/model.safetensors.tmp-345-6",
-                                 "checkpoints/checkpoint-000000015.tmp-7-8"}) {
+  for (const std::string name :
+       {"curve.svg.attn-demo-tmp-0", "model/model.safetensors.attn-demo-tmp-1",
+        "checkpoints/checkpoint-000000015.attn-demo-tmp-0"}) {
     scene.directory.write("run/" + name, "half");
   }
   scene.must_train("run", {"--resume", "--set", updates(15)});

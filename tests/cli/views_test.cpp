@@ -443,7 +443,7 @@ TEST_CASE("views: what cannot be meant") {
       {"one file twice",
        with({"--svg", "{dir}/a", "--html", "{dir}/a"}),
        kUsage,
-       {"two outputs name the same file"}},
+       {"--html {dir}/a and --svg {dir}/a name the same file; give each its own"}},
       {"tables on stdout", with({"--csv", "-"}), kUsage, {"expected a directory"}},
       {"weights alone", with({"--align-weights"}), kUsage, {"goes with --align"}},
       {"least", with({"--align", "best", "--align-least", "2"}), kUsage, {"--align-least 2"}},

@@ -128,13 +128,16 @@ TEST_CASE("leftovers of a killed run are ignored, and go with the next write; ot
   const TemporaryDirectory directory;
   SmallRun run;
   run.write(directory.path(), 1);
-  directory.write("checkpoint-000000002.tmp-4711-0", "half");
-  directory.write("checkpoint-000000003.tmp-4711-12", "");
-  const std::vector<std::string> others = {
-      "checkpoint-000000002.tmp-4711",  "checkpoint-000000002.tmp-4711-", "checkpoint-2.tmp-1-1",
-      "checkpoint-000000002.tmp--1",    "checkpoint-000000002.tmp-1-1x",  "checkpoint-12",
-      "checkpoint-000000002.bak",       "checkpoint-0000000012",          "notes.txt",
-      "checkpoint-99999999999999999999"};
+  directory.write("checkpoint-000000002.attn-demo-tmp-0", "half");
+  directory.write("checkpoint-000000003.attn-demo-tmp-12", "");
+  const std::vector<std::string> others = {"checkpoint-000000002.tmp-4711-0",
+                                           "checkpoint-2.attn-demo-tmp-0",
+                                           "checkpoint-12",
+                                           "checkpoint-000000002.attn-demo-tmp-1x",
+                                           "checkpoint-0000000012",
+                                           "notes.txt",
+                                           "checkpoint-000000002.bak",
+                                           "checkpoint-99999999999999999999"};
   for (const std::string& name : others) directory.write(name, "mine");
   std::vector<std::string> notes;
   CHECK(newest_checkpoint(directory.path(), notes)->update == 1);

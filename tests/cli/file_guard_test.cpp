@@ -1,0 +1,125 @@
+// No output takes the place of an input or of another output, however it is spelled.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "bad_input.h"
+
+namespace attn::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A model, a config beside it, a text, records and links to some of them.
+void make_scene(const TemporaryDirectory& scene) {
+  ModelFiles::good().write(scene, "m");
+  scene.write("c.json", bytes_of(demo_config()));
+  scene.write("en", "The group went home\n");
+  fs::create_symlink("m/model.safetensors", scene.file("weights"));
+  fs::create_hard_link(scene.file("en"), scene.file("same"));
+  fs::create_symlink("later", scene.file("link"));
+  fs::create_symlink(".", scene.file("here"));
+}
+
+/// --config as it stands in {dir}, with the demo's tokenizer.
+std::vector<std::string> own_config() {
+  return {"--config", "{dir}/c.json", "--set", "tokenizer.model=" + demo_tokenizer()};
+}
+
+BadCase refused(std::vector<std::string> args, const std::vector<std::string>& more,
+                std::string message) {
+  args.insert(args.end(), more.begin(), more.end());
+  std::string name = args.front() + ": " + message;
+  return {std::move(name), std::move(args), kUsage, {std::move(message)}, make_scene};
+}
+
+}  // namespace
+
+TEST_CASE("bad input: an output over an input") {
+  const std::string end = "; give it another name";
+  const auto over = [&](const std::string& option, const std::string& file,
+                        const std::string& input) {
+    return "attn-demo: " + option + " {dir}/" + file + " would overwrite the file of " + input +
+           end;
+  };
+  const std::vector<std::string> model = {"--model", "{dir}/m"};
+  const auto with = [](std::vector<std::string> one, const std::vector<std::string>& other) {
+    one.insert(one.end(), other.begin(), other.end());
+    return one;
+  };
+  check_all({
+      refused({"inspect", "--json", "{dir}/c.json"}, own_config(),
+              over("--json", "c.json", "--config")),
+      refused({"inspect", "--json", "{dir}/m/model.safetensors"}, model,
+              over("--json", "m/model.safetensors", "--model")),
+      refused({"inspect", "--json", "{dir}/weights"}, model, over("--json", "weights", "--model")),
+      refused({"translate", "x", "--svg", "{dir}/m/vocab.json"}, model,
+              over("--svg", "m/vocab.json", "--model")),
+      refused({"translate", "x", "--png", "{dir}/here/m/source.spm"}, model,
+              over("--png", "here/m/source.spm", "--model")),
+      refused({"translate", "x", "--html", "{dir}/c.json"}, own_config(),
+              over("--html", "c.json", "--config")),
+      refused({"translate", "x", "--json", demo_tokenizer() + "/vocab.json"}, own_config(),
+              "attn-demo: --json " + demo_tokenizer() +
+                  "/vocab.json would overwrite the file of tokenizer.model" + end),
+      refused({"explain", "x", "--markdown", "{dir}/m/config.json"}, model,
+              over("--markdown", "m/config.json", "--model")),
+      refused(
+          {"evaluate", "--source", "{dir}/en", "--target", "{dir}/en", "--output", "{dir}/same"},
+          model, over("--output", "same", "--source")),
+      refused({"evaluate", "--source", "{dir}/en", "--target", "{dir}/en", "--json",
+               "{dir}/m/target.spm"},
+              model, over("--json", "m/target.spm", "--model")),
+      refused({"page", "{dir}/en", "--html", "{dir}/same"}, {}, "RECORDS"),
+  });
+}
+
+TEST_CASE("bad input: two outputs into one file") {
+  const auto twice = [](const std::string& one, const std::string& other) {
+    return "attn-demo: " + one + " and " + other + " name the same file; give each its own";
+  };
+  const std::vector<std::string> sentence = {"translate", "x", "--config", "{demo}"};
+  check_all({
+      refused(sentence, {"--json", "{dir}/new", "--html", "{dir}/./new"},
+              twice("--json {dir}/new", "--html {dir}/./new")),
+      refused(sentence, {"--json", "{dir}/here/new", "--svg", "{dir}/new"},
+              twice("--json {dir}/here/new", "--svg {dir}/new")),
+      refused(sentence, {"--json", "{dir}/link", "--png", "{dir}/later"},
+              twice("--json {dir}/link", "--png {dir}/later")),
+      refused(sentence, {"--html", "{dir}/en", "--svg", "{dir}/same"},
+              twice("--html {dir}/en", "--svg {dir}/same")),
+      refused(sentence, {"--json", "{dir}/none/cross.csv", "--csv", "{dir}/none"},
+              twice("--json {dir}/none/cross.csv", "--csv {dir}/none/cross.csv")),
+      refused({"explain", "x", "--config", "{demo}"},
+              {"--json", "{dir}/new", "--markdown", "{dir}/here/new"},
+              twice("--json {dir}/new", "--markdown {dir}/here/new")),
+  });
+}
+
+TEST_CASE("a stream that leads to a file is an output or an input, too") {
+  const TemporaryDirectory scene;
+  const std::string path = scene.write("out", "");
+  const Result result = run_program(
+      {.args = {"translate", "x", "--config", demo_config(), "--json", path}, .stdout_path = path});
+  CHECK(result.code == kUsage);
+  CHECK(result.err ==
+        "attn-demo: stdout and --json " + path + " name the same file; give each its own\n");
+}
+
+TEST_CASE("a numbered picture takes no other output's or input's place") {
+  const TemporaryDirectory scene;
+  const Result result =
+      run_program({.args = {"translate", "x", "y", "--config", demo_config(), "--svg",
+                            scene.file("m.svg"), "--html", scene.file("m-2.svg")}});
+  CHECK(result.code == kUsage);
+  CHECK(result.err.find("--html " + scene.file("m-2.svg") + " and --svg " + scene.file("m-2.svg") +
+                        " name the same file; give each its own") != std::string::npos);
+}
+
+TEST_CASE("devices and pipes may be named as often as one likes") {
+  const Result result = run_program({.args = {"translate", "x", "--config", demo_config(), "--json",
+                                              "/dev/null", "--html", "/dev/null"}});
+  CHECK(result.code == kDone);
+}
+
+}  // namespace attn::test

@@ -1,0 +1,198 @@
+// inject CALL ERROR REPORT -- COMMAND…: runs a command and lets its CALL-th system call fail.
+//
+// System calls that take or write something (files, maps, memory, threads) are counted from the
+// first one that main() makes, whoever makes them: the C++ library, the C library, SentencePiece.
+// At the CALL-th the kernel is given a number that it does not know, and the command sees ERROR
+// instead of a result (0: what fits the call). With CALL 0 nothing fails. The file REPORT
+// gets "COUNT NAME": how many there were, and the name of the one that failed.
+// The exit code is the command's, or 128 + the signal that killed it, or 125.
+#include <fcntl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <string>
+
+#if !defined(__x86_64__)
+int main() {
+  return 77;
+}  // registers are another machine's there
+#else
+
+namespace {
+
+struct Fault {
+  const char* name;
+  int error;
+};
+
+/// What may fail, and how it does on a machine that is full, broken or another's.
+const std::map<long, Fault> kFaults = {
+    {SYS_open, {"open", EMFILE}},
+    {SYS_openat, {"openat", EMFILE}},
+    {SYS_creat, {"creat", EMFILE}},
+    {SYS_read, {"read", EIO}},
+    {SYS_pread64, {"pread", EIO}},
+    {SYS_write, {"write", ENOSPC}},
+    {SYS_writev, {"writev", ENOSPC}},
+    {SYS_pwrite64, {"pwrite", ENOSPC}},
+    {SYS_fsync, {"fsync", EIO}},
+    {SYS_fdatasync, {"fdatasync", EIO}},
+    {SYS_ftruncate, {"ftruncate", EIO}},
+    {SYS_close, {"close", EIO}},
+    {SYS_stat, {"stat", EIO}},
+    {SYS_fstat, {"fstat", EIO}},
+    {SYS_lstat, {"lstat", EIO}},
+    {SYS_newfstatat, {"newfstatat", EIO}},
+    {SYS_statx, {"statx", EIO}},
+    {SYS_access, {"access", EIO}},
+    {SYS_readlink, {"readlink", EIO}},
+    {SYS_getdents64, {"getdents", EIO}},
+    {SYS_rename, {"rename", EIO}},
+    {SYS_renameat, {"renameat", EIO}},
+    {SYS_renameat2, {"renameat2", EIO}},
+    {SYS_link, {"link", EIO}},
+    {SYS_linkat, {"linkat", EIO}},
+    {SYS_unlink, {"unlink", EIO}},
+    {SYS_unlinkat, {"unlinkat", EIO}},
+    {SYS_mkdir, {"mkdir", ENOSPC}},
+    {SYS_rmdir, {"rmdir", EIO}},
+    {SYS_fchmod, {"fchmod", EPERM}},
+    {SYS_fchown, {"fchown", EPERM}},
+    {SYS_flock, {"flock", ENOLCK}},
+    {SYS_fcntl, {"fcntl", EINVAL}},
+    {SYS_ioctl, {"ioctl", ENOTTY}},
+    {SYS_lseek, {"lseek", EIO}},
+    {SYS_poll, {"poll", ENOMEM}},
+    {SYS_mmap, {"mmap", ENOMEM}},
+    {SYS_mremap, {"mremap", ENOMEM}},
+    {SYS_mprotect, {"mprotect", ENOMEM}},
+    {SYS_munmap, {"munmap", ENOMEM}},
+    {SYS_madvise, {"madvise", ENOMEM}},
+    {SYS_brk, {"brk", ENOMEM}},
+    {SYS_clone, {"clone", EAGAIN}},
+    {SYS_clone3, {"clone3", EAGAIN}},
+    {SYS_getrandom, {"getrandom", EIO}},
+    {SYS_sched_getaffinity, {"sched_getaffinity", EINVAL}},
+    {SYS_sysinfo, {"sysinfo", EIO}},
+};
+
+class Tracer {
+ public:
+  Tracer(pid_t child, char** argv)
+      : child_(child), wanted_(std::atol(argv[1])), error_(std::atoi(argv[2])), report_(argv[3]) {}
+
+  int run() {
+    int status = 0;
+    waitpid(child_, &status, 0);  // stopped at exec
+    ptrace(PTRACE_SETOPTIONS, child_, 0,
+           PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_EXITKILL);
+    ptrace(PTRACE_SYSCALL, child_, 0, 0);
+    for (;;) {
+      const pid_t thread = waitpid(-1, &status, __WALL);
+      if (thread < 0) {
+        if (errno == EINTR) continue;
+        return 125;
+      }
+      if (WIFEXITED(status) || WIFSIGNALED(status)) {
+        if (thread == child_) {
+          report();
+          return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+        }
+        continue;
+      }
+      int deliver = 0;
+      const int stopped_by = WSTOPSIG(status);
+      if (stopped_by == (SIGTRAP | 0x80)) {
+        at_call(thread);
+      } else if (stopped_by != SIGTRAP && stopped_by != SIGSTOP) {
+        deliver = stopped_by;
+      }
+      ptrace(PTRACE_SYSCALL, thread, 0, deliver);
+    }
+  }
+
+ private:
+  void at_call(pid_t thread) {
+    __ptrace_syscall_info info{};
+    if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof info, &info) <= 0) return;
+    if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+      enter(thread, info);
+    } else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+      leave(thread, info);
+    }
+  }
+
+  void enter(pid_t thread, const __ptrace_syscall_info& info) {
+    const auto number = static_cast<long>(info.entry.nr);
+    calls_[thread] = number;
+    // What the dynamic loader does before main is the system's. main() first looks at stdin.
+    if (!in_main_) {
+      in_main_ = number == SYS_fcntl && info.entry.args[0] == 0 && info.entry.args[1] == F_GETFD;
+    }
+    const auto fault = kFaults.find(number);
+    if (!in_main_ || fault == kFaults.end() || ++count_ != wanted_) return;
+    failing_ = thread;
+    name_ = fault->second.name;
+    // The kernel answers brk with the old end instead of an error.
+    answer_ = number == SYS_brk ? end_of_heap_
+                                : -static_cast<long>(error_ > 0 ? error_ : fault->second.error);
+    user_regs_struct registers{};
+    ptrace(PTRACE_GETREGS, thread, 0, &registers);
+    registers.orig_rax = ~0ULL;
+    ptrace(PTRACE_SETREGS, thread, 0, &registers);
+  }
+
+  void leave(pid_t thread, const __ptrace_syscall_info& info) {
+    if (thread != failing_) {
+      if (calls_[thread] == SYS_brk) end_of_heap_ = static_cast<long>(info.exit.rval);
+      return;
+    }
+    user_regs_struct registers{};
+    ptrace(PTRACE_GETREGS, thread, 0, &registers);
+    registers.rax = static_cast<unsigned long long>(answer_);
+    ptrace(PTRACE_SETREGS, thread, 0, &registers);
+    failing_ = 0;
+  }
+
+  void report() const { std::ofstream(report_) << count_ << ' ' << name_ << '\n'; }
+
+  pid_t child_;
+  long wanted_;
+  int error_;
+  std::string report_;
+  bool in_main_ = false;
+  long count_ = 0;
+  std::string name_ = "-";
+  std::map<pid_t, long> calls_;  ///< the one that each thread is in
+  long end_of_heap_ = 0;
+  pid_t failing_ = 0;
+  long answer_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 6 || std::string(argv[4]) != "--") {
+    std::fputs("usage: inject CALL ERROR REPORT -- COMMAND…\n", stderr);
+    return 125;
+  }
+  const pid_t child = fork();
+  if (child < 0) return 125;
+  if (child == 0) {
+    ptrace(PTRACE_TRACEME, 0, 0, 0);
+    execv(argv[5], argv + 5);
+    _exit(127);
+  }
+  return Tracer(child, argv).run();
+}
+
+#endif
