@@ -4,7 +4,7 @@
 
 #include <array>
 #include <csignal>
-#include <cstdint>
+#include <cstddef>
 #include <cstring>
 #include <tuple>
 
@@ -25,20 +25,15 @@ constexpr std::array kAsking = {SIGHUP,  SIGUSR1, SIGUSR2,   SIGALRM, SIGVTALRM,
 /// files.
 constexpr std::array kCrashing = {SIGQUIT, SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIGSYS, SIGTRAP};
 
-void remove_what_is_unfinished() {
-  stop_making_files();
-  remove_unfinished_files();
-}
-
 extern "C" void stop(int number) {
   int nobody = 0;
   if (gently && asked_by.compare_exchange_strong(nobody, number)) return;
-  remove_what_is_unfinished();
+  remove_unfinished();
   _exit(128 + number);
 }
 
 extern "C" void crash(int number) {
-  remove_what_is_unfinished();
+  remove_unfinished();
   std::signal(number, SIG_DFL);
   sigset_t own;
   sigemptyset(&own);
@@ -59,7 +54,7 @@ extern "C" void bus_error(int number, siginfo_t* info, void* /*context*/) {
   say(path);
   say(": cannot read: the file was cut short while it was in use, or its disk fails; copy it "
       "again\n");
-  remove_what_is_unfinished();
+  remove_unfinished();
   _exit(static_cast<int>(ExitCode::system));
 }
 
@@ -79,6 +74,11 @@ void handle_unless_ignored(int number, const struct sigaction& action) {
 }
 
 }  // namespace
+
+void remove_unfinished() {
+  stop_making_files();
+  remove_unfinished_files();
+}
 
 void handle_stop_signals() {
   // A stack that has overflown is no place for a handler.

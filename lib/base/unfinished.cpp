@@ -158,15 +158,17 @@ std::unique_ptr<Unfinished> Unfinished::make_beside(Kind kind, const std::string
   for (int number = 0; number < kMostBeside; ++number) {
     const std::string name = name_beside(path, number);
     std::unique_ptr<Unfinished> made = make(kind, name, mode);
-    if (!made && errno == EEXIST && remove_abandoned(name)) made = make(kind, name, mode);
+    if (!made && errno == EEXIST) {
+      if (!remove_abandoned(name)) continue;
+      made = make(kind, name, mode);
+    }
     if (made) {
-      struct stat status = {};
-      std::string next = name_beside(path, number + 1);
-      if (lstat(next.c_str(), &status) == 0) remove_abandoned(next);
+      remove_abandoned(name_beside(path, number + 1));
       return made;
     }
     if (errno != EEXIST) return nullptr;
   }
+  errno = EEXIST;
   return nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <exception>
+#include <new>
 #include <optional>
 #include <utility>
 
@@ -39,6 +40,8 @@ std::unique_ptr<const Processor> load(std::string_view bytes, const std::string&
   try {
     const auto status = processor->LoadFromSerializedProto(bytes);
     if (!status.ok()) problem = status.ToString();
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& error) {  // its index builder throws
     problem = error.what();
   }

@@ -21,6 +21,9 @@ import scenes
 
 # A fault in one of these leaves what it was to take away.
 REMOVING = {"unlink", "unlinkat", "rmdir", "getdents"}
+# Without memory protobuf, in SentencePiece's loader, trips over its own half-built parts: a crash that
+# is not the program's to catch. Files must be whole even then.
+IN_SENTENCEPIECE = {"init", "convert", "translate", "evaluate", "explain"}
 # These give memory, threads or what the system says of them.
 MEMORY = {"mmap", "mremap", "brk", "mprotect", "munmap", "madvise", "malloc", "clone", "clone3"}
 
@@ -72,16 +75,21 @@ class Campaign:
         name = "malloc" if malloc else name
         wrong = []
         allowed = {0, 4, 5} if name in MEMORY else {0, 4}
+        crashed = malloc and code == -11 and scene.name in IN_SENTENCEPIECE
+        if crashed:
+            allowed = allowed | {code}
         if code not in allowed:
             wrong.append(f"exit code {code}, expected one of {sorted(allowed)}")
         lines = [line for line in err.splitlines() if line.startswith("attn-demo: ")]
-        if code != 0 and (len(lines) != 1 or not err.endswith("\n")) and name != "write":
+        if code != 0 and not crashed and (len(lines) != 1 or not err.endswith("\n")) and name != "write":
             wrong.append("not one line of error")
         if "internal error" in err:
             wrong.append("internal error")
         state = scenes.state_of(folder)
         if code == 0:
             differs = {n for n in state.keys() | after.keys() if state.get(n) != after.get(n)}
+            # Checkpoints hold the lengths of logs, which hold times.
+            differs = {n for n in differs if n not in after or "/checkpoints/" not in n}
             if name in REMOVING:
                 differs = {n for n in differs if n in after}
             if differs:

@@ -80,7 +80,6 @@ const std::map<long, Fault> kFaults = {
     {SYS_brk, {"brk", ENOMEM}},
     {SYS_clone, {"clone", EAGAIN}},
     {SYS_clone3, {"clone3", EAGAIN}},
-    {SYS_getrandom, {"getrandom", EIO}},
     {SYS_sched_getaffinity, {"sched_getaffinity", EINVAL}},
     {SYS_sysinfo, {"sysinfo", EIO}},
 };
