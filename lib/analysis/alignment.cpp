@@ -6,10 +6,10 @@
 #include "analysis/record_check.h"
 #include "analysis/rollout.h"
 #include "analysis/word_links.h"
-#include "record/words.h"
 #include "base/error.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
+#include "record/words.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "analysis/head_statistics.h"
 #include "analysis/small_record.h"
-#include "record/words.h"
 #include "check_error.h"
+#include "record/words.h"
 
 namespace attn {
 namespace {
