@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -36,6 +37,15 @@ bool is_out_of_memory(const std::exception& error) {
   }
   return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
          dynamic_cast<const std::length_error*>(&error) != nullptr;
+}
+
+/// Whether `new` has failed in this process: what libraries do then (an exception of their own, one
+/// more thrown by a destructor) says nothing of memory.
+std::atomic<bool> memory_ran_out{false};
+
+[[noreturn]] void note_failed_new() {
+  memory_ran_out = true;
+  throw std::bad_alloc();
 }
 
 /// Allocates nothing itself.
@@ -116,7 +126,7 @@ int run_and_report(int argc, char** argv) {
   } catch (const attn::ClosedPipe&) {
     return 0;
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error)) return fail_without_memory();
+    if (memory_ran_out || is_out_of_memory(error)) return fail_without_memory();
     return fail(ExitCode::system, std::string("internal error: ") + error.what() +
                                       "; please report it with the command line");
   }
@@ -126,6 +136,7 @@ int run_and_report(int argc, char** argv) {
 /// out there, that is what it says.
 [[noreturn]] void terminate() {
   attn::remove_unfinished();
+  if (memory_ran_out) _exit(fail_without_memory());
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::exception& error) {
@@ -163,6 +174,7 @@ int run_on_large_stack(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::set_new_handler(note_failed_new);
   std::set_terminate(terminate);
   occupy_standard_descriptors();
   attn::handle_stop_signals();

@@ -255,7 +255,7 @@ void tell_inputs(const ModelOptions& options, FileGuard& guard) {
     config = shipped(kDemoConfig);
   }
   guard.read("--config", config);
-  const ExperimentConfig experiment = read_experiment(config, all_overrides(options));
+  const ExperimentConfig experiment = read_with_overrides(config, all_overrides(options));
   guard.read_all("tokenizer.model", experiment.tokenizer.model);
   guard.read("data.train.source", experiment.data.train.source);
   guard.read("data.train.target", experiment.data.train.target);

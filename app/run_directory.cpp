@@ -51,8 +51,9 @@ void remove_leftovers(const std::string& directory) {
 
 RunDirectory::RunDirectory(const std::string& path, bool resume) : path_(path) {
   had_lock_ = file_exists(path_ + "/" + kLock);
-  // A folder that is no run's is refused before anything in it is touched.
-  refuse_files(resume);
+  // A folder that is no run's is refused before anything in it is touched; in one that is, a run
+  // that is under way is told first.
+  if (!has_mark_of_run(path_)) refuse_files(resume);
   made_ = std::make_unique<NewFolders>(path_);
   lock_ = std::make_unique<RunLock>(path_);
   refuse_files(resume);

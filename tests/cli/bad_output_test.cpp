@@ -175,7 +175,7 @@ TEST_CASE("bad input: no permission") {
       {"init into an empty directory in an unwritable one",
        {"init", "--config", "{demo}", "--out", "{dir}/locked/deep/m"},
        kSystem,
-       {"{dir}/locked/deep/m", denied},
+       {"{dir}/locked/deep: cannot make the directory", denied},
        locked,
        {},
        without_rights},
