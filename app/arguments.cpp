@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -18,7 +19,7 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
                      (text.size() == 1 || text[0] != '0') && stop == end && error == std::errc();
   if (!plain || value < low || value > high) {
     throw UsageError("{} {}: expected a whole number from {} to {}, in plain decimals", option,
-                     printable(text), low, high);
+                     excerpt(text), low, high);
   }
   return value;
 }
@@ -29,7 +30,7 @@ float parse_decimal(const std::string& option, const std::string& text, double l
   const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
   if (text.empty() || stop != end || error != std::errc() || !std::isfinite(value) || value < low ||
       value > high) {
-    throw UsageError("{} {}: expected a decimal number from {} to {}", option, printable(text), low,
+    throw UsageError("{} {}: expected a decimal number from {} to {}", option, excerpt(text), low,
                      high);
   }
   return static_cast<float>(value);
@@ -39,7 +40,7 @@ DType parse_dtype(const std::string& option, const std::string& text) {
   if (text == "float32") return DType::f32;
   if (text == "float16") return DType::f16;
   if (text == "bfloat16") return DType::bf16;
-  throw UsageError("{} {}: expected float32, float16 or bfloat16", option, text);
+  throw UsageError("{} {}: expected float32, float16 or bfloat16", option, excerpt(text));
 }
 
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {

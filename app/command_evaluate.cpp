@@ -141,7 +141,8 @@ void score(ScoreReport& report, const Lines& hypotheses, const Lines& references
 }
 
 void write_report(const ScoreReport& report, const EvaluateOptions& options, AtomicFile* json) {
-  const std::string object = score_json(report).dump(2) + "\n";
+  const std::string object =
+      score_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json != nullptr) json->write(object);
   output().write(options.json == "-" ? object : score_text(report));
 }

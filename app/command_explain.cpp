@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
@@ -51,7 +52,7 @@ class ExplainCommand {
     choice_.hypothesis = to_size(rank - 1);
     const std::optional<AttentionKind> kind = parse_kind(options.kind);
     if (!kind) {
-      throw UsageError("--kind {}: expected encoder, decoder or cross", printable(options.kind));
+      throw UsageError("--kind {}: expected encoder, decoder or cross", excerpt(options.kind));
     }
     choice_.kind = *kind;
     choice_.head = parse_index("--head", options.head);
@@ -98,7 +99,7 @@ class ExplainCommand {
     }
     if (sorted_words(options_.order[0]) != sorted_words(options_.order[1])) {
       throw UsageError("--order \"{}\" \"{}\": expected the same words twice, in two orders",
-                       printable(options_.order[0]), printable(options_.order[1]));
+                       excerpt(options_.order[0]), excerpt(options_.order[1]));
     }
     if (options_.json == "-" && options_.markdown == "-") {
       throw UsageError("--json - and --markdown - both want stdout; give one of them a file");

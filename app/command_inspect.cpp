@@ -39,7 +39,7 @@ std::vector<int> parse_list(const std::string& option, const std::string& text, 
 
 /// The same report as tables for people, or as JSON for programs.
 void print(const InspectArguments& arguments, const std::vector<Table>& tables, const Json& json) {
-  const std::string line = json.dump(2) + "\n";
+  const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (arguments.json == "-") {
     output().write(line);
     return;

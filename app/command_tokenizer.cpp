@@ -5,6 +5,7 @@
 
 #include "arguments.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "config/experiment.h"
@@ -39,7 +40,7 @@ std::string parse_language(const std::string& option, const std::string& text) {
                      });
   if (!plain) {
     throw UsageError("{} {}: expected a language code such as en, de or pt_BR", option,
-                     printable(text));
+                     excerpt(text));
   }
   return text;
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/excerpt.h"
 
 namespace attn {
 namespace {
@@ -25,7 +25,7 @@ TokenizerType parse_tokenizer_type(const std::string& where, const std::string& 
   if (text == "unigram") return TokenizerType::unigram;
   if (text == "bpe") return TokenizerType::bpe;
   if (text == "word") return TokenizerType::word;
-  throw UsageError("{} {}: expected unigram, bpe or word", where, printable(text));
+  throw UsageError("{} {}: expected unigram, bpe or word", where, excerpt(text));
 }
 
 int tokenizer_pieces(const TokenizerConfig& config) {

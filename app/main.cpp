@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <exception>
 #include <new>
-#include <sstream>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -19,9 +18,8 @@
 #include "base/error.h"
 #include "base/shortened.h"
 #include "base/utf8.h"
-#include "commands.h"
+#include "command_line.h"
 #include "compute/matmul.h"
-#include "config/experiment.h"
 #include "console.h"
 #include "stop_signal.h"
 
@@ -72,45 +70,14 @@ int fail(ExitCode code, const std::string& message) {
 }
 
 int run_command(int argc, char** argv) {
-  CLI::App app("An encoder-decoder Transformer that one can see through.", "attn-demo");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", "attn-demo " ATTN_VERSION);
-  app.footer(
-      "Example:\n  attn-demo translate \"The group went home\"\n\n"
-      "attn-demo COMMAND --help shows a command's options and examples.");
-  attn::Run run;
-  attn::add_translate(app, run);
-  attn::add_explain(app, run);
-  attn::add_page(app, run);
-  attn::add_train(app, run);
-  attn::add_init(app, run);
-  attn::add_convert(app, run);
-  attn::add_inspect(app, run);
-  attn::add_evaluate(app, run);
-  attn::add_tokenizer(app, run);
-  const std::string command = argc > 1 ? argv[1] : "";
-  std::vector<std::string> known;
-  for (const CLI::App* each : app.get_subcommands(nullptr)) known.push_back(each->get_name());
-  if (!command.empty() && command[0] != '-' &&
-      std::find(known.begin(), known.end(), command) == known.end()) {
-    return fail(ExitCode::usage,
-                "no command " + command + "; did you mean " + attn::nearest(command, known) + "?");
+  const attn::CommandLine line = attn::parse_command_line(argc, argv);
+  if (line.text.empty()) {
+    // What the environment asks for is refused before anything is read.
+    attn::kernels();
+    attn::default_backend();
+    line.run();
   }
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& success) {  // --help, --version
-    std::ostringstream text;
-    app.exit(success, text, text);
-    attn::output().write(text.str());
-    attn::output().flush();
-    return 0;
-  } catch (const CLI::ParseError& error) {
-    return fail(ExitCode::usage, std::string(error.what()) + "; attn-demo --help shows the usage");
-  }
-  // What the environment asks for is refused before anything is read.
-  attn::kernels();
-  attn::default_backend();
-  run();
+  attn::output().write(line.text);
   attn::output().flush();
   return 0;
 }

@@ -4,7 +4,7 @@
 
 #include "arguments.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/excerpt.h"
 #include "compute/matmul.h"
 
 namespace attn {
@@ -51,7 +51,7 @@ DecodeOptions SearchOptions::decode() const {
       d.early_stopping = EarlyStopping::never;
     } else {
       throw UsageError("--early-stopping {}: expected true, false or never",
-                       printable(early_stopping));
+                       excerpt(early_stopping));
     }
   }
   // The option counts produced tokens with the end symbol; `generate` counts the start symbol, too.

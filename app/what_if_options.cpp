@@ -9,8 +9,8 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -18,8 +18,8 @@ namespace {
 AttentionKind kind_of(std::string_view written, std::string_view word) {
   const std::optional<AttentionKind> kind = parse_kind(word);
   if (!kind) {
-    throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross",
-                     printable(written), printable(word));
+    throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross", excerpt(written),
+                     excerpt(word));
   }
   return *kind;
 }
@@ -27,7 +27,7 @@ AttentionKind kind_of(std::string_view written, std::string_view word) {
 HeadSwitch parse_without(const std::string& text) {
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() < 2 || parts.size() > 3) {
-    throw UsageError("{}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", text);
+    throw UsageError("{}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", excerpt(text));
   }
   HeadSwitch off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
   if (parts.size() == 3) off.head = parse_index(text, parts[2], "head");
@@ -38,7 +38,7 @@ ForcedWeight parse_force(const std::string& text) {
   const std::vector<std::string_view> sides = split_at(text, '=');
   const std::vector<std::string_view> parts = split_at(sides[0], ':');
   if (sides.size() != 2 || parts.size() != 4) {
-    throw UsageError("{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", text);
+    throw UsageError("{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", excerpt(text));
   }
   return {kind_of(text, parts[0]), parse_index(text, parts[1], "layer"),
           parse_index(text, parts[2], "head"), parse_index(text, parts[3], "query"),
@@ -56,7 +56,7 @@ Swap parse_swap(const std::string& text) {
       sign == std::string::npos ? std::nullopt : parse_index(text.substr(0, sign));
   if (!position || text.find_first_not_of(" \t", sign + 1) == std::string::npos) {
     throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)",
-                     printable(text));
+                     excerpt(text));
   }
   return {to_size(*position), text.substr(sign + 1)};
 }
@@ -105,12 +105,13 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
     });
     for (const ForcedWeight& other : changes.forced) {
       if (same_row(forced, other)) {
-        throw UsageError("--force {}: the same query of the same head is forced twice", text);
+        throw UsageError("--force {}: the same query of the same head is forced twice",
+                         excerpt(text));
       }
     }
     for (const HeadSwitch& off : changes.without) {
       if (covers(off, forced)) {
-        throw UsageError("--force {}: that head is switched off by --without", text);
+        throw UsageError("--force {}: that head is switched off by --without", excerpt(text));
       }
     }
     changes.forced.push_back(forced);
@@ -127,10 +128,10 @@ std::string WhatIfOptions::swapped(const std::string& sentence) const {
   for (const std::string& text : swap) {
     const Swap change = parse_swap(text);
     if (!swapped.insert(change.position).second) {
-      throw UsageError("--swap {}: that word is replaced twice", printable(text));
+      throw UsageError("--swap {}: that word is replaced twice", excerpt(text));
     }
     if (change.position >= words.size()) {
-      throw UsageError("--swap {}: the sentence has words 0 to {}", text,
+      throw UsageError("--swap {}: the sentence has words 0 to {}", excerpt(text),
                        words.empty() ? 0 : words.size() - 1);
     }
     std::string& word = words[change.position];

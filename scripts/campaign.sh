@@ -8,6 +8,11 @@ usage() {
   cat <<'TEXT'
 usage: scripts/campaign.sh CHECK [ARGUMENT…]
 
+  fuzz [--runs N] [--seed N] [--seconds N] [--sanitize] [--log FOLDER] [TARGET…]
+      Clang's libFuzzer on the parsers (tests/fuzz), one after the other; 20,000,000 runs each unless
+      --runs says otherwise. --sanitize uses the build with AddressSanitizer, ten times slower, instead
+      of the one that traps undefined behaviour alone. --seconds ends a target early. A finding stops
+      its target; the input lies in the log folder (build/fuzz-log).
   faults [ARGUMENT…]
       Every system call of every command fails once, and 300 of its allocations (tests/faults/faults.py;
       --only COMMAND, --mallocs N).
@@ -30,7 +35,57 @@ kills() {
   python3 tests/faults/kills.py --program build/release/app/attn-demo "$@"
 }
 
+# One target: seeds from the repository, the grown corpus in the log folder.
+fuzz_target() { # PROGRAM NAME
+  local seeds=tests/fuzz/seeds/$2 corpus=$log/corpus/$2 options=()
+  mkdir -p "$corpus" "$log/findings"
+  [ ! -e "tests/fuzz/$2.dict" ] || options+=("-dict=tests/fuzz/$2.dict")
+  "$1" -runs="$runs" -seed="$seed" -max_total_time="$seconds" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+    -print_final_stats=1 -artifact_prefix="$log/findings/$2-" "${options[@]}" "$corpus" "$seeds" \
+    >"$log/$2.log" 2>&1
+}
+
+# The line of the table: runs, runs a second, edges and features seen, outcome.
+fuzz_row() { # NAME OUTCOME
+  local stats edges
+  stats=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^stat::average_exec_per_sec: *//p' "$log/$1.log" |
+    paste -sd' ')
+  edges=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log/$1.log" | tail -1)
+  printf '%-20s %12s runs %8s/s  %-24s %s\n' "$1" ${stats:-? ?} "$edges" "$2"
+}
+
+fuzz() {
+  local runs=20000000 seed=0 seconds=0 preset=fuzz-fast log=build/fuzz-log targets=() failed=0
+  while [ "$#" -gt 0 ]; do
+    case $1 in
+      --runs) runs=$2; shift ;;
+      --seed) seed=$2; shift ;;
+      --seconds) seconds=$2; shift ;;
+      --log) log=$2; shift ;;
+      --sanitize) preset=fuzz ;;
+      -*) usage >&2; exit 2 ;;
+      *) targets+=("$1") ;;
+    esac
+    shift
+  done
+  scripts/install_packages.sh clang libclang-rt-14-dev libomp-dev
+  if [ "${#targets[@]}" -eq 0 ]; then
+    for source in tests/fuzz/*.cpp; do targets+=("$(basename "$source" .cpp)"); done
+  fi
+  scripts/build.sh "$preset" "${targets[@]/#/fuzz_}"
+  for target in "${targets[@]}"; do
+    if fuzz_target "build/$preset/tests/fuzz/fuzz_$target" "$target"; then
+      fuzz_row "$target" "nothing found"
+    else
+      fuzz_row "$target" "FOUND: $log/$target.log"
+      failed=1
+    fi
+  done
+  return "$failed"
+}
+
 case ${1:-} in
+  fuzz) shift; fuzz "$@" ;;
   faults) shift; faults "$@" ;;
   kills) shift; kills "$@" ;;
   *) usage >&2; exit 2 ;;

@@ -7,8 +7,8 @@
 #include "analysis/rollout.h"
 #include "analysis/word_links.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
 #include "record/words.h"
 
 namespace attn {
@@ -41,12 +41,12 @@ AlignmentChoice parse_alignment_choice(std::string_view text) {
   if (parts[0] == "encoder" || parts[0] == "decoder") {
     throw UsageError(
         "{}: only cross-attention links source and target words; try cross:0:1 or best",
-        fit_width(printable(text), 60));
+        excerpt(text));
   }
   throw UsageError(
       "\"{}\": expected best, average, rollout, layer:LAYER, cross:LAYER:HEAD or "
       "read:LAYER:HEAD; try cross:0:1",
-      fit_width(printable(text), 60));
+      excerpt(text));
 }
 
 std::string to_string(const AlignmentChoice& choice) {

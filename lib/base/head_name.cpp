@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/excerpt.h"
 
 namespace attn {
 namespace {
@@ -46,7 +46,7 @@ int parse_index(std::string_view name, std::string_view part, std::string_view w
   const std::optional<int> index = parse_index(part);
   if (!index) {
     throw UsageError("{}: the {} is \"{}\"; expected a whole number from 0, as in cross:0:1",
-                     fit_width(printable(name), 60), what, fit_width(printable(part), 30));
+                     excerpt(name), what, excerpt(part));
   }
   return *index;
 }

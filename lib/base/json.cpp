@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/json_message.h"
 #include "base/utf8.h"
@@ -171,6 +172,16 @@ std::pair<unsigned, std::size_t> code_point_to_escape(std::string_view rest) {
   return {0, 0};
 }
 
+std::string valid_text(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    const CodePoint point = decode_code_point(text);
+    append_code_point(valid, point.value);
+    text.remove_prefix(point.length);
+  }
+  return valid;
+}
+
 char short_escape(char c) {
   switch (c) {
     case '"':
@@ -222,6 +233,7 @@ void append_number(std::string& out, float value) {
 }
 
 void append_string(std::string& out, std::string_view text) {
+  if (!is_valid_utf8(text)) return append_string(out, valid_text(text));
   out += '"';
   std::size_t copied = 0;
   for (std::size_t i = 0; i < text.size();) {

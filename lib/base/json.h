@@ -34,7 +34,8 @@ Json read_json_file(const std::string& path, JsonLimits limits = {});
 void append_number(std::string& out, float value);
 
 /// Appends a JSON string with quotes; control characters, quotes and backslashes escaped, and
-/// U+2028/2029 too so that the text is also JavaScript. `text` is valid UTF-8.
+/// U+2028/2029 too so that the text is also JavaScript. Bytes that are no UTF-8 (a path may hold
+/// such) become U+FFFD, for JSON is UTF-8.
 void append_string(std::string& out, std::string_view text);
 
 }  // namespace attn

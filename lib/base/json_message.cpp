@@ -1,11 +1,10 @@
 #include "base/json_message.h"
+#include "base/excerpt.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
-
-#include "base/utf8.h"
 
 namespace attn {
 namespace {
@@ -116,11 +115,6 @@ TextPosition text_position(std::string_view text, std::size_t offset) {
     }
   }
   return position;
-}
-
-std::string excerpt(std::string_view piece) {
-  constexpr std::size_t kMost = 240;  // bytes looked at; fit_width cuts to columns
-  return fit_width(printable(piece.substr(0, kMost)), 60);
 }
 
 JsonProblem explain_json_error(std::string_view text, std::size_t read, std::string_view token,

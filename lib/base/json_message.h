@@ -15,9 +15,6 @@ struct TextPosition {
 /// The position of byte `offset`, clamped to the text's end.
 TextPosition text_position(std::string_view text, std::size_t offset);
 
-/// A piece of a file for a message: printable, and shortened where it is long.
-std::string excerpt(std::string_view piece);
-
 struct JsonProblem {
   std::size_t offset = 0;  ///< byte of the text that the message is about
   std::string message;     ///< "found …, expected …; what to try"

@@ -12,14 +12,14 @@ namespace attn {
 namespace {
 
 /// Empties lines that begin with //, so that the numbers of the other lines stay.
-std::string without_comments(const std::string& text) {
+std::string without_comments(std::string_view text) {
   std::string result;
   result.reserve(text.size());
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::size_t first = text.find_first_not_of(" \t\r", begin);
-    const bool comment = first != std::string::npos && text.compare(first, 2, "//") == 0;
-    if (!comment) result.append(text, begin, end - begin);
+    const bool comment = first != text.npos && text.substr(first).starts_with("//");
+    if (!comment) result.append(text.substr(begin, end - begin));
     if (end < text.size()) result += '\n';
     begin = end + 1;
   }
@@ -39,7 +39,8 @@ void apply_override(Json& root, const std::string& override) {
   const std::size_t equals = override.find('=');
   const std::string path = override.substr(0, equals);
   if (equals == std::string::npos || path.find('.') == std::string::npos || path.front() == '.' ||
-      path.back() == '.' || path.find("..") != std::string::npos) {
+      path.back() == '.' || path.find("..") != std::string::npos ||
+      std::ranges::count(path, '.') >= std::ptrdiff_t{JsonLimits{}.max_depth}) {
     throw UsageError("{}: expected section.key=value, such as model.d_model=24",
                      in_quotes(override));
   }
@@ -167,8 +168,13 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
 ExperimentConfig read_experiment(const std::string& path,
                                  const std::vector<std::string>& overrides) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+  return parse_experiment(read_file(path, kMostBytes), path, overrides);
+}
+
+ExperimentConfig parse_experiment(std::string_view text, const std::string& path,
+                                  const std::vector<std::string>& overrides) {
   const std::string where = printable(path);
-  Json json = parse_json(without_comments(read_file(path, kMostBytes)), where);
+  Json json = parse_json(without_comments(text), where);
   if (json.is_object()) {
     for (const std::string& override : overrides) apply_override(json, override);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
@@ -48,6 +49,10 @@ struct ExperimentConfig {
 /// Lines beginning (after blanks) with // are comments.
 ExperimentConfig read_experiment(const std::string& path,
                                  const std::vector<std::string>& overrides);
+
+/// The same of the text that the file `path` holds.
+ExperimentConfig parse_experiment(std::string_view text, const std::string& path,
+                                  const std::vector<std::string>& overrides);
 
 /// The known word nearest to `word` by edit distance (ties: the first), for "did you mean".
 std::string nearest(const std::string& word, const std::vector<std::string>& known);

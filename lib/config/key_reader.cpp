@@ -11,7 +11,7 @@ namespace attn {
 
 std::string describe(const Json& value) {
   constexpr std::size_t kLongest = 40;
-  std::string text = value.dump(-1, ' ', true);
+  std::string text = value.dump(-1, ' ', true, Json::error_handler_t::replace);
   if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
   return text;
 }

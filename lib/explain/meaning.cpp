@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/excerpt.h"
 #include "explain/matrices.h"
 #include "explain/stage_collector.h"
 #include "model/packed_tokens.h"
@@ -143,7 +143,7 @@ Explanation explain_meaning(const Transformer& model, const std::vector<TokenSeq
     throw InputError(
         "“{}” occurs {} in what was given, as whole word in this spelling; give a sentence (or "
         "several) where it occurs at least twice",
-        printable(word.text), places.empty() ? "nowhere" : "once");
+        excerpt(word.text), places.empty() ? "nowhere" : "once");
   }
   Explanation explanation;
   explanation.title = fmt::format("How the occurrences of “{}” part", word.text);

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "config/experiment.h"
@@ -275,7 +276,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
     config.notes.push_back(
         fmt::format("{}: {} tensors are not part of this config and are ignored, "
                     "{} for one",
-                    file->path(), unused.size(), printable(unused.front())));
+                    file->path(), unused.size(), excerpt(unused.front())));
   }
   require_memory(model_bytes(config.model) / 2, "preparing this model");
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend);

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "model/half.h"
@@ -63,42 +64,37 @@ std::string known_types() {
   return names;
 }
 
-/// Text of the file for a message: printable, and cut where it is absurdly long.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kMostBytes = 400;
-  return fit_width(printable(text.substr(0, kMostBytes)), 100);
-}
-
 std::string shown_json(const Json& value) {
-  return shown(value.dump(-1, ' ', true, Json::error_handler_t::replace));
+  return excerpt(value.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 
 /// Checks one file's header and builds its table of tensors.
 class HeaderReader {
  public:
-  explicit HeaderReader(const MappedFile& map) : map_(map), path_(printable(map.path())) {}
+  HeaderReader(std::string_view bytes, const std::string& path)
+      : bytes_(bytes), path_(printable(path)) {}
 
   /// The header's JSON text, with the rules on its length and edges checked.
   std::string_view text() {
-    if (map_.size() < kLengthBytes) {
-      fail("found {} bytes, expected at least 8 and a header; is the file complete?", map_.size());
+    if (bytes_.size() < kLengthBytes) {
+      fail("found {} bytes, expected at least 8 and a header; is the file complete?",
+           bytes_.size());
     }
     std::uint64_t length = 0;
-    std::memcpy(&length, map_.data(), sizeof length);
+    std::memcpy(&length, bytes_.data(), sizeof length);
     if (length > kMaxHeader) {
       fail("header length {}, expected at most {}; is this a safetensors file?", length,
            kMaxHeader);
     }
-    if (length > map_.size() - kLengthBytes) {
+    if (length > bytes_.size() - kLengthBytes) {
       fail("header length {}, expected at most the {} bytes after it; is the file complete?",
-           length, map_.size() - kLengthBytes);
+           length, bytes_.size() - kLengthBytes);
     }
     data_begin_ = static_cast<std::size_t>(kLengthBytes + length);
-    const std::string_view header(reinterpret_cast<const char*>(map_.data()) + kLengthBytes,
-                                  static_cast<std::size_t>(length));
+    const std::string_view header = bytes_.substr(kLengthBytes, static_cast<std::size_t>(length));
     if (!header.starts_with('{')) {
       fail("the header begins with {}, expected '{{'",
-           header.empty() ? "nothing" : "'" + shown(header.substr(0, 1)) + "'");
+           header.empty() ? "nothing" : "'" + excerpt(header.substr(0, 1)) + "'");
     }
     const std::string_view unpadded = header.substr(0, header.find_last_not_of(' ') + 1);
     if (std::string_view("\t\r\n").find(unpadded.back()) != std::string_view::npos) {
@@ -114,7 +110,7 @@ class HeaderReader {
     }
     for (const auto& [key, entry] : value.items()) {
       if (!entry.is_string()) {
-        fail("__metadata__ key '{}' is {}, expected a string", shown(key), shown_json(entry));
+        fail("__metadata__ key '{}' is {}, expected a string", excerpt(key), shown_json(entry));
       }
       metadata.emplace(key, entry.get_ref<const std::string&>());
     }
@@ -165,7 +161,7 @@ class HeaderReader {
   }
 
  private:
-  std::size_t data_size() const { return map_.size() - data_begin_; }
+  std::size_t data_size() const { return bytes_.size() - data_begin_; }
 
   void check_keys(const std::string& name, const Json& entry) const {
     if (!entry.is_object()) {
@@ -175,7 +171,7 @@ class HeaderReader {
     for (const auto& [key, value] : entry.items()) {
       if (key != "dtype" && key != "shape" && key != "data_offsets") {
         fail_tensor(name, "has the key '{}', expected dtype, shape and data_offsets only",
-                    shown(key));
+                    excerpt(key));
       }
     }
     for (const char* key : {"dtype", "shape", "data_offsets"}) {
@@ -192,7 +188,7 @@ class HeaderReader {
     tensor.dtype_name = value.get<std::string>();
     const KnownType* type = find_type(tensor.dtype_name);
     if (type == nullptr) {
-      fail_tensor(tensor.name, "dtype is '{}', expected one of {}", shown(tensor.dtype_name),
+      fail_tensor(tensor.name, "dtype is '{}', expected one of {}", excerpt(tensor.dtype_name),
                   known_types());
     }
     tensor.dtype = type->dtype;
@@ -256,40 +252,48 @@ class HeaderReader {
   template <typename... Args>
   [[noreturn]] void fail_tensor(const std::string& name, fmt::format_string<Args...> format,
                                 Args&&... args) const {
-    throw InputError("{}: tensor '{}': {}", path_, shown(name),
+    throw InputError("{}: tensor '{}': {}", path_, excerpt(name),
                      fmt::format(format, std::forward<Args>(args)...));
   }
 
-  const MappedFile& map_;
+  std::string_view bytes_;
   std::string path_;
   std::size_t data_begin_ = 0;
 };
 
 }  // namespace
 
-SafetensorsFile::SafetensorsFile(const std::string& path) : map_(path) {
-  HeaderReader reader(map_);
+SafetensorsTable read_safetensors_table(std::string_view bytes, const std::string& path) {
+  HeaderReader reader(bytes, path);
   const Json header =
       parse_json(reader.text(), path + " (header)", JsonLimits{.max_depth = kDepth});
-  tensors_.reserve(header.size());
+  SafetensorsTable table;
+  table.tensors.reserve(header.size());
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
-      reader.read_metadata(entry, metadata_);
+      reader.read_metadata(entry, table.metadata);
     } else {
-      tensors_.push_back(reader.read_tensor(name, entry));
+      table.tensors.push_back(reader.read_tensor(name, entry));
     }
   }
-  reader.check_cover(tensors_);
-  by_name_.resize(tensors_.size());
+  reader.check_cover(table.tensors);
+  return table;
+}
+
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : map_(path),
+      table_(
+          read_safetensors_table({reinterpret_cast<const char*>(map_.data()), map_.size()}, path)) {
+  by_name_.resize(tensors().size());
   std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
   std::ranges::sort(by_name_, {},
-                    [&](std::size_t i) -> const std::string& { return tensors_[i].name; });
+                    [&](std::size_t i) -> const std::string& { return tensors()[i].name; });
 }
 
 const TensorInfo* SafetensorsFile::find(std::string_view name) const {
-  const auto name_of = [&](std::size_t i) -> std::string_view { return tensors_[i].name; };
+  const auto name_of = [&](std::size_t i) -> std::string_view { return tensors()[i].name; };
   const auto found = std::ranges::lower_bound(by_name_, name, {}, name_of);
-  return found == by_name_.end() || name_of(*found) != name ? nullptr : &tensors_[*found];
+  return found == by_name_.end() || name_of(*found) != name ? nullptr : &tensors()[*found];
 }
 
 void SafetensorsFile::read(const TensorInfo& tensor, float* out) const {
@@ -316,7 +320,7 @@ void SafetensorsFile::read(const TensorInfo& tensor, float* out) const {
       break;
   }
   throw InputError("{}: tensor '{}': dtype is {}, expected F32, F16 or BF16", printable(path()),
-                   shown(tensor.name), tensor.dtype_name);
+                   excerpt(tensor.name), tensor.dtype_name);
 }
 
 }  // namespace attn

@@ -26,18 +26,27 @@ struct TensorInfo {
   std::size_t end = 0;    ///< one past the last byte
 };
 
+/// What the header of a file says, checked.
+struct SafetensorsTable {
+  std::vector<TensorInfo> tensors;  ///< in order of their bytes
+  std::map<std::string, std::string> metadata;
+};
+
+/// The table of a whole file's bytes; `path` begins messages. InputError for every broken rule of
+/// the format: header length beyond the file or 100 MB, header not a JSON object (strict), nesting,
+/// duplicate names, unknown types or keys, shape products that wrap, byte ranges that overlap,
+/// leave holes, disagree with shape and type or leave the file, trailing bytes.
+SafetensorsTable read_safetensors_table(std::string_view bytes, const std::string& path);
+
 /// An opened file: its map and its checked table of tensors.
 class SafetensorsFile {
  public:
-  /// SystemError where the file cannot be read, InputError for every broken rule of the format:
-  /// header length beyond the file or 100 MB, header not a JSON object (strict), nesting, duplicate
-  /// names, unknown types or keys, shape products that wrap, byte ranges that overlap, leave holes,
-  /// disagree with shape and type or leave the file, trailing bytes.
+  /// SystemError where the file cannot be read, InputError as read_safetensors_table().
   explicit SafetensorsFile(const std::string& path);
 
-  const std::vector<TensorInfo>& tensors() const { return tensors_; }  ///< in order of their bytes
-  const TensorInfo* find(std::string_view name) const;                 ///< null where absent
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  const std::vector<TensorInfo>& tensors() const { return table_.tensors; }
+  const TensorInfo* find(std::string_view name) const;  ///< null where absent
+  const std::map<std::string, std::string>& metadata() const { return table_.metadata; }
   const std::string& path() const { return map_.path(); }
 
   /// The raw bytes of a tensor, inside the map; at any address (the format promises no alignment,
@@ -50,9 +59,8 @@ class SafetensorsFile {
 
  private:
   MappedFile map_;
-  std::vector<TensorInfo> tensors_;
-  std::vector<std::size_t> by_name_;  ///< indices of tensors_ in order of their names
-  std::map<std::string, std::string> metadata_;
+  SafetensorsTable table_;
+  std::vector<std::size_t> by_name_;  ///< indices of table_.tensors in order of their names
 };
 
 }  // namespace attn

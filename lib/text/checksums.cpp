@@ -28,17 +28,10 @@ std::string_view listed_name(std::string_view line) {
   return name;
 }
 
-/// The digests listed for the two models, in lower case; empty where none is.
-struct Checksums {
-  std::string source;
-  std::string target;
-};
+}  // namespace
 
-Checksums read_checksums(const std::string& directory) {
+Checksums parse_checksums(std::string_view list, const std::string& where) {
   Checksums checksums;
-  const std::string where = directory + "/" + kListName;
-  if (!file_exists(where)) return checksums;
-  const std::string list = read_file(where, std::size_t{1} << 20);
   std::size_t number = 0;
   for (const std::string_view line : split_lines(list)) {
     ++number;
@@ -56,11 +49,11 @@ Checksums read_checksums(const std::string& directory) {
   return checksums;
 }
 
-}  // namespace
-
 void verify_checksums(const std::string& directory, std::string_view source_spm,
                       std::string_view target_spm) {
-  const Checksums checksums = read_checksums(directory);
+  const std::string where = directory + "/" + kListName;
+  if (!file_exists(where)) return;
+  const Checksums checksums = parse_checksums(read_file(where, std::size_t{1} << 20), where);
   if (checksums.source.empty() && checksums.target.empty()) return;
   const auto verify = [&](const char* name, const std::string& found, const std::string& expected) {
     if (expected.empty() || found == expected) return;

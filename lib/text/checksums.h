@@ -11,6 +11,15 @@ namespace attn {
 void verify_checksums(const std::string& directory, std::string_view source_spm,
                       std::string_view target_spm);
 
+/// The digests that a list names for the two models, in lower case; empty where it names none.
+struct Checksums {
+  std::string source;
+  std::string target;
+};
+
+/// Reads a list; InputError, beginning with `where`, for a line that sha256sum does not write.
+Checksums parse_checksums(std::string_view list, const std::string& where);
+
 /// Lists every file of `directory` with its digest in SHA256SUMS there, sorted by name.
 void write_checksums(const std::string& directory);
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "text/sentencepiece_check.h"
 #include "text/unigram.h"
@@ -47,7 +48,7 @@ std::unique_ptr<const Processor> load(std::string_view bytes, const std::string&
   }
   if (!problem.empty()) {
     throw InputError("{}: SentencePiece refuses the model: {}; copy or download it again", where,
-                     printable(problem));
+                     excerpt(problem));
   }
   return processor;
 }
@@ -141,7 +142,7 @@ std::vector<std::string> PieceModel::cut(std::string_view text) const {
   const auto status = parts_->cutter->Encode(text, &pieces);
   if (!status.ok()) {
     throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
-                     printable(status.ToString()));
+                     excerpt(status.ToString()));
   }
   if (!parts_->unigram) return pieces;
   std::string normalised;
@@ -161,7 +162,7 @@ std::string PieceModel::join(const std::vector<std::string>& pieces) const {
   const auto status = (parts_->joiner ? parts_->joiner : parts_->cutter)->Decode(pieces, &text);
   if (!status.ok()) {
     throw InputError("ids: SentencePiece cannot join their pieces: {}; check vocab.json",
-                     printable(status.ToString()));
+                     excerpt(status.ToString()));
   }
   return text;
 }

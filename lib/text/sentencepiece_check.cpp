@@ -12,6 +12,7 @@
 #include <set>
 
 #include "base/at.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "text/charsmap_check.h"
 #include "text/wire_format.h"
@@ -197,7 +198,7 @@ class ModelCheck {
     for (const SentencePieceEntry& piece : model_.pieces) {
       if (!model_.index.emplace(piece.text, static_cast<int>(model_.index.size())).second) {
         throw_damaged(where_, offset_of(piece.text),
-                      fmt::format("the piece \"{}\" twice", printable(piece.text)));
+                      fmt::format("the piece \"{}\" twice", excerpt(piece.text)));
       }
     }
   }
@@ -214,7 +215,7 @@ class ModelCheck {
       if (piece.type != PieceType::byte) continue;
       if (!model_.byte_fallback || value == kByteValues) {
         throw_damaged(where_, offset_of(piece.text),
-                      fmt::format("the byte piece \"{}\" {}", printable(piece.text),
+                      fmt::format("the byte piece \"{}\" {}", excerpt(piece.text),
                                   model_.byte_fallback ? "(<0x00> to <0xFF> are known)"
                                                        : "in a model without byte_fallback"));
       }

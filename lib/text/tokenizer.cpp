@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "text/checksums.h"
@@ -67,7 +68,7 @@ void clean_up_spaces(std::string& text) {
 int required_id(const Vocabulary& vocabulary, const std::string& piece, const std::string& where) {
   if (const auto id = vocabulary.find(piece)) return *id;
   throw InputError("{}: the special piece \"{}\" is missing; expected it with an id of its own",
-                   where, printable(piece));
+                   where, excerpt(piece));
 }
 
 }  // namespace
@@ -139,7 +140,7 @@ void Tokenizer::Files::find_special_tokens(const std::string& directory) {
     const int eos = required_id(target_vocabulary_file, settings.eos_token, target_where);
     if (eos != special.eos) {
       throw InputError("{}: \"{}\" has id {}, but {} in vocab.json; expected the same id in both",
-                       target_where, printable(settings.eos_token), eos, special.eos);
+                       target_where, excerpt(settings.eos_token), eos, special.eos);
     }
   }
   is_target_special.assign(to_size(target_vocabulary().size()), false);

@@ -1,27 +1,29 @@
 #include "text/tokenizer_settings.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/utf8.h"
 
 namespace attn {
 namespace {
+
+constexpr const char* kSettings = "/tokenizer_config.json";
+constexpr const char* kOlder = "/special_tokens_map.json";
 
 /// "</s>" or {"content": "</s>", …}.
 std::string token_text(const Json& value, const std::string& key, const std::string& where) {
   const Json& text = value.is_object() && value.contains("content") ? value["content"] : value;
   if (!text.is_string() || text.get_ref<const std::string&>().empty()) {
     throw InputError("{}: {} is {}; expected a piece like \"</s>\" or {{\"content\": \"</s>\"}}",
-                     where, key, printable(value.dump().substr(0, 60)));
+                     where, excerpt(key), excerpt(value.dump()));
   }
   return text;
 }
 
 bool flag(const Json& value, const std::string& key, const std::string& where) {
   if (!value.is_boolean()) {
-    throw InputError("{}: {} is {}; expected true or false", where, key,
-                     printable(value.dump().substr(0, 60)));
+    throw InputError("{}: {} is {}; expected true or false", where, key, excerpt(value.dump()));
   }
   return value;
 }
@@ -29,8 +31,7 @@ bool flag(const Json& value, const std::string& key, const std::string& where) {
 void read_list(const Json& value, const std::string& key, const std::string& where,
                TokenizerSettings& settings) {
   if (!value.is_array() && !value.is_object()) {
-    throw InputError("{}: {} is {}; expected a list of pieces", where, key,
-                     printable(value.dump().substr(0, 60)));
+    throw InputError("{}: {} is {}; expected a list of pieces", where, key, excerpt(value.dump()));
   }
   for (const Json& token : value) {
     settings.more_special_tokens.push_back(token_text(token, key, where));
@@ -61,18 +62,27 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
 
 }  // namespace
 
-TokenizerSettings read_tokenizer_settings(const std::string& directory) {
+TokenizerSettings parse_tokenizer_settings(std::optional<std::string_view> text,
+                                           std::optional<std::string_view> older,
+                                           const std::string& directory) {
   TokenizerSettings settings;
-  const std::string where = directory + "/tokenizer_config.json";
-  Json document = Json::object();
-  if (file_exists(where)) document = read_json_file(where);
+  const std::string where = directory + kSettings;
+  const Json document = text ? parse_json(*text, where) : Json::object();
   read_keys(document, where, settings);
   // As transformers does: the older file wins, unless the newer one lists the tokens itself.
-  const std::string older = directory + "/special_tokens_map.json";
-  if (!document.contains("added_tokens_decoder") && file_exists(older)) {
-    read_keys(read_json_file(older), older, settings);
+  if (older && !document.contains("added_tokens_decoder")) {
+    read_keys(parse_json(*older, directory + kOlder), directory + kOlder, settings);
   }
   return settings;
+}
+
+TokenizerSettings read_tokenizer_settings(const std::string& directory) {
+  const auto text_of = [&](const char* name) {
+    const std::string path = directory + name;
+    return file_exists(path) ? std::optional(read_file(path)) : std::nullopt;
+  };
+  const std::optional<std::string> text = text_of(kSettings);
+  return parse_tokenizer_settings(text, text_of(kOlder), directory);
 }
 
 }  // namespace attn

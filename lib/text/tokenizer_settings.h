@@ -2,7 +2,9 @@
 // companion special_tokens_map.json.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace attn {
@@ -20,5 +22,10 @@ struct TokenizerSettings {
 /// Reads both files where they are present; InputError where one is no JSON object or a key that is
 /// used has another type.
 TokenizerSettings read_tokenizer_settings(const std::string& directory);
+
+/// The same of the texts of the two files; nothing where there is none.
+TokenizerSettings parse_tokenizer_settings(std::optional<std::string_view> text,
+                                           std::optional<std::string_view> older,
+                                           const std::string& directory);
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/json.h"
 #include "base/utf8.h"
 
@@ -132,7 +133,7 @@ class FlatObjectReader {
     const bool in_range = id.is_number_unsigned() && id.get<std::uint64_t>() < document.size();
     if (in_range) continue;
     throw InputError("{}: the id of piece \"{}\" is {}; expected an integer from 0 to {}", where,
-                     printable(piece), printable(id.dump().substr(0, 40)), document.size() - 1);
+                     excerpt(piece), excerpt(id.dump()), document.size() - 1);
   }
   throw InputError("{}: found an id in an unusual form; expected plain integers", where);
 }
@@ -151,7 +152,7 @@ std::vector<std::string> order_by_id(Entries entries, const std::string& where) 
     }
     if (taken[id]) {
       throw InputError("{}: id {} belongs to both \"{}\" and \"{}\"; expected each id once", where,
-                       id, printable(pieces[id]), printable(entry.first));
+                       id, excerpt(pieces[id]), excerpt(entry.first));
     }
     taken[id] = true;
     pieces[id] = std::move(entry.first);
@@ -161,7 +162,7 @@ std::vector<std::string> order_by_id(Entries entries, const std::string& where) 
     throw InputError(
         "{}: piece \"{}\" has id {} and id {} is missing; expected each id from 0 to {} once, as "
         "the file holds {} pieces",
-        where, printable(out_of_range->first), out_of_range->second, missing, count - 1, count);
+        where, excerpt(out_of_range->first), out_of_range->second, missing, count - 1, count);
   }
   return pieces;
 }
@@ -180,7 +181,7 @@ Vocabulary Vocabulary::parse(std::string_view json, const std::string& where) {
     const auto [earlier, inserted] = vocabulary.ids_.emplace(vocabulary.piece(id), id);
     if (!inserted) {
       throw InputError("{}: the piece \"{}\" occurs twice, with ids {} and {}; expected it once",
-                       where, printable(vocabulary.piece(id)), earlier->second, id);
+                       where, excerpt(vocabulary.piece(id)), earlier->second, id);
     }
   }
   return vocabulary;

@@ -13,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "base/utf8.h"
@@ -119,7 +120,7 @@ void check_arrays(const CheckpointInfo& checkpoint, const CheckpointHeader& head
       throw InputError(
           "{}: array {} is '{}' with {} numbers, expected '{}' with {}; it belongs to "
           "another model",
-          where, i, printable(name), size, printable(arrays[i].name), arrays[i].values.size());
+          where, i, excerpt(name), size, excerpt(arrays[i].name), arrays[i].values.size());
     }
   }
 }

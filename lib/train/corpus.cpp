@@ -1,7 +1,6 @@
 #include "train/corpus.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -12,8 +11,8 @@
 namespace attn {
 namespace {
 
-std::vector<std::string> read_side(const std::string& path, std::size_t& controls) {
-  const std::string text = read_file(path, std::size_t{1} << 34);
+std::vector<std::string> read_side(std::string_view text, const std::string& path,
+                                   std::size_t& controls) {
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(text)) {
     CleanedText cleaned = clean_text(line);
@@ -32,9 +31,16 @@ std::vector<std::string> read_side(const std::string& path, std::size_t& control
 }  // namespace
 
 ParallelText read_parallel(const DataFiles& files) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 34;
+  const std::string source = read_file(files.source, kMostBytes);
+  return parse_parallel(source, read_file(files.target, kMostBytes), files);
+}
+
+ParallelText parse_parallel(std::string_view source, std::string_view target,
+                            const DataFiles& files) {
   ParallelText text;
-  text.source = read_side(files.source, text.controls);
-  text.target = read_side(files.target, text.controls);
+  text.source = read_side(source, files.source, text.controls);
+  text.target = read_side(target, files.target, text.controls);
   if (text.source.size() != text.target.size()) {
     throw InputError(
         "{} has {} lines and {} has {}; line n of one must be the translation of line n of the "

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/experiment.h"
@@ -21,6 +22,10 @@ struct ParallelText {
 /// Reads two files line by line. SystemError where one cannot be read; InputError where they differ
 /// in lines (both counts), are empty, or hold invalid UTF-8 (the first line with it).
 ParallelText read_parallel(const DataFiles& files);
+
+/// The same of the two files' bytes.
+ParallelText parse_parallel(std::string_view source, std::string_view target,
+                            const DataFiles& files);
 
 /// One language's sentences as ids, one after another.
 class Sentences {

@@ -105,16 +105,19 @@ void add_line(const Json& line, const std::string& where, TrainingCurve& curve) 
 }  // namespace
 
 TrainingCurve read_curve(const std::string& path) {
+  if (!file_exists(path) && !directory_exists(path)) return {};
+  return parse_curve(read_file(path), path);
+}
+
+TrainingCurve parse_curve(std::string_view content, const std::string& path) {
   TrainingCurve curve;
-  if (!file_exists(path) && !directory_exists(path)) return curve;
-  const std::string content = read_file(path);
   std::size_t number = 0;
   for (std::size_t start = 0; start < content.size();) {
     const std::size_t end = std::min(content.find('\n', start), content.size());
     const std::string where = fmt::format("{}: line {}", printable(path), ++number);
     Json line;
     try {
-      line = parse_json(std::string_view(content).substr(start, end - start), where);
+      line = parse_json(content.substr(start, end - start), where);
     } catch (const InputError&) {
     }
     if (!line.is_object()) {

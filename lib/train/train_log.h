@@ -41,4 +41,7 @@ class AppendedFile {
 /// an empty curve. The title is left empty.
 TrainingCurve read_curve(const std::string& path);
 
+/// The same of the file's content.
+TrainingCurve parse_curve(std::string_view content, const std::string& path);
+
 }  // namespace attn

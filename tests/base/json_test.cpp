@@ -228,8 +228,8 @@ TEST_CASE("strings are escaped and read back") {
   for (char c = 1; c < 127; ++c) all += c;
   all += "\u0085\u2028é\U0001F600";
   CHECK(parse_json(json_of(all), "s").get<std::string>() == all);
-  CHECK(json_of("\xc2") == "\"\xc2\"");  // not valid, and not read beyond
-  CHECK(json_of("\xe2\x80") == "\"\xe2\x80\"");
+  CHECK(json_of("\xc2") == "\"\ufffd\"");  // not valid, and not read beyond
+  CHECK(json_of("\xe2\x80") == "\"\ufffd\"");
 }
 
 TEST_CASE("damaged JSON is read or refused, never more") {
@@ -255,4 +255,12 @@ TEST_CASE("damaged JSON is read or refused, never more") {
 }
 
 }  // namespace
+
+TEST_CASE("a string for JSON: bytes that are no UTF-8 are replaced") {
+  std::string out;
+  append_string(out, "a\xff/\xe2\x82\"\n\xed\xa0\x80");
+  CHECK(out == "\"a\ufffd/\ufffd\\\"\\n\ufffd\ufffd\ufffd\"");
+  CHECK(Json::parse(out) == "a\ufffd/\ufffd\"\n\ufffd\ufffd\ufffd");
+}
+
 }  // namespace attn

@@ -1,6 +1,8 @@
 #include "view/data/attention_csv.h"
 
+#include <algorithm>
 #include <array>
+#include <string_view>
 #include <vector>
 
 #include "base/at.h"
@@ -18,12 +20,15 @@ constexpr std::string_view tokens_header =
 constexpr std::string_view sentences_header =
     "sentence,hypothesis,source_text,text,score,model,update,changes\r\n";
 
-/// Whether a spreadsheet may read the text as a formula once any apostrophes before it are gone.
+/// Whether a spreadsheet may read the text as a formula once any apostrophes and blanks before it
+/// are gone; some read full-width signs as the others.
 bool looks_like_formula(std::string_view text) {
-  const std::size_t first = text.find_first_not_of('\'');
-  if (first == std::string_view::npos || first + 1 == text.size()) return false;
-  const auto begin = static_cast<unsigned char>(text[first]);
-  return begin < 0x20 || begin == '=' || begin == '+' || begin == '-' || begin == '@';
+  text.remove_prefix(std::min(text.find_first_not_of('\''), text.size()));
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  if (text.empty()) return false;
+  const CodePoint first = decode_code_point(text);
+  if (first.length == text.size()) return false;
+  return first.value < 0x20 || std::u32string_view(U"=+-@＝＋－＠").find(first.value) != text.npos;
 }
 
 std::string csv_text(std::string_view text) {

@@ -27,10 +27,11 @@ struct CsvTable {
 std::span<const CsvTable> csv_tables();
 
 /// One field: quoted where it holds a comma, a quote or a line break. A text that a spreadsheet
-/// would take for a formula (two or more characters, the first one of = + - @ or a control) gets an
-/// apostrophe before it, and so does such a text with apostrophes before it already: to get the
-/// text back, take one apostrophe off whatever begins with one or more of them and then = + - @ or
-/// a control. Bytes that are no UTF-8, and U+0000, become U+FFFD.
+/// would take for a formula (two or more characters, the first one after any blanks being one of
+/// = + - @, one of these in full width, or a control) gets an apostrophe before it, and so does
+/// such a text with apostrophes before it already: to get the text back, take one apostrophe off
+/// whatever begins with one or more of them and then as a formula does. Bytes that are no UTF-8,
+/// and U+0000, become U+FFFD.
 void append_csv_text(std::string& out, std::string_view text);
 
 }  // namespace attn

@@ -40,8 +40,9 @@ const treeView = (() => {
       places.set(top.index, { row, depth });
       stack.pop();
     }
-    return { places, rows: Math.max(1, nextRow), depth: Math.max(...Array.from(places.values(), (place) =>
-        place.depth)) };
+    let deepest = 0;
+    for (const { depth } of places.values()) deepest = Math.max(deepest, depth);  // may be many
+    return { places, rows: Math.max(1, nextRow), depth: deepest };
   }
 
   function describe(node) {

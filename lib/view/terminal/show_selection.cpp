@@ -1,7 +1,7 @@
 #include "view/terminal/show_selection.h"
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/excerpt.h"
 
 namespace attn {
 namespace {
@@ -13,7 +13,7 @@ ShowItem parse_item(const std::string& argument) {
     throw UsageError(
         "\"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
         "decoder or cross, or the word all or none; try cross:0:1",
-        fit_width(printable(argument), 60));
+        excerpt(argument));
   }
   ShowItem item{*kind, std::nullopt, std::nullopt};
   if (parts.size() > 1) item.layer = parse_index(argument, parts[1], "layer");

@@ -119,6 +119,11 @@ TEST_CASE("csv: text of a field, byte for byte") {
   CHECK(field("=1+1") == "'=1+1");
   CHECK(field("'=1+1") == "''=1+1");
   CHECK(field("=a,b") == "\"'=a,b\"");
+  CHECK(field(" =1+1") == "\"' =1+1\"");  // some programs take blanks off
+  CHECK(field("'  @x") == "''  @x");
+  CHECK(field("＝1+1") == "'＝1+1");
+  CHECK(field("－") == "－");
+  CHECK(field(" a") == "\" a\"");
   CHECK(field("-") == "-");
   CHECK(field("'s") == "'s");
   CHECK(field(std::string_view("a\0b", 3)) == "a\ufffdb");

@@ -1,0 +1,57 @@
+// A JSON value and where it stands, so that a message can name it: hypotheses[0].ids[3].
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+
+namespace attn {
+
+/// Typed looks at a document from outside. Each throws InputError "WHERE: PATH is …; expected …"
+/// where the value is of another kind. A place refers to the one it was reached from, to its key
+/// and to `where`: all of them outlive it.
+class JsonPlace {
+ public:
+  JsonPlace(const Json& value, const std::string& where) : value_(value), where_(where) {}
+
+  const Json& value() const { return value_; }
+  std::size_t size() const { return value_.size(); }
+
+  /// A member that must be there, of an object.
+  JsonPlace operator[](std::string_view key) const;
+  /// A member that may be absent, of an object.
+  std::optional<JsonPlace> find(std::string_view key) const;
+  /// An element of an array, by a number below size().
+  JsonPlace operator[](std::size_t index) const { return {value_[index], *this, {}, index}; }
+
+  const JsonPlace& object() const;
+  const JsonPlace& array() const;
+  /// An array of `count` elements; `of` says what they are ("rows, one a query").
+  const JsonPlace& array(std::size_t count, std::string_view of) const;
+  const std::string& text() const;
+  void number() const;
+  void truth() const;
+  std::uint64_t whole() const;  ///< from 0
+
+  [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
+  /// Says what kind of value was found.
+  [[noreturn]] void fail(std::string_view expected) const;
+
+ private:
+  JsonPlace(const Json& value, const JsonPlace& above, std::string_view key, std::size_t index)
+      : value_(value), where_(above.where_), above_(&above), key_(key), index_(index) {}
+
+  std::string path() const;
+
+  const Json& value_;
+  const std::string& where_;
+  const JsonPlace* above_ = nullptr;
+  std::string_view key_;  ///< empty in an array
+  std::size_t index_ = 0;
+};
+
+}  // namespace attn

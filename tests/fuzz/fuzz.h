@@ -1,0 +1,66 @@
+// What the fuzz targets share. Each tests/fuzz/NAME.cpp is one libFuzzer program that hands bytes
+// to one parser. A parser either reads them or says in one short line why not; anything else
+// (another exception, a crash, a hang, a line that is not fit to be shown) ends the program and is
+// a finding.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace attn::fuzz {
+
+inline void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "fuzz: does not hold: %s\n", what);
+  std::abort();
+}
+
+/// What error lines may be: one line of valid UTF-8 that a terminal takes.
+inline void check_message(std::string_view message) {
+  constexpr std::size_t kMost = 1000;  // bytes; some messages list what is known
+  if (message.size() > kMost || !is_valid_utf8(message) || printable(message) != message) {
+    std::fprintf(stderr, "fuzz: a message of %zu bytes: %.*s\n", message.size(),
+                 static_cast<int>(message.size()), message.data());
+    std::abort();
+  }
+}
+
+/// Whether `parse` went through; false where it refused its input in good form.
+template <typename Parse>
+bool accepts(Parse&& parse) {
+  try {
+    parse();
+    return true;
+  } catch (const Error& error) {
+    require(error.code() == ExitCode::input || error.code() == ExitCode::usage,
+            "errors of a parser are about its input");
+    check_message(error.what());
+    return false;
+  }
+}
+
+/// Takes the bytes before the first 0xFF off `rest` (a byte that no UTF-8 text holds), to make
+/// several inputs of one.
+inline std::string_view take_part(std::string_view& rest) {
+  const std::size_t end = rest.find('\xff');
+  const std::string_view part = rest.substr(0, end);
+  rest.remove_prefix(end == rest.npos ? rest.size() : end + 1);
+  return part;
+}
+
+}  // namespace attn::fuzz
+
+/// Defines the entry point of a target: FUZZ(bytes) { … } with `bytes` a std::string_view.
+#define FUZZ(bytes)                                                                   \
+  static void fuzz_one(std::string_view bytes);                                       \
+  extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) { \
+    fuzz_one({reinterpret_cast<const char*>(data), size});                            \
+    return 0;                                                                         \
+  }                                                                                   \
+  static void fuzz_one(std::string_view bytes)

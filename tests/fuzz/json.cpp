@@ -1,0 +1,18 @@
+// The JSON reader; what it reads is written and read again as the same.
+#include "base/json.h"
+
+#include "fuzz.h"
+
+using namespace attn;
+
+FUZZ(bytes) {
+  Json value;
+  if (!fuzz::accepts([&] { value = parse_json(bytes, "text"); })) return;
+  fuzz::require(parse_json(value.dump(), "written") == value, "a value is read as it was written");
+  for (const auto& [key, member] : value.items()) {
+    if (!member.is_string()) continue;
+    std::string text;
+    append_string(text, member.get_ref<const std::string&>());
+    fuzz::require(parse_json(text, "string") == member, "a string is read as it was written");
+  }
+}

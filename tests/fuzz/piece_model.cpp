@@ -1,0 +1,23 @@
+// SentencePiece models that pass the check, loaded by the library: they cut and join any text.
+// Slow, because the library builds its tables for each.
+#include "text/piece_model.h"
+
+#include <string>
+
+#include "fuzz.h"
+
+using namespace attn;
+
+FUZZ(bytes) {
+  std::string_view rest = bytes;
+  const std::string text = clean_text(fuzz::take_part(rest)).text;
+  fuzz::accepts([&] {
+    const PieceModel model(std::string(rest), "source.spm");
+    const std::vector<std::string> pieces = model.cut(text);
+    model.join(pieces);
+    model.join(
+        {"\xe2\x96\x81"
+         "a",
+         "<0x41>", "</s>", "b"});
+  });
+}

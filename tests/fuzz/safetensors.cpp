@@ -1,0 +1,37 @@
+// The header of safetensors files; the fuzzer writes its text, and the length before it is put
+// right in every second run, because it would seldom guess it.
+#include "model/safetensors.h"
+
+#include <cstring>
+#include <string>
+
+#include "fuzz.h"
+
+using namespace attn;
+
+namespace {
+
+void read(std::string_view bytes) {
+  fuzz::accepts([&] {
+    const SafetensorsTable table = read_safetensors_table(bytes, "model.safetensors");
+    std::size_t at = table.tensors.empty() ? bytes.size() : table.tensors.front().begin;
+    for (const TensorInfo& tensor : table.tensors) {
+      fuzz::require(tensor.begin == at && tensor.end >= at, "tensors follow one another");
+      at = tensor.end;
+    }
+    fuzz::require(at == bytes.size(), "tensors fill the file");
+  });
+}
+
+}  // namespace
+
+FUZZ(bytes) {
+  read(bytes);
+  // The header up to the first 0xFF, then the tensors' bytes.
+  std::string_view data = bytes;
+  const std::string_view header = fuzz::take_part(data);
+  const std::uint64_t length = header.size();
+  std::string whole(sizeof length, '\0');
+  std::memcpy(whole.data(), &length, sizeof length);
+  read(whole.append(header).append(data));
+}

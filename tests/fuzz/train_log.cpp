@@ -1,0 +1,10 @@
+// train.jsonl as the curves are drawn from it.
+#include "train/train_log.h"
+
+#include "fuzz.h"
+
+using namespace attn;
+
+FUZZ(bytes) {
+  fuzz::accepts([&] { parse_curve(bytes, "train.jsonl"); });
+}

@@ -1,0 +1,168 @@
+// Records from outside: what the page's scripts read must be as they take it.
+#include "view/page/page_records.h"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "view/data/json_record.h"
+
+using namespace attn;
+
+namespace {
+
+using Pointer = Json::json_pointer;
+
+/// A record that has every key of docs/json.md, of one layer and head.
+Json full_record() {
+  return read_json_file(ATTN_SOURCE_DIR "/tests/fuzz/seeds/record/full.json");
+}
+
+std::string message_of(const Json& record) {
+  try {
+    page_record_lines(record.dump(), "r.json:1");
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+struct Change {
+  const char* place;
+  const char* value;     ///< JSON; empty: the key goes
+  const char* expected;  ///< after "r.json:1: "
+};
+
+constexpr Change kChanges[] = {
+    {"/model/d_model", "", "model.d_model is missing; expected it to be there"},
+    {"/model/encoder_layers", "3", "encoder_self is an array of 1; expected an array of 3 layers"},
+    {"/model/decoder_heads", "0", "model.decoder_heads is 0; expected 1 to 1000000"},
+    {"/model/encoder_head_dim", "2.5",
+     "model.encoder_head_dim is 2.5; expected a whole number from 0"},
+    {"/model/decoder_scale", "\"1\"", "model.decoder_scale is a JSON string; expected a number"},
+    {"/model/update", "-5", "model.update is -5; expected a whole number from 0"},
+    {"/model/name", "[]", "model.name is a JSON array; expected a text"},
+    {"/source", "\"x\"", "source is a JSON string; expected an object"},
+    {"/source/ids/1", "null", "source.ids[1] is null; expected a whole number from 0"},
+    {"/source/tokens/0", "5", "source.tokens[0] is a JSON number; expected a text"},
+    {"/changes", "\"without\"", "changes is a JSON string; expected an array"},
+    {"/encoder_self/0/0/1/0", "\"x\"",
+     "encoder_self[0][0][1][0] is a JSON string; expected a number"},
+    {"/encoder_self/0/0/1", "[1]",
+     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one a key"},
+    {"/vectors/encoder_self/query", "\"AAAA\"",
+     "vectors.encoder_self.query is a text of 4 letters; expected base64 of 1 layers, 1 heads and "
+     "2 "
+     "rows of 2 floats"},
+    {"/vectors/encoder_self/query", "\"AAAAAAAAAAAAAAAAAAAAA===\"",
+     "vectors.encoder_self.query is another text; expected base64 of 1 layers, 1 heads and 2 rows "
+     "of 2 floats"},
+    {"/report", "5", "report is a JSON number; expected an object"},
+    {"/report/encoder_self", "{}",
+     "report.encoder_self is a JSON object; expected an array of 1 layers"},
+    {"/report/encoder_self/0/0/entropy", "\"high\"",
+     "report.encoder_self[0][0].entropy is a JSON string; expected a number or null"},
+    {"/hypotheses/0", "1", "hypotheses[0] is a JSON number; expected an object"},
+    {"/hypotheses/0/score", "null", "hypotheses[0].score is null; expected a number"},
+    {"/hypotheses/0/replayed", "1",
+     "hypotheses[0].replayed is a JSON number; expected true or false"},
+    {"/hypotheses/0/log_probs", "[0]",
+     "hypotheses[0].log_probs is an array of 1; expected an array of 2 numbers, one a token"},
+    {"/hypotheses/0/cross/0/0", "[]",
+     "hypotheses[0].cross[0][0] is an array of 0; expected an array of 2 rows, one a query"},
+    {"/hypotheses/0/alignment/links", "{}",
+     "hypotheses[0].alignment.links is a JSON object; expected an array"},
+    {"/hypotheses/0/alignment/links/0/source", "-1",
+     "hypotheses[0].alignment.links[0].source is -1; expected a whole number from 0"},
+    {"/hypotheses/0/alignment/from", "",
+     "hypotheses[0].alignment.from is missing; expected it to be there"},
+    {"/search", "[]", "search is a JSON array; expected an object"},
+    {"/search/nodes/1/parent", "1",
+     "search.nodes[1].parent is 1; expected -1 or the index of a node before this one"},
+    {"/search/nodes/1/parent", "\"0\"",
+     "search.nodes[1].parent is a JSON string; expected a whole number from 0"},
+    {"/search/nodes/0/parent", "-2",
+     "search.nodes[0].parent is -2; expected a whole number from 0"},
+    {"/search/nodes/1/step", "7",
+     "search.nodes[1].step is 7; expected 1, one more than its parent's"},
+    {"/search/nodes/0/kept", "\"no\"",
+     "search.nodes[0].kept is a JSON string; expected true or false"},
+    {"/search/nodes/0/token", "7", "search.nodes[0].token is a JSON number; expected a text"},
+    {"/search/nodes/1/decoder_self/0/0", "[1]",
+     "search.nodes[1].decoder_self[0][0] is an array of 1; expected an array of 2 weights, one a "
+     "key"},
+    {"/search/nodes/1/cross", "[]",
+     "search.nodes[1].cross is an array of 0; expected an array of 1 layers"},
+    {"/search/length_penalty", "null", "search.length_penalty is null; expected a number"},
+};
+
+}  // namespace
+
+TEST_CASE("a record with every key is taken as it is, and keys that are not known pass") {
+  const Json whole = full_record();
+  CHECK(page_record_lines(whole.dump(), "r") == std::vector<std::string>{whole.dump()});
+  Json more = whole;
+  more["search"]["nodes"][0]["new"] = Json::object();
+  more["new"] = "x";
+  CHECK(message_of(more) == "accepted");
+  for (const char* optional : {"vectors", "report", "search", "changes"}) {
+    Json less = whole;
+    less.erase(optional);
+    CHECK(message_of(less) == "accepted");
+  }
+}
+
+TEST_CASE("a record that would break a script is refused, and the place named") {
+  for (const auto& [place, value, expected] : kChanges) {
+    Json record = full_record();
+    const Pointer at(place);
+    REQUIRE((record.contains(at) || at == Pointer("/hypotheses/0/replayed")));
+    if (*value == '\0') {
+      record[at.parent_pointer()].erase(at.back());
+    } else {
+      record[at] = Json::parse(value);
+    }
+    CHECK(message_of(record) == std::string("r.json:1: ") + expected);
+  }
+}
+
+TEST_CASE("the records of an experiment say which of them is wrong") {
+  Json both = {{"format", "attn-demo.what_if"}, {"version", 1}};
+  CHECK(message_of(both).starts_with("r.json:1: before: expected an attention record"));
+  both["before"] = both["after"] = full_record();
+  both["after"]["hypotheses"][0]["score"] = "x";
+  CHECK(message_of(both) ==
+        "r.json:1: after: hypotheses[0].score is a JSON string; expected a number");
+}
+
+TEST_CASE("figures over several sentences are looked at, too") {
+  const std::string head = R"({"format":"attn-demo.heads","version":1,"sentences":2,)";
+  const std::string good = R"([[{"entropy":1,"alignment":null}]])";
+  const auto line = [&](const std::string& cross) {
+    return head + R"("encoder_self":)" + good + R"(,"decoder_self":)" + good + R"(,"cross":)" +
+           cross + "}";
+  };
+  CHECK(check_heads_line(line(good), "r.json:3") == 2);
+  CHECK_THROWS_WITH_AS(check_heads_line(line(R"([[{"entropy":1},{"entropy":"x"}]])"), "r.json:3"),
+                       "r.json:3: cross[0][1].entropy is a JSON string; expected a number or null",
+                       InputError);
+  CHECK_THROWS_WITH_AS(check_heads_line(line("[5]"), "r.json:3"),
+                       "r.json:3: cross[0] is a JSON number; expected an array", InputError);
+}
+
+TEST_CASE("a record may have as many numbers as its maps have cells") {
+  // 4,200² weights are more than 2^24, the bound of other JSON texts.
+  constexpr int kTokens = 4200;
+  AttentionRecord record;
+  record.model.d_model = 2;
+  record.model.encoder_layers = record.model.decoder_layers = 1;
+  record.model.encoder_heads = record.model.decoder_heads = 1;
+  record.source.tokens.assign(kTokens, "a");
+  record.source.ids.assign(kTokens, 1);
+  record.encoder_self = {1, 1, kTokens, kTokens, std::vector<float>(kTokens * kTokens, 0.0F)};
+  CHECK(page_record_lines(to_json_line(record), "r").size() == 1);
+}
