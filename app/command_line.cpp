@@ -12,13 +12,15 @@
 namespace attn {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CLI::App app("An encoder-decoder Transformer that one can see through.", "attn-demo");
+  CommandLine line;
+  line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
+                                        "attn-demo");
+  CLI::App& app = *line.app;
   app.require_subcommand(1);
   app.set_version_flag("--version", "attn-demo " ATTN_VERSION);
   app.footer(
       "Example:\n  attn-demo translate \"The group went home\"\n\n"
       "attn-demo COMMAND --help shows a command's options and examples.");
-  CommandLine line;
   for (const auto add : {add_translate, add_explain, add_page, add_train, add_init, add_convert,
                          add_inspect, add_evaluate, add_tokenizer}) {
     add(app, line.run);

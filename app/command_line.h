@@ -1,6 +1,7 @@
 // The whole command line: commands, options and their words.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "commands.h"
@@ -9,6 +10,7 @@ namespace attn {
 
 /// What a command line asks for: a text to show (help, the version), else a command to run.
 struct CommandLine {
+  std::unique_ptr<CLI::App> app;  ///< commands look at their options while they run
   std::string text;
   Run run;
 };
