@@ -40,6 +40,8 @@ std::vector<std::string> page_record_lines(std::string_view line, const std::str
     check_record(read, where);
     return {std::string(line)};
   }
+  // First what is missing, as null: a new member moves those that references lead to.
+  for (const char* key : {"before", "after", "replayed"}) read.emplace(key, nullptr);
   Json& before = read["before"];
   Json& after = read["after"];
   check_record(before, where + ": before");
