@@ -6,6 +6,7 @@
 #include <Eigen/Core>
 #include <cmath>
 #include <string>
+#include <string_view>
 
 #include "record/explanation.h"
 
@@ -13,7 +14,7 @@ namespace attn::test {
 
 using Exact = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-inline const ExplanationStep& step_of(const Explanation& explanation, const std::string& id) {
+inline const ExplanationStep& step_of(const Explanation& explanation, std::string_view id) {
   for (const ExplanationStep& step : explanation.steps) {
     if (step.id == id) return step;
   }
@@ -21,15 +22,15 @@ inline const ExplanationStep& step_of(const Explanation& explanation, const std:
   return explanation.steps.front();
 }
 
-inline const NamedMatrix* find_matrix(const ExplanationStep& step, const std::string& name) {
+inline const NamedMatrix* find_matrix(const ExplanationStep& step, std::string_view name) {
   for (const NamedMatrix& matrix : step.matrices) {
     if (matrix.name == name) return &matrix;
   }
   return nullptr;
 }
 
-inline const NamedMatrix& matrix_of(const Explanation& explanation, const std::string& id,
-                                    const std::string& name) {
+inline const NamedMatrix& matrix_of(const Explanation& explanation, std::string_view id,
+                                    std::string_view name) {
   const NamedMatrix* found = find_matrix(step_of(explanation, id), name);
   REQUIRE_MESSAGE(found != nullptr, id, ": ", name);
   return *found;
@@ -46,7 +47,7 @@ inline Exact exact(const NamedMatrix& matrix) {
   return out;
 }
 
-inline Exact exact(const Explanation& explanation, const std::string& id, const std::string& name) {
+inline Exact exact(const Explanation& explanation, std::string_view id, std::string_view name) {
   return exact(matrix_of(explanation, id, name));
 }
 
