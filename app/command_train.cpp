@@ -10,9 +10,11 @@
 #include "commands.h"
 #include "experiment_tokenizer.h"
 #include "file_guard.h"
+#include "model/model_directory.h"
 #include "model_source.h"
 #include "new_directory.h"
 #include "run_directory.h"
+#include "start_model.h"
 #include "stop_signal.h"
 #include "train/run_identity.h"
 #include "train/trainer.h"
@@ -29,6 +31,7 @@ namespace fs = std::filesystem;
 struct TrainOptions {
   std::string config;
   std::string out;
+  std::string from;
   bool resume = false;
   std::string threads;
   std::vector<std::string> overrides;
@@ -76,6 +79,8 @@ class TrainCommand {
 
   void run() {
     experiment_ = read_with_overrides(options_.config, options_.overrides);
+    std::string note;
+    if (!options_.from.empty()) note = start_from(experiment_, options_.from);
     check_experiment();
     ParallelText text = read_parallel(experiment_.data.train);
     std::optional<ParallelText> dev;
@@ -86,6 +91,7 @@ class TrainCommand {
     ignore_hangup();  // from the tokenizer's training on
     directory_ = std::make_unique<RunDirectory>(options_.out, options_.resume);
     Listener listener(options_.out);
+    if (!note.empty()) listener.say(note);
     const std::string tokenizer_directory = prepare_tokenizer(listener);
     const Tokenizer tokenizer(tokenizer_directory);
 
@@ -103,7 +109,12 @@ class TrainCommand {
     require_memory_for(setup.model, largest_batch(setup.corpus, experiment_.train));
     setup.dev = std::move(dev);
     setup.probe = experiment_.data.probe;
-    setup.identity = run_identity(experiment_, setup.model, tokenizer_directory);
+    setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, options_.from);
+    if (!options_.from.empty()) {
+      // What a checkpoint holds takes its place; without one this is where training begins.
+      setup.start =
+          std::make_shared<Transformer>(load_model(options_.from, default_backend()).transformer);
+    }
     setup.title = fs::path(options_.config).stem().string();
     Trainer trainer(std::move(setup), tokenizer, listener);
     if (options_.resume && !trainer.resume()) {
@@ -152,6 +163,7 @@ class TrainCommand {
                                     {"data.dev.target", &data.dev.target}}) {
       guard.read(key, *path);
     }
+    guard.read_all("--from", options_.from);
     for (const char* name : {"config.json", "train.jsonl", "probe.jsonl", "curve.svg", "lock"}) {
       guard.write("--out", options_.out + "/" + name);
     }
@@ -203,7 +215,13 @@ class TrainCommand {
     const std::string directory = options_.out + "/tokenizer";
     std::error_code ignored;
     // It was renamed there when it was complete; without a checkpoint it may be another config's.
-    if (directory_exists(directory) && directory_->has_checkpoint()) return directory;
+    if (directory_->has_checkpoint()) {
+      if (directory_exists(directory)) return directory;
+      throw InputError(
+          "cannot resume {}: it has no tokenizer of its own, so it began with another's; give the "
+          "same --from or tokenizer.model again",
+          printable(options_.out));
+    }
     fs::remove_all(directory, ignored);
     listener.say(fmt::format("training a {} tokenizer of {} pieces", experiment_.tokenizer.type,
                              tokenizer_pieces(experiment_.tokenizer)));
@@ -258,6 +276,10 @@ void add_train(CLI::App& app, Run& run) {
   command->add_option("--out", options->out, "Directory of the run: model/, checkpoints/, logs")
       ->type_name("DIR")
       ->required();
+  command
+      ->add_option("--from", options->from,
+                   "Begin with the weights and the tokenizer of a model directory")
+      ->type_name("DIR");
   command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in --out");
   command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");
   command
@@ -271,6 +293,7 @@ void add_train(CLI::App& app, Run& run) {
       "  attn-demo train configs/toy.json --out toy\n"
       "  attn-demo translate --model toy/model \"The group went home\"\n"
       "  attn-demo train configs/toy.json --out toy --resume --set train.epochs=200\n"
+      "  attn-demo train mine.json --from data/models/en-de --out mine\n"
       "The first Ctrl-C finishes the update and saves, a second one ends at once.");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { TrainCommand(*options).run(); }; });

@@ -33,7 +33,7 @@ struct Layout {
 
 }  // namespace
 
-TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed) : config_(config) {
+TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
   if (config.pad_token_id != config.decoder_vocab_size - 1) {
     throw InputError(
         "training needs <pad> to be the last id of the target vocabulary, {}, and it is {}; "
@@ -48,8 +48,25 @@ TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed) : 
   std::fill_n(gradients_.data(), size_, 0.0F);
   parameters_ = bind(weights_->data());
   gradient_parameters_ = bind(gradients_.data());
+}
+
+TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed)
+    : TrainableModel(config) {
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     if (info.tied_to.empty()) initialise_for_training(info, p, config_, seed);
+  });
+}
+
+TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start)
+    : TrainableModel(config) {
+  std::vector<Parameter> from;
+  visit_parameters(config, start.parameters(),
+                   [&](const ParameterInfo&, const Parameter& p) { from.push_back(p); });
+  std::size_t index = 0;
+  visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
+    const Parameter& weight = from.at(index++);
+    // Both lie in the file's order.
+    if (info.tied_to.empty()) std::copy_n(weight.data, weight.size(), p.data);
   });
 }
 

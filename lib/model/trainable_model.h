@@ -22,6 +22,9 @@ class TrainableModel {
   /// the target's last id (InputError otherwise): the loss runs over the classes before it.
   TrainableModel(const ModelConfig& config, std::uint64_t seed);
 
+  /// With the weights of `start`, whose shape is this config's; gradients 0.
+  TrainableModel(const ModelConfig& config, const Transformer& start);
+
   const ModelConfig& config() const { return config_; }
   std::span<float> weights() { return {weights_->data(), size_}; }
   std::span<float> gradients() { return {gradients_.data(), size_}; }
@@ -42,6 +45,9 @@ class TrainableModel {
   const std::shared_ptr<AlignedFloats>& shared_weights() const { return weights_; }
 
  private:
+  /// Memory for weights and gradients; nothing in it yet.
+  explicit TrainableModel(const ModelConfig& config);
+
   /// `trained` in the layout's order; sinusoids and the bias of the logits from fixed_.
   ModelParameters bind(float* trained) const;
 

@@ -51,7 +51,7 @@ void add_digests(Json& data, const char* part, const DataFiles& files) {
 }  // namespace
 
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
-                  const std::string& tokenizer_directory) {
+                  const std::string& tokenizer_directory, const std::string& from) {
   Json identity = Json::object();
   identity["model"] = to_directory_json(model);
   for (const char* key : {"dropout", "attention_dropout", "activation_dropout"}) {
@@ -75,6 +75,7 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
     if (file_exists(path)) tokenizer[name] = digest(path);
   }
   identity["tokenizer"] = tokenizer;
+  if (!from.empty()) identity["from"] = digest(from + "/model.safetensors");
   return identity;
 }
 

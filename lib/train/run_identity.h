@@ -10,9 +10,10 @@ namespace attn {
 
 /// The experiment without its paths and without what only ends a run or watches it (updates where
 /// the schedule does not depend on it, epochs, patience, log_every, checkpoint_every), every key
-/// with its default filled in by the reader; and SHA-256 digests of data and tokenizer files.
+/// with its default filled in by the reader; and SHA-256 digests of data and tokenizer files, and
+/// of the weights in the model directory `from` that the run began with ("": random weights).
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
-                  const std::string& tokenizer_directory);
+                  const std::string& tokenizer_directory, const std::string& from);
 
 /// The first difference as a clause, "train.seed was 1 and is 2"; empty where there is none.
 std::string first_difference(const Json& before, const Json& now);

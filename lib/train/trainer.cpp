@@ -30,6 +30,14 @@ AdamConfig adam_config(const TrainConfig& c) {
           static_cast<float>(c.adam_epsilon), static_cast<float>(c.clip_norm)};
 }
 
+/// Those of the model that the run goes on from, or random ones.
+TrainableModel first_weights(TrainerSetup& setup) {
+  if (setup.start == nullptr) return {setup.model, setup.train.seed};
+  TrainableModel model(setup.model, *setup.start);
+  setup.start.reset();
+  return model;
+}
+
 /// Time spent on updates alone: validations and checkpoints stop the watch.
 class Stopwatch {
  public:
@@ -59,7 +67,7 @@ class Trainer::Run {
       : setup_(std::move(setup)),
         tokenizer_(tokenizer),
         listener_(listener),
-        model_(setup_.model, setup_.train.seed),
+        model_(first_weights(setup_)),
         pass_(model_, default_backend()),
         adam_(model_.weights().size(), adam_config(setup_.train)),
         average_(setup_.train, model_.weights()),

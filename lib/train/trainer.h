@@ -7,6 +7,7 @@
 #include <string>
 
 #include "config/train_config.h"
+#include "model/transformer.h"
 #include "train/corpus.h"
 #include "train/training_listener.h"
 #include "train/validation.h"
@@ -19,6 +20,8 @@ struct TrainerSetup {
   TrainConfig train;
   ModelConfig model;    ///< fits the tokenizer
   DecodeConfig decode;  ///< of the model that is kept
+  /// Training begins with its weights, of the shape `model`; null: random ones from the seed.
+  std::shared_ptr<const Transformer> start;
   std::string tokenizer_directory;
   Corpus corpus;
   std::optional<ParallelText> dev;
