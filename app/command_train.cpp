@@ -94,6 +94,8 @@ class TrainCommand {
     if (!note.empty()) listener.say(note);
     const std::string tokenizer_directory = prepare_tokenizer(listener);
     const Tokenizer tokenizer(tokenizer_directory);
+    const double sampling = experiment_.tokenizer.sampling;
+    if (sampling > 0) tokenizer.require_sampling(sampling, options_.config);
 
     TrainerSetup setup;
     setup.directory = options_.out;
@@ -105,8 +107,13 @@ class TrainCommand {
     setup.tokenizer_directory = tokenizer_directory;
     setup.corpus = make_corpus(text, tokenizer, most_tokens());
     report_corpus(setup.corpus, text, listener);
+    if (sampling > 0) {
+      const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens()};
+      setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
+    }
     text = {};
-    require_memory_for(setup.model, largest_batch(setup.corpus, experiment_.train));
+    require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
+                                                  : largest_batch(setup.corpus, experiment_.train));
     setup.dev = std::move(dev);
     setup.probe = experiment_.data.probe;
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, options_.from);

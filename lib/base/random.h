@@ -27,6 +27,8 @@ class RandomNumbers {
   std::uint64_t next();
   /// Even in [0, n), n > 0.
   std::uint64_t below(std::uint64_t n);
+  /// A multiple of 2⁻⁵³, uniform in [0, 1).
+  double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
  private:
   std::uint64_t state_;

@@ -70,12 +70,26 @@ std::string read_path(KeyReader& reader, const std::string& key, const std::stri
   return (folder / *path).lexically_normal().string();
 }
 
+void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
+  constexpr double kMost = 10;  // there, all but the best cut are rare
+  if (!(config.sampling >= 0) || config.sampling > kMost) {
+    reader.fail("sampling",
+                fmt::format("{} is out of range; use 0 (off) to {}", config.sampling, kMost));
+  }
+  if (config.sampling > 0 && !config.type.empty() && config.type != "unigram") {
+    reader.fail("sampling", fmt::format("{} needs a unigram tokenizer, but tokenizer.type is {}; "
+                                        "use 0, or change the type",
+                                        config.sampling, config.type));
+  }
+}
+
 TokenizerConfig read_tokenizer(const Json& json, const std::string& file) {
   KeyReader reader(json, printable(file), "tokenizer.");
   TokenizerConfig config;
   const std::optional<std::string> type = reader.text("type");
   const std::optional<int> vocab_size = reader.integer("vocab_size");
   config.joint = reader.boolean("joint").value_or(true);
+  config.sampling = reader.number("sampling").value_or(0.0);
   config.model = read_path(reader, "model", file);
   reader.refuse_unused();
   if (!config.model.empty() && (type || vocab_size)) {
@@ -93,6 +107,7 @@ TokenizerConfig read_tokenizer(const Json& json, const std::string& file) {
                                           ModelLimits::vocab_size - 1));
   }
   config.type = type.value_or("");
+  check_sampling(config, reader);
   config.vocab_size = vocab_size.value_or(0);
   return config;
 }

@@ -17,7 +17,10 @@ struct TokenizerConfig {
   std::string type;    ///< unigram, bpe or word; empty where `model` names an existing one
   int vocab_size = 0;  ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
   bool joint = true;   ///< one vocabulary for both languages
-  std::string model;   ///< directory of an existing tokenizer (absolute after reading)
+  /// How much training cuts its text at random, anew in each epoch; 0: always into the best pieces.
+  /// Unigram models: the exponent α of a cut's probability (Kudo 2018).
+  double sampling = 0;
+  std::string model;  ///< directory of an existing tokenizer (absolute after reading)
 };
 
 struct DataFiles {

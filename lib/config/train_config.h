@@ -52,7 +52,7 @@ struct TrainConfig {
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
-  std::uint64_t seed = 1;        ///< of weights, order and dropout
+  std::uint64_t seed = 1;        ///< of weights, order, drawn cuts and dropout
 
   /// The learning rate of update t, counted from 1.
   double learning_rate_at(std::uint64_t t) const;

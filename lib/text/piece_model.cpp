@@ -72,6 +72,16 @@ std::string small_copy(std::string_view bytes, const SentencePieceModel& model, 
   return copy + wire_bytes(kTrainer, changes);
 }
 
+std::vector<std::string> library_cut(const Processor& processor, std::string_view text) {
+  std::vector<std::string> pieces;
+  const auto status = processor.Encode(text, &pieces);
+  if (!status.ok()) {
+    throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
+                     excerpt(status.ToString()));
+  }
+  return pieces;
+}
+
 bool is_special(PieceType type) {
   return type == PieceType::unknown || type == PieceType::control ||
          type == PieceType::user_defined;
@@ -119,16 +129,18 @@ struct PieceModel::Parts {
   std::unique_ptr<const Processor> cutter;  ///< only normalises where there is `unigram`
   std::unique_ptr<const Processor> joiner;  ///< null: the cutter joins too
   std::optional<Unigram> unigram;
+  SegmentationType segmentation = SegmentationType::unigram;
 };
 
 PieceModel::PieceModel(std::string bytes, const std::string& where) : bytes_(std::move(bytes)) {
   quiet_sentencepiece();
-  SentencePieceModel model = check_sentencepiece_model(bytes_, where);
+  const SentencePieceModel model = check_sentencepiece_model(bytes_, where);
   auto parts = std::make_unique<Parts>();
+  parts->segmentation = model.segmentation;
   if (model.segmentation == SegmentationType::unigram) {
     parts->cutter = load(normaliser_of(bytes_, model), where);
     parts->joiner = load(joiner_of(bytes_, model), where);
-    parts->unigram.emplace(std::move(model));
+    parts->unigram.emplace(model);
   } else {
     parts->cutter = load(bytes_, where);
   }
@@ -137,16 +149,22 @@ PieceModel::PieceModel(std::string bytes, const std::string& where) : bytes_(std
 
 PieceModel::~PieceModel() = default;
 
+SegmentationType PieceModel::segmentation() const {
+  return parts_->segmentation;
+}
+
+bool PieceModel::can_sample() const {
+  return parts_->unigram.has_value();
+}
+
 std::vector<std::string> PieceModel::cut(std::string_view text) const {
-  std::vector<std::string> pieces;
-  const auto status = parts_->cutter->Encode(text, &pieces);
-  if (!status.ok()) {
-    throw InputError("text: SentencePiece cannot cut it: {}; try a shorter or simpler one",
-                     excerpt(status.ToString()));
-  }
-  if (!parts_->unigram) return pieces;
+  if (parts_->unigram) return parts_->unigram->cut(normalise(text));
+  return library_cut(*parts_->cutter, text);
+}
+
+std::string PieceModel::normalise(std::string_view text) const {
   std::string normalised;
-  for (const std::string& piece : pieces) {
+  for (const std::string& piece : library_cut(*parts_->cutter, text)) {
     const int byte = byte_value(piece);
     if (byte == kByteValues) {
       normalised += piece;
@@ -154,7 +172,12 @@ std::vector<std::string> PieceModel::cut(std::string_view text) const {
       normalised += static_cast<char>(byte);
     }
   }
-  return parts_->unigram->cut(normalised);
+  return normalised;
+}
+
+std::vector<std::string> PieceModel::sample(std::string_view normalised, double sampling,
+                                            RandomNumbers& random) const {
+  return parts_->unigram.value().sample(normalised, sampling, random);
 }
 
 std::string PieceModel::join(const std::vector<std::string>& pieces) const {

@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
+#include "text/sentencepiece_check.h"
+
 namespace attn {
 
 /// The library prints to stderr what it also returns as a status; this keeps it quiet.
@@ -21,9 +24,20 @@ class PieceModel {
   PieceModel& operator=(const PieceModel&) = delete;
 
   const std::string& bytes() const { return bytes_; }
+  SegmentationType segmentation() const;
 
   /// The pieces of a clean text. InputError where the library gives up.
   std::vector<std::string> cut(std::string_view text) const;
+
+  /// A clean text as the model sees it, ▁ for its blanks; only where can_sample(). InputError where
+  /// the library gives up.
+  std::string normalise(std::string_view text) const;
+
+  /// True for unigram models: a text has many cuts.
+  bool can_sample() const;
+  /// One cut of what normalise() gave, drawn at random (Unigram::sample); only where can_sample().
+  std::vector<std::string> sample(std::string_view normalised, double sampling,
+                                  RandomNumbers& random) const;
 
   /// The text of the pieces, in which a piece that the model lacks stands as it is (its ▁ too).
   std::string join(const std::vector<std::string>& pieces) const;

@@ -65,11 +65,29 @@ void clean_up_spaces(std::string& text) {
   for (const auto& [from, to] : kRules) replace_all(text, from, to);
 }
 
+/// The leading >>xxx<< of a text; or nothing.
+std::string_view language_mark(std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  return end == text.npos ? "" : text.substr(0, end + 2);
+}
+
+NormalisedText normalised(const PieceModel& model, std::string_view text) {
+  const std::string_view mark = language_mark(text);
+  return {std::string(mark), model.normalise(text.substr(mark.size()))};
+}
+
 int required_id(const Vocabulary& vocabulary, const std::string& piece, const std::string& where) {
   if (const auto id = vocabulary.find(piece)) return *id;
   throw InputError("{}: the special piece \"{}\" is missing; expected it with an id of its own",
                    where, excerpt(piece));
 }
+
+/// What cuts one language's text and numbers its pieces.
+struct Side {
+  const PieceModel& model;
+  const Vocabulary& vocabulary;
+  int unk;
+};
 
 }  // namespace
 
@@ -95,8 +113,14 @@ struct Tokenizer::Files {
     return target_model_file ? *target_model_file : *source_model;
   }
 
-  EncodedText encode(const PieceModel& model, const Vocabulary& vocabulary, int unk,
-                     std::string_view text) const;
+  Side source() const { return {*source_model, source_vocabulary, special.unk}; }
+  Side target() const { return {target_model(), target_vocabulary(), target_unk}; }
+
+  EncodedText encode(const Side& side, std::string_view text) const;
+  EncodedText sample(const Side& side, const NormalisedText& text, double sampling,
+                     RandomNumbers& random) const;
+  EncodedText ids_of(const Side& side, std::string_view mark,
+                     std::vector<std::string> pieces) const;
 };
 
 Tokenizer::Files::Files(const std::string& directory) {
@@ -155,24 +179,31 @@ void Tokenizer::Files::find_special_tokens(const std::string& directory) {
   for (const std::string& piece : settings.more_special_tokens) mark(piece);
 }
 
-EncodedText Tokenizer::Files::encode(const PieceModel& model, const Vocabulary& vocabulary, int unk,
-                                     std::string_view text) const {
+EncodedText Tokenizer::Files::ids_of(const Side& side, std::string_view mark,
+                                     std::vector<std::string> pieces) const {
   EncodedText encoded;
-  std::string_view rest = text;
-  const std::size_t mark_end = text.starts_with(">>") ? text.find("<<") : text.npos;
-  if (mark_end != text.npos) rest = text.substr(mark_end + 2);
-  if (mark_end != text.npos) encoded.pieces.emplace_back(text.substr(0, mark_end + 2));
-  for (std::string& piece : model.cut(rest)) encoded.pieces.push_back(std::move(piece));
+  encoded.pieces = std::move(pieces);
+  if (!mark.empty()) encoded.pieces.emplace(encoded.pieces.begin(), mark);
   encoded.ids.reserve(encoded.pieces.size() + 1);
   for (const std::string& piece : encoded.pieces) {
     // A run of unknown characters may spell a special piece; as text, it has no id.
-    const auto id = is_special(piece) ? std::nullopt : vocabulary.find(piece);
+    const auto id = is_special(piece) ? std::nullopt : side.vocabulary.find(piece);
     if (!id) ++encoded.unknown;
-    encoded.ids.push_back(id.value_or(unk));
+    encoded.ids.push_back(id.value_or(side.unk));
   }
   encoded.ids.push_back(special.eos);
   encoded.pieces.push_back(settings.eos_token);
   return encoded;
+}
+
+EncodedText Tokenizer::Files::encode(const Side& side, std::string_view text) const {
+  const std::string_view mark = language_mark(text);
+  return ids_of(side, mark, side.model.cut(text.substr(mark.size())));
+}
+
+EncodedText Tokenizer::Files::sample(const Side& side, const NormalisedText& text, double sampling,
+                                     RandomNumbers& random) const {
+  return ids_of(side, text.language_mark, side.model.sample(text.text, sampling, random));
 }
 
 Tokenizer::Tokenizer(const std::string& directory) : files_(std::make_unique<Files>(directory)) {}
@@ -181,13 +212,40 @@ Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
 EncodedText Tokenizer::encode_source(std::string_view text) const {
-  return files_->encode(*files_->source_model, files_->source_vocabulary, files_->special.unk,
-                        text);
+  return files_->encode(files_->source(), text);
 }
 
 EncodedText Tokenizer::encode_target(std::string_view text) const {
-  return files_->encode(files_->target_model(), files_->target_vocabulary(), files_->target_unk,
-                        text);
+  return files_->encode(files_->target(), text);
+}
+
+void Tokenizer::require_sampling(double sampling, const std::string& where) const {
+  for (const auto& [file, side] :
+       {std::pair{"source.spm", files_->source()}, {"target.spm", files_->target()}}) {
+    if (side.model.can_sample()) continue;
+    throw InputError(
+        "{}: tokenizer.sampling {}: {} cuts a text in one way only; expected a unigram model, or "
+        "tokenizer.sampling 0",
+        where, sampling, file);
+  }
+}
+
+NormalisedText Tokenizer::normalise_source(std::string_view text) const {
+  return normalised(files_->source().model, text);
+}
+
+NormalisedText Tokenizer::normalise_target(std::string_view text) const {
+  return normalised(files_->target().model, text);
+}
+
+EncodedText Tokenizer::sample_source(const NormalisedText& text, double sampling,
+                                     RandomNumbers& random) const {
+  return files_->sample(files_->source(), text, sampling, random);
+}
+
+EncodedText Tokenizer::sample_target(const NormalisedText& text, double sampling,
+                                     RandomNumbers& random) const {
+  return files_->sample(files_->target(), text, sampling, random);
 }
 
 std::string Tokenizer::decode_target(const std::vector<int>& ids) const {

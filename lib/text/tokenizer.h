@@ -8,12 +8,20 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
+
 namespace attn {
 
 struct EncodedText {
   std::vector<int> ids;             ///< with the end symbol last
   std::vector<std::string> pieces;  ///< as SentencePiece cut them; "</s>" last
   std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
+};
+
+/// A text made ready to be cut again and again, each time at random.
+struct NormalisedText {
+  std::string language_mark;  ///< ">>deu<<", which becomes one piece; or empty
+  std::string text;           ///< the rest, as the SentencePiece model normalises it
 };
 
 /// Token ids that the tokenizer's files fix.
@@ -39,6 +47,17 @@ class Tokenizer {
   /// >>xxx<< language mark, which becomes one piece.
   EncodedText encode_source(std::string_view text) const;
   EncodedText encode_target(std::string_view text) const;
+
+  /// InputError beginning with `where` unless both SentencePiece models can be cut at random by
+  /// `sampling`, the experiment's tokenizer.sampling. What follows asks for that.
+  void require_sampling(double sampling, const std::string& where) const;
+  NormalisedText normalise_source(std::string_view text) const;
+  NormalisedText normalise_target(std::string_view text) const;
+  /// One of the text's cuts: `sampling` is Unigram::sample's alpha.
+  EncodedText sample_source(const NormalisedText& text, double sampling,
+                            RandomNumbers& random) const;
+  EncodedText sample_target(const NormalisedText& text, double sampling,
+                            RandomNumbers& random) const;
 
   /// Target ids to text; special pieces (end, unknown, padding) are left out.
   std::string decode_target(const std::vector<int>& ids) const;

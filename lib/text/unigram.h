@@ -1,4 +1,4 @@
-// Cuts normalised text into the likeliest pieces of a unigram model.
+// Cuts normalised text into pieces of a unigram model: the likeliest ones, or ones drawn at random.
 //
 // The library can do this, but two reasons speak for an own version: it builds an index that takes
 // most of the time of starting the program, and Debian's 0.1.97 adds scores in mixed precision, so
@@ -10,28 +10,58 @@
 #include <string_view>
 #include <vector>
 
+#include "base/random.h"
+#include "text/piece_trie.h"
 #include "text/sentencepiece_check.h"
 
 namespace attn {
 
-/// Kudo 2018, "Subword Regularization": the Viterbi search for the best segmentation.
+/// Kudo 2018, "Subword Regularization": the lattice of all segmentations. Both functions take text
+/// that is normalised and valid UTF-8. What no piece covers is unknown, a character at a time; a
+/// run of unknown characters comes out as one piece, or as byte pieces where the model has them.
 class Unigram {
  public:
-  explicit Unigram(SentencePieceModel model);
+  /// Keeps nothing of `model`.
+  explicit Unigram(const SentencePieceModel& model);
 
-  /// The pieces of `text`, which is normalised and valid UTF-8. What no piece covers is one piece a
-  /// run, or the byte pieces of each of its characters where the model has them.
+  /// The segmentation with the largest sum of scores, by Viterbi's search.
   std::vector<std::string> cut(std::string_view text) const;
 
+  /// A segmentation x drawn from P(x) ∝ exp(alpha · Σ score of its pieces) over all of the lattice
+  /// (section 3.2 of the paper with l → ∞; SentencePiece's SampleEncode with nbest_size −1): sums
+  /// over all cuts of each prefix going forward, and one piece after another drawn by them going
+  /// back. `alpha` is from 0 (every cut is as likely) on; 1 draws from the model itself, and the
+  /// larger it is, the nearer to cut().
+  std::vector<std::string> sample(std::string_view text, double alpha, RandomNumbers& random) const;
+
+  /// ln Σ exp(alpha · Σ score) over all of the lattice: what makes those probabilities sum to 1.
+  double log_sum(std::string_view text, double alpha) const;
+
  private:
-  struct Best;  ///< the best cut of a prefix of the text
+  struct Lattice;
+  /// A piece in the lattice. Its text is what lies between begin and its end.
+  struct Edge {
+    std::size_t begin = 0;  ///< in bytes
+    int id = 0;
+    float score = 0;
+  };
 
-  void extend(std::string_view text, std::size_t begin, std::vector<Best>& best) const;
+  /// Calls offer(end, edge) for each piece that begins at `begin`, the shortest first; the unknown
+  /// one last, where no piece is a character long.
+  template <typename Offer>
+  void each_piece(std::string_view text, std::size_t begin, Offer&& offer) const;
 
-  SentencePieceModel model_;
+  Lattice lattice(std::string_view text, double alpha) const;
+
+  /// The path that ends in last(text.size()), last(the begin of that), …
+  template <typename Last>
+  std::vector<std::string> pieces_of(std::string_view text, Last&& last) const;
+
+  PieceTrie pieces_;           ///< the normal and the user-defined ones
   std::vector<float> scores_;  ///< by id; user-defined pieces always win
-  std::size_t longest_ = 1;    ///< bytes of the longest piece
+  int unknown_id_;
   float unknown_score_ = 0;
+  bool byte_fallback_;
 };
 
 }  // namespace attn

@@ -54,39 +54,44 @@ ParallelText parse_parallel(std::string_view source, std::string_view target,
   return text;
 }
 
-void Sentences::add(const std::vector<int>& ids) {
+void Sentences::add(std::span<const int> ids) {
   ids_.insert(ids_.end(), ids.begin(), ids.end());
   offsets_.push_back(ids_.size());
 }
 
-Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {
-  constexpr std::size_t kLines = 4096;  // cut by the threads at a time, then added in order
-  struct Pair {
-    std::vector<int> source;
-    std::vector<int> target;
-  };
-  Corpus corpus;
-  std::vector<Pair> pairs;
-  for (std::size_t first = 0; first < text.source.size(); first += kLines) {
-    pairs.assign(std::min(kLines, text.source.size() - first), {});
-    constexpr Index kCostOfLine = 1 << 16;
-    const auto count = static_cast<Index>(pairs.size());
-    parallel_for(count, count * kCostOfLine, [&](Index i) {
-      const auto line = static_cast<std::size_t>(i);
-      pairs[line] = {tokenizer.encode_source(text.source[first + line]).ids,
-                     tokenizer.encode_target(text.target[first + line]).ids};
+void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& cut,
+               const std::function<void(std::size_t, const PairOfIds&)>& take) {
+  constexpr std::size_t kPairs = 4096;  // cut by the threads at a time
+  constexpr Index kCostOfPair = 1 << 16;
+  std::vector<PairOfIds> pairs;
+  for (std::size_t first = 0; first < count; first += kPairs) {
+    pairs.assign(std::min(kPairs, count - first), {});
+    const auto together = static_cast<Index>(pairs.size());
+    parallel_for(together, together * kCostOfPair, [&](Index i) {
+      const auto pair = static_cast<std::size_t>(i);
+      pairs[pair] = cut(first + pair);
     });
-    for (const auto& [source, target] : pairs) {
-      if (source.size() < 2 || target.size() < 2) {
-        ++corpus.empty;
-      } else if (source.size() > max_tokens || target.size() > max_tokens) {
-        ++corpus.too_long;
-      } else {
-        corpus.source.add(source);
-        corpus.target.add(target);
-      }
-    }
+    for (std::size_t i = 0; i < pairs.size(); ++i) take(first + i, pairs[i]);
   }
+}
+
+Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {
+  Corpus corpus;
+  const auto cut = [&](std::size_t line) {
+    return PairOfIds{tokenizer.encode_source(text.source[line]).ids,
+                     tokenizer.encode_target(text.target[line]).ids};
+  };
+  cut_pairs(text.source.size(), cut, [&](std::size_t line, const PairOfIds& pair) {
+    if (pair.source.size() < 2 || pair.target.size() < 2) {
+      ++corpus.empty;
+    } else if (pair.source.size() > max_tokens || pair.target.size() > max_tokens) {
+      ++corpus.too_long;
+    } else {
+      corpus.source.add(pair.source);
+      corpus.target.add(pair.target);
+      corpus.lines.push_back(static_cast<std::uint32_t>(line));
+    }
+  });
   return corpus;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,7 +32,7 @@ ParallelText parse_parallel(std::string_view source, std::string_view target,
 /// One language's sentences as ids, one after another.
 class Sentences {
  public:
-  void add(const std::vector<int>& ids);
+  void add(std::span<const int> ids);
   std::size_t size() const { return offsets_.size() - 1; }
   std::size_t length(std::size_t i) const { return offsets_[i + 1] - offsets_[i]; }
   std::span<const int> operator[](std::size_t i) const {
@@ -46,11 +48,22 @@ class Sentences {
 struct Corpus {
   Sentences source;
   Sentences target;
-  std::size_t empty = 0;     ///< pairs skipped because a side has no piece
-  std::size_t too_long = 0;  ///< pairs skipped because a side has more than max_tokens
+  std::vector<std::uint32_t> lines;  ///< of the text, from 0: which one each pair is
+  std::size_t empty = 0;             ///< pairs skipped because a side has no piece
+  std::size_t too_long = 0;          ///< pairs skipped because a side has more than max_tokens
 
   std::size_t size() const { return source.size(); }
 };
+
+/// What a tokenizer makes of one line of both sides.
+struct PairOfIds {
+  std::vector<int> source;
+  std::vector<int> target;
+};
+
+/// take(i, cut(i)) for each i below `count`: cut on the threads, take in order.
+void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& cut,
+               const std::function<void(std::size_t, const PairOfIds&)>& take);
 
 Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens);
 

@@ -74,8 +74,15 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
     const std::string path = tokenizer_directory + "/" + name;
     if (file_exists(path)) tokenizer[name] = digest(path);
   }
+  tokenizer["sampling"] = experiment.tokenizer.sampling;
   identity["tokenizer"] = tokenizer;
   if (!from.empty()) identity["from"] = digest(from + "/model.safetensors");
+  return identity;
+}
+
+Json with_later_keys(Json identity) {
+  Json& tokenizer = identity["tokenizer"];
+  if (tokenizer.is_object() && !tokenizer.contains("sampling")) tokenizer["sampling"] = 0.0;
   return identity;
 }
 

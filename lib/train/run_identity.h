@@ -15,6 +15,10 @@ namespace attn {
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
                   const std::string& tokenizer_directory, const std::string& from);
 
+/// The identity that a checkpoint holds, with the keys that came after the program that wrote it: a
+/// run from before them goes on as long as they are off.
+Json with_later_keys(Json identity);
+
 /// The first difference as a clause, "train.seed was 1 and is 2"; empty where there is none.
 std::string first_difference(const Json& before, const Json& now);
 

@@ -91,7 +91,8 @@ class Trainer::Run {
     if (!checkpoint->state.contains("run") || !checkpoint->state.contains("identity")) {
       throw InputError("{}: holds no state of a run; start anew in another directory", path);
     }
-    const std::string difference = first_difference(checkpoint->state["identity"], setup_.identity);
+    const std::string difference =
+        first_difference(with_later_keys(checkpoint->state["identity"]), setup_.identity);
     if (!difference.empty()) {
       throw InputError(
           "cannot resume {}: {}; give the config and data that the run began with, or another "
@@ -109,7 +110,7 @@ class Trainer::Run {
 
   TrainingEnd run(const std::atomic<int>& stop) {
     journal_.open(state_);
-    plan_ = plan_epoch(setup_.corpus, setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
+    begin_epoch();
     // A run that was stopped in the middle of a validation begins with it.
     if (state_.update > 0 && validation_due() && !validate(stop)) return TrainingEnd::stopped;
     watch_.start();
@@ -125,6 +126,18 @@ class Trainer::Run {
   }
 
  private:
+  /// The epoch's cuts and batches: they depend on nothing but the setup and the epoch's number.
+  void begin_epoch() {
+    if (setup_.sampled) {
+      sampled_corpus_ = {};  // the last epoch's need not be there beside it
+      sampled_corpus_ = setup_.sampled->cut(setup_.corpus, state_.epoch);
+    }
+    plan_ = plan_epoch(corpus(), setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
+  }
+
+  /// As the epoch that is going on sees it.
+  const Corpus& corpus() const { return setup_.sampled ? sampled_corpus_ : setup_.corpus; }
+
   // --- one update ------------------------------------------------------------------------------
 
   void update() {
@@ -133,15 +146,14 @@ class Trainer::Run {
     Index tokens = 0;
     for (std::size_t b = first; b < last; ++b) {
       for (const std::uint32_t i : plan_[b]) {
-        tokens += static_cast<Index>(setup_.corpus.target.length(i));
+        tokens += static_cast<Index>(corpus().target.length(i));
       }
     }
     LossSum sum;
     for (std::size_t b = first; b < last; ++b) {
       batch_.clear();
       for (const std::uint32_t i : plan_[b]) {
-        batch_.add(setup_.corpus.source[i], setup_.corpus.target[i],
-                   setup_.model.decoder_start_token_id);
+        batch_.add(corpus().source[i], corpus().target[i], setup_.model.decoder_start_token_id);
       }
       PassOptions options;
       options.label_smoothing = static_cast<float>(setup_.train.label_smoothing);
@@ -185,7 +197,7 @@ class Trainer::Run {
     state_.in_epoch = {};
     ++state_.epoch;
     state_.next_batch = 0;
-    plan_ = plan_epoch(setup_.corpus, setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
+    begin_epoch();
   }
 
   // --- what follows an update ------------------------------------------------------------------
@@ -352,6 +364,7 @@ class Trainer::Run {
   std::optional<Validator> validator_;
   Journal journal_;
   RunState state_;
+  Corpus sampled_corpus_;        ///< only where the setup samples
   std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
   TrainingBatch batch_;
   double norm_ = 0;

@@ -9,6 +9,7 @@
 #include "config/train_config.h"
 #include "model/transformer.h"
 #include "train/corpus.h"
+#include "train/sampled_text.h"
 #include "train/training_listener.h"
 #include "train/validation.h"
 
@@ -24,6 +25,7 @@ struct TrainerSetup {
   std::shared_ptr<const Transformer> start;
   std::string tokenizer_directory;
   Corpus corpus;
+  std::optional<SampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
   std::optional<ParallelText> dev;
   std::string probe;  ///< sentence whose attention is recorded; empty: none
   Json identity;      ///< what a resumed run must share (run_identity.h)

@@ -45,6 +45,10 @@ BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
   return largest;
 }
 
+BatchShape largest_batch(const SampledText& text, const TrainConfig& train) {
+  return {train.batch_tokens, train.batch_tokens, text.most_tokens()};
+}
+
 void require_training_memory(const TrainingMemory& memory, const BatchShape& largest,
                              const std::string& where) {
   const std::uint64_t needed =

@@ -7,6 +7,7 @@
 #include "config/train_config.h"
 #include "model/training_pass.h"
 #include "train/corpus.h"
+#include "train/sampled_text.h"
 
 namespace attn {
 
@@ -26,6 +27,10 @@ BatchShape expected_batch(const TrainConfig& train);
 
 /// At least every batch of an epoch over this corpus.
 BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train);
+
+/// At least every batch of any epoch that cuts the text anew: whatever the cuts, a batch's
+/// sentences times its longest one are at most train.batch_tokens.
+BatchShape largest_batch(const SampledText& text, const TrainConfig& train);
 
 /// MemoryError, beginning with `where` and with the figures, where that is more than this process
 /// may still allocate.

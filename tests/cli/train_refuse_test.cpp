@@ -106,6 +106,16 @@ TEST_CASE("--resume with another config is refused, naming the difference") {
   }
 }
 
+TEST_CASE("--resume with another tokenizer.sampling is refused, naming both") {
+  TrainScene scene;
+  scene.config["tokenizer"] = {{"type", "unigram"}, {"vocab_size", 100}, {"sampling", 0.2}};
+  scene.must_train("run");
+  check_refused(scene, "run", {"--resume", "--set", "tokenizer.sampling=0.3"}, kInput,
+                "tokenizer.sampling was 0.2 and is 0.3");
+  check_refused(scene, "run", {"--resume", "--set", "tokenizer.sampling=0"}, kInput,
+                "tokenizer.sampling was 0.2 and is 0");
+}
+
 TEST_CASE("--resume with what changes no number goes on") {
   const TrainScene scene;
   scene.must_train("run");

@@ -15,9 +15,12 @@ struct Variant {
   std::string name;
   Json train = Json::object();  ///< merged into the section
   Json model = Json::object();  ///< this too
+  Json tokenizer = Json::object();
   const char* threads = "1";
   const char* resumed_threads = "1";
 };
+
+const Json kDrawnCuts = {{"type", "unigram"}, {"vocab_size", 100}, {"sampling", 0.3}};
 
 const std::vector<Variant>& variants() {
   // Large enough that products and optimizer share the work among threads.
@@ -31,9 +34,17 @@ const std::vector<Variant>& variants() {
       {"accumulated batches", {{"accumulate", 2}}},
       {"all dropouts", {}, {{"attention_dropout", 0.2}, {"activation_dropout", 0.1}}},
       {"no dropout, no clipping", {{"schedule", "constant"}, {"clip_norm", 0}}, {{"dropout", 0}}},
-      {"other thread counts", {{"average", "exponential"}, {"batch_tokens", 600}}, wide, "1", "2"},
+      {.name = "other thread counts",
+       .train = {{"average", "exponential"}, {"batch_tokens", 600}},
+       .model = wide,
+       .resumed_threads = "2"},
       {"validation at epochs' ends, long log intervals", {{"validate_every", 0}, {"log_every", 7}}},
       {"rare checkpoints", {{"checkpoint_every", 1000}, {"accumulate", 3}}},
+      {.name = "drawn cuts", .tokenizer = kDrawnCuts},
+      {.name = "drawn cuts, other thread counts",
+       .tokenizer = kDrawnCuts,
+       .threads = "2",
+       .resumed_threads = "1"},
   };
   return all;
 }
@@ -41,6 +52,7 @@ const std::vector<Variant>& variants() {
 void set_up(TrainScene& scene, const Variant& variant) {
   if (!variant.train.empty()) scene.config["train"].update(variant.train);
   if (!variant.model.empty()) scene.config["model"].update(variant.model);
+  if (!variant.tokenizer.empty()) scene.config["tokenizer"].update(variant.tokenizer);
 }
 
 /// Resumes "stopped" up to `n` updates, makes "whole" of as many at once, and compares.

@@ -63,6 +63,7 @@ TEST_CASE("an experiment file with every section and comments") {
   CHECK(config.tokenizer.type == "word");
   CHECK(config.tokenizer.vocab_size == 40);
   CHECK_FALSE(config.tokenizer.joint);
+  CHECK(config.tokenizer.sampling == 0);
   CHECK(config.data.train.source == folder.inside("toy/en.txt"));
   CHECK(config.data.train.target ==
         std::filesystem::path(folder.inside("")).parent_path().parent_path() / "de.txt");
@@ -71,6 +72,14 @@ TEST_CASE("an experiment file with every section and comments") {
   CHECK(config.data.probe == "The // group");
   CHECK(config.train.updates == 3);
   CHECK(config.decode.num_beams == 4);
+}
+
+TEST_CASE("tokenizer.sampling goes with a type and with an existing tokenizer") {
+  Folder folder;
+  CHECK(folder.read(R"({"tokenizer": {"type": "unigram", "sampling": 0.2}})").tokenizer.sampling ==
+        0.2);
+  CHECK(folder.read(R"({"tokenizer": {"model": "m", "sampling": 10}})").tokenizer.sampling == 10);
+  CHECK(folder.read(R"({"tokenizer": {"type": "word", "sampling": 0}})").tokenizer.sampling == 0);
 }
 
 TEST_CASE("comments keep the line numbers of messages") {
@@ -104,6 +113,13 @@ TEST_CASE("wrong values of the other sections") {
   folder.refuse(R"({"tokenizer": {"joint": "yes"}})", "tokenizer.joint is \"yes\"; expected true");
   folder.refuse(R"({"tokenizer": {"model": "m", "type": "word"}})",
                 "tokenizer.type has no meaning beside tokenizer.model");
+  folder.refuse(R"({"tokenizer": {"sampling": "no"}})", "tokenizer.sampling is \"no\"; expected a");
+  folder.refuse(R"({"tokenizer": {"sampling": -0.1}})",
+                "tokenizer.sampling -0.1 is out of range; use 0 (off) to 10");
+  folder.refuse(R"({"tokenizer": {"sampling": 10.5}})", "tokenizer.sampling 10.5 is out of range");
+  folder.refuse(R"({"tokenizer": {"type": "word", "sampling": 0.2}})",
+                "tokenizer.sampling 0.2 needs a unigram tokenizer, but tokenizer.type is word; use "
+                "0, or change the type");
   folder.refuse(R"({"data": {"train": {"source": ""}}})",
                 "data.train.source is \"\"; expected a path");
   folder.refuse(R"({"data": {"probe": 1}})", "data.probe is 1; expected a string");

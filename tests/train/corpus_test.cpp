@@ -67,9 +67,9 @@ TEST_CASE("sides that do not fit are refused") {
 TEST_CASE("sentences are kept one after another") {
   Sentences sentences;
   CHECK(sentences.size() == 0);
-  sentences.add({1, 2, 3});
+  sentences.add(std::vector{1, 2, 3});
   sentences.add({});
-  sentences.add({4});
+  sentences.add(std::vector{4});
   REQUIRE(sentences.size() == 3);
   CHECK(sentences.length(0) == 3);
   CHECK(sentences.length(1) == 0);
@@ -90,6 +90,7 @@ TEST_CASE("pairs with an empty side or too many tokens are skipped and counted")
   CHECK(corpus.target.size() == 2);
   CHECK(corpus.empty == 3);
   CHECK(corpus.too_long == 1);
+  CHECK(corpus.lines == std::vector<std::uint32_t>{0, 4});
   const std::span<const int> first = corpus.source[0];
   CHECK(std::vector<int>(first.begin(), first.end()) == ids);
   CHECK(first.back() == tokenizer.special_tokens().eos);

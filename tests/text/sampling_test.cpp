@@ -1,0 +1,212 @@
+// Cuts drawn at random: against every cut there is, and against SentencePiece's own sampling
+// (tests/golden/make_sampling_goldens.py). The seeds are fixed: what passes once passes always.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/files.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "test_files.h"
+#include "text/piece_model.h"
+#include "text/unigram.h"
+
+namespace attn::test {
+namespace {
+
+using Counts = std::map<std::string, double>;
+
+/// Far above what χ² with so many degrees of freedom ever is by chance (about 1 in 10⁷).
+double chi_squared_bound(std::size_t degrees) {
+  const auto n = static_cast<double>(degrees);
+  return n + 5 * std::sqrt(2 * n) + 10;
+}
+
+/// Counts by what `kept` has, all others together.
+Counts pooled(const Counts& counts, const Counts& kept) {
+  Counts result;
+  for (const auto& [what, count] : kept) result[what] = 0;
+  for (const auto& [what, count] : counts) result[kept.contains(what) ? what : "(rest)"] += count;
+  return result;
+}
+
+/// Pearson's: how far counts are from what was expected of them.
+void check_counts(const Counts& counts, const Counts& expected) {
+  constexpr double kRare = 5;  // the statistic is χ² only where more are expected
+  Counts kept;
+  for (const auto& [what, count] : expected) {
+    if (count >= kRare) kept[what] = count;
+  }
+  for (const auto& [what, count] : counts) {
+    INFO(what);
+    CHECK(expected.contains(what));
+  }
+  double statistic = 0;
+  Counts found = pooled(counts, kept);
+  for (const auto& [what, count] : pooled(expected, kept)) {
+    const double difference = found[what] - count;
+    statistic += difference * difference / count;
+  }
+  CHECK(statistic < chi_squared_bound(kept.size()));
+}
+
+/// The same of two samples of one size: are both from one distribution? `theirs` may leave out what
+/// is rare.
+void check_same(const Counts& ours, Counts theirs, double samples) {
+  const Counts kept = theirs;
+  theirs["(rest)"] = samples;
+  for (const auto& [what, count] : kept) theirs["(rest)"] -= count;
+  double statistic = 0;
+  Counts found = pooled(ours, kept);
+  for (const auto& [what, count] : theirs) {
+    const double difference = found[what] - count;
+    const double both = found[what] + count;
+    if (both > 0) statistic += difference * difference / both;
+  }
+  CHECK(statistic < chi_squared_bound(kept.size()));
+}
+
+std::string joined(const std::vector<std::string>& pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) text += (text.empty() ? "" : " ") + piece;
+  return text;
+}
+
+// --- every cut there is ----------------------------------------------------------------------
+
+const std::vector<SentencePieceEntry>& few_pieces() {
+  static const std::vector<SentencePieceEntry> pieces = {{"<unk>", 0, PieceType::unknown},
+                                                         {"a", -2},
+                                                         {"b", -3.5F},
+                                                         {"ab", -4},
+                                                         {"ba", -1.5F},
+                                                         {"aba", -6},
+                                                         {"bab", -5},
+                                                         {"é", -1},
+                                                         {"aé", -2.5F},
+                                                         {"xa", 0, PieceType::user_defined},
+                                                         {"bb", 0, PieceType::unused},
+                                                         {"abab", 0, PieceType::control}};
+  return pieces;
+}
+
+SentencePieceModel small_model() {
+  SentencePieceModel model;
+  model.pieces = few_pieces();
+  for (const SentencePieceEntry& piece : model.pieces) {
+    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+  }
+  return model;
+}
+
+/// What SentencePiece counts a piece as: the unknown one 10 below the least score, a user-defined
+/// one by its length times the largest (which is at least FLT_MIN) − 0.1.
+double score_of(const SentencePieceEntry& piece) {
+  return piece.type == PieceType::user_defined ? -0.1 : static_cast<double>(piece.score);
+}
+constexpr double kUnknownScore = -6.0 - 10.0;
+
+/// All ways to cut `text`, each with its exp(alpha · Σ score), found without a lattice.
+void enumerate(const std::string& text, double alpha, const std::string& before, double weight,
+               Counts& cuts) {
+  if (text.empty()) {
+    cuts[before] += weight;
+    return;
+  }
+  const std::size_t character = decode_code_point(text).length;
+  bool covered = false;
+  const auto go_on = [&](std::size_t length, double score) {
+    const std::string piece = text.substr(0, length);
+    enumerate(text.substr(length), alpha, before + (before.empty() ? "" : " ") + piece,
+              weight * std::exp(alpha * score), cuts);
+  };
+  for (const SentencePieceEntry& piece : few_pieces()) {
+    const bool usable = piece.type == PieceType::normal || piece.type == PieceType::user_defined;
+    if (!usable || !text.starts_with(piece.text)) continue;
+    covered = covered || piece.text.size() == character;
+    go_on(piece.text.size(), score_of(piece));
+  }
+  if (!covered) go_on(character, kUnknownScore);
+}
+
+}  // namespace
+
+TEST_CASE("cuts come as often as their scores say, of all the cuts there are") {
+  const Unigram unigram(small_model());
+  for (const double alpha : {0.0, 0.2, 0.5, 1.0, 3.0}) {
+    for (const std::string text : {"ababab", "babaéab", "axab", "xabé", "a"}) {
+      CAPTURE(alpha);
+      CAPTURE(text);
+      Counts expected;
+      enumerate(text, alpha, "", 1, expected);
+      double sum = 0;
+      for (const auto& [cut, weight] : expected) sum += weight;
+      CHECK(unigram.log_sum(text, alpha) == doctest::Approx(std::log(sum)).epsilon(1e-6));
+
+      constexpr int kSamples = 20000;
+      RandomNumbers random(1, text, 0);
+      Counts counts;
+      for (int i = 0; i < kSamples; ++i) ++counts[joined(unigram.sample(text, alpha, random))];
+      for (auto& [cut, weight] : expected) weight *= kSamples / sum;
+      check_counts(counts, expected);
+    }
+  }
+  RandomNumbers random(1, "", 0);
+  CHECK(unigram.sample("", 0.5, random).empty());
+  CHECK(unigram.log_sum("", 0.5) == 0);
+}
+
+TEST_CASE("unknown characters that follow each other are one piece, in a drawn cut, too") {
+  const Unigram unigram(small_model());
+  RandomNumbers random(1, "", 0);
+  CHECK(joined(unigram.sample("é東京é", 0.5, random)) == "é 東京 é");
+  SentencePieceModel model = small_model();
+  model.byte_fallback = true;
+  CHECK(joined(Unigram(model).sample("éä", 0.5, random)) == "é <0xC3> <0xA4>");
+}
+
+TEST_CASE("the larger alpha, the more often the best cut is drawn, and long texts are no trouble") {
+  const PieceModel model(read_file(kGolden + "joint/source.spm"), "joint");
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "The group went home after the long meeting. ";
+  const std::string normalised = model.normalise(text);
+  const std::vector<std::string> best = model.cut(text);
+  RandomNumbers random(1, "", 0);
+  CHECK(model.sample(normalised, 1000, random) == best);
+  const std::vector<std::string> drawn = model.sample(normalised, 0.1, random);
+  CHECK(drawn.size() > best.size());
+  std::string together;
+  for (const std::string& piece : drawn) together += piece;
+  CHECK(together == normalised);
+}
+
+TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
+  const Json goldens = read_json_file(kSource + "/tests/golden/sampling.json");
+  REQUIRE(goldens.size() >= 8);
+  for (const Json& golden : goldens) {
+    const std::string file = golden["model"];
+    const std::string text = golden["text"];
+    const double sampling = golden["sampling"];
+    CAPTURE(file);
+    CAPTURE(text);
+    const PieceModel model(read_file(kGolden + file), file);
+    REQUIRE(model.can_sample());
+    const std::string normalised = model.normalise(text);
+    RandomNumbers random(1, text, 0);
+    Counts cuts;
+    Counts lengths;
+    const int samples = golden["samples"];
+    for (int i = 0; i < samples; ++i) {
+      const std::vector<std::string> pieces = model.sample(normalised, sampling, random);
+      ++cuts[joined(pieces)];
+      ++lengths[std::to_string(pieces.size())];
+    }
+    check_same(cuts, golden["cuts"].get<Counts>(), samples);
+    check_same(lengths, golden["lengths"].get<Counts>(), samples);
+  }
+}
+
+}  // namespace attn::test
