@@ -2,11 +2,16 @@
 // functions is.
 #include "compute/kernels.h"
 
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <string_view>
 
 #include "base/error.h"
 #include "compute/kernels_table.h"
+#include "compute/tile_kernels.h"
 
 namespace attn {
 namespace {
@@ -41,6 +46,25 @@ const Kernels& asked_for(std::string_view name) {
   return *table;
 }
 
+/// AMX with bfloat16, and the system's leave to use its registers (Linux asks each process).
+bool has_amx() {
+  if (!has_avx512()) return false;
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kBfloat16 = 1U << 22;
+  constexpr unsigned kTile = 1U << 24;
+  if ((d & kBfloat16) == 0 || (d & kTile) == 0) return false;
+  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kAvx512Bfloat16 = 1U << 5;
+  if ((a & kAvx512Bfloat16) == 0) return false;
+  constexpr long kAskForPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM, of asm/prctl.h
+  constexpr long kTileData = 18;
+  return syscall(SYS_arch_prctl, kAskForPermission, kTileData) == 0;
+}
+
 const Kernels& choose() {
   const char* asked = std::getenv("ATTN_DEMO_CPU");
   if (asked != nullptr && *asked != '\0') return asked_for(asked);
@@ -60,6 +84,15 @@ const Kernels* avx2_kernels() {
 
 const Kernels* avx512_kernels() {
   return has_avx512() ? &avx512_table : nullptr;
+}
+
+const TileKernels* tile_kernels() {
+  static const TileKernels* const table = [] {
+    const char* asked = std::getenv("ATTN_DEMO_CPU");
+    const bool other = asked != nullptr && *asked != '\0';
+    return !other && has_amx() ? &amx_table : nullptr;
+  }();
+  return table;
 }
 
 const Kernels& kernels() {

@@ -1,16 +1,14 @@
 #include "compute/matmul.h"
 
 #include <dnnl.h>
-#include <sys/mman.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <new>
 #include <stdexcept>
 
 #include "base/error.h"
+#include "compute/tile_kernels.h"
 
 namespace attn {
 namespace {
@@ -45,16 +43,6 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
   }
 }
 
-/// A product walks through megabytes in strides; with pages of 4 kB it would look up an address
-/// more often than it multiplies. The system may say no.
-void ask_for_huge_pages(float* data, std::size_t bytes) {
-  constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
-  const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
-}
-
 /// Memory of exactly `count` floats, kept where it has that size already.
 void reserve(AlignedFloats& memory, Index count) {
   const auto size = static_cast<std::size_t>(count);
@@ -80,16 +68,6 @@ Backend default_backend() {
   return chosen;
 }
 
-AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
-  const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
-  data_.reset(static_cast<float*>(::operator new (bytes, std::align_val_t{64})));
-  ask_for_huge_pages(data_.get(), bytes);
-}
-
-void AlignedFloats::Free::operator()(float* p) const {
-  ::operator delete (p, std::align_val_t{64});
-}
-
 WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
                              const std::vector<Parameter>& biases, Backend backend, Chains chains)
     : backend_(backend), chains_(chains) {
@@ -105,7 +83,9 @@ void WeightProduct::update(const std::vector<Parameter>& weights,
     if (w.rows != in_) throw std::logic_error("weights side by side need the same input width");
     out_ += w.columns;
   }
-  if (backend_ == Backend::panels) {
+  if (backend_ == Backend::bfloat16 && tile_kernels() != nullptr) {
+    tiles_.pack(weights, in_, out_);
+  } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
     pack(weights);
   } else {
     lay_out(weights);
@@ -152,6 +132,9 @@ void WeightProduct::pack(const std::vector<Parameter>& weights) {
       if (from < to) copy_columns(w, from - first, to - from, panel + from - p * width, width);
       first += w.columns;
     }
+    if (backend_ == Backend::bfloat16) {
+      std::transform(panel, panel + in_ * width, panel, round_to_bfloat16);
+    }
   });
 }
 
@@ -163,6 +146,9 @@ void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) co
   switch (backend_) {
     case Backend::panels:
       multiply_panels(x, y, add);
+      return;
+    case Backend::bfloat16:
+      multiply_bfloat16(x, y, add);
       return;
     case Backend::onednn:
       multiply_onednn(x, y, add);
@@ -202,6 +188,14 @@ void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_
 }
 
 }  // namespace
+
+void WeightProduct::multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+  if (tile_kernels() != nullptr) {
+    tiles_.multiply(x, bias_.size() > 0 ? bias_.data() : nullptr, y, add);
+  } else {
+    multiply_panels(x.unaryExpr(&round_to_bfloat16).eval(), y, add);
+  }
+}
 
 void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   const Kernels& k = kernels();
@@ -304,6 +298,15 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
     if (dnnl_sgemm('T', 'N', a.cols(), b.cols(), a.rows(), 1.0F, a.data(), a.outerStride(),
                    b.data(), b.outerStride(), 1.0F, c.data(), c.outerStride()) != dnnl_success) {
       throw std::runtime_error("oneDNN refused a product");
+    }
+    return;
+  }
+  if (backend == Backend::bfloat16) {
+    if (tile_kernels() != nullptr) {
+      add_transposed_bfloat16(a, b, c);
+    } else {
+      add_transposed_product(a.unaryExpr(&round_to_bfloat16).eval(),
+                             b.unaryExpr(&round_to_bfloat16).eval(), c, Backend::panels);
     }
     return;
   }

@@ -17,52 +17,24 @@
 #include <string_view>
 #include <vector>
 
+#include "compute/bfloat16_product.h"
 #include "compute/kernels.h"
+#include "compute/parameter.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 
 namespace attn {
 
-enum class Backend { plain, onednn, panels };
+enum class Backend {
+  plain,
+  onednn,
+  panels,
+  bfloat16  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
+};
 
 /// panels, or what ATTN_DEMO_BACKEND in the environment names: plain, onednn or panels. UsageError
 /// where that is none of them.
 Backend default_backend();
-
-/// A weight's elements where they lie: element (i, j) of [rows, columns] at
-/// data[i · row_stride + j · column_stride]. A bias is [1, out].
-struct Parameter {
-  float* data = nullptr;
-  Index rows = 0;
-  Index columns = 0;
-  Index row_stride = 0;
-  Index column_stride = 0;
-
-  float& at(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
-  Index size() const { return rows * columns; }
-  Parameter transposed() const { return {data, columns, rows, column_stride, row_stride}; }
-};
-
-/// A Parameter of adjacent rows over someone's memory.
-inline Parameter row_major(float* data, Index rows, Index columns) {
-  return {data, rows, columns, columns, 1};
-}
-
-/// Memory of floats that starts on a cache line, uninitialised until written.
-class AlignedFloats {
- public:
-  AlignedFloats() = default;
-  explicit AlignedFloats(std::size_t count);
-  float* data() const { return data_.get(); }
-  std::size_t size() const { return size_; }
-
- private:
-  struct Free {
-    void operator()(float* p) const;
-  };
-  std::unique_ptr<float[], Free> data_;
-  std::size_t size_ = 0;
-};
 
 /// How a product's terms are added up. Rounding errors grow with the length of a chain of
 /// additions, so a long row is cut into chains as PyTorch's products cut it; longer ones read and
@@ -98,6 +70,7 @@ class WeightProduct {
   void lay_out(const std::vector<Parameter>& weights);
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
   Backend backend_ = Backend::plain;
@@ -105,6 +78,7 @@ class WeightProduct {
   Index in_ = 0;
   Index out_ = 0;
   AlignedFloats weight_;  ///< panels, or the [in, out] matrix
+  Bfloat16Weight tiles_;  ///< in their place where the CPU has tiles of bfloat16
   AlignedFloats bias_;    ///< [out], or empty
 };
 

@@ -26,6 +26,9 @@ enum class Averaging {
 /// What decides which model is the best.
 enum class ValidationMetric { bleu, chrf, loss };
 
+/// In what the products' factors are kept; sums, weights and everything else are float32.
+enum class Precision { float32, bfloat16 };
+
 /// The field's comment begins with its key where that is not its name.
 struct TrainConfig {
   std::uint64_t updates = 0;  ///< stop after so many; 0: no limit
@@ -52,7 +55,8 @@ struct TrainConfig {
   std::uint64_t patience = 0;
   ValidationMetric metric = ValidationMetric::bleu;
   std::uint64_t max_length = 0;  ///< tokens; longer pairs are skipped. 0: the model's positions
-  std::uint64_t seed = 1;        ///< of weights, order, drawn cuts and dropout
+  Precision precision = Precision::float32;
+  std::uint64_t seed = 1;  ///< of weights, order, drawn cuts and dropout
 
   /// The learning rate of update t, counted from 1.
   double learning_rate_at(std::uint64_t t) const;

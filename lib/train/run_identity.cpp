@@ -30,6 +30,7 @@ Json train_identity(const TrainConfig& c) {
              {"validate_beams", c.validate_beams},
              {"metric", kMetrics[static_cast<int>(c.metric)]},
              {"max_length", c.max_length},
+             {"precision", c.precision == Precision::bfloat16 ? "bfloat16" : "float32"},
              {"seed", c.seed}};
   if (c.schedule == LearningRateSchedule::linear || c.schedule == LearningRateSchedule::cosine) {
     train["updates"] = c.updates;

@@ -30,6 +30,10 @@ AdamConfig adam_config(const TrainConfig& c) {
           static_cast<float>(c.adam_epsilon), static_cast<float>(c.clip_norm)};
 }
 
+Backend products_of(const TrainConfig& c) {
+  return c.precision == Precision::bfloat16 ? Backend::bfloat16 : default_backend();
+}
+
 /// Those of the model that the run goes on from, or random ones.
 TrainableModel first_weights(TrainerSetup& setup) {
   if (setup.start == nullptr) return {setup.model, setup.train.seed};
@@ -68,7 +72,7 @@ class Trainer::Run {
         tokenizer_(tokenizer),
         listener_(listener),
         model_(first_weights(setup_)),
-        pass_(model_, default_backend()),
+        pass_(model_, products_of(setup_.train)),
         adam_(model_.weights().size(), adam_config(setup_.train)),
         average_(setup_.train, model_.weights()),
         journal_(setup_.directory, setup_.title, listener) {

@@ -14,9 +14,9 @@ from more_pairs.words import ROOT, Words, lines_of
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 1, "place": 4, "nation": 4, "number": 3}  # of each pair that can be changed
-TEMPLATE_COPIES = {"introduction": 70, "people": 75, "places": 90, "nationality": 60,
-                   "numbers": 90, "time": 90}
+COPIES = {"names": 2, "place": 4, "nation": 4, "number": 3}  # of each pair that can be changed
+TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
+                   "numbers": 120, "time": 220}
 LONG_SHARE = 0.2  # of the words, in lines of 15 to 60
 SHORT_JOINS = 9000
 TYPED = {"lower_case": 5000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,

@@ -143,6 +143,8 @@ class Replacer:
         new = {}
         for old in dict.fromkeys(found):
             low, high = 10 ** (len(old) - 1), 10 ** len(old) - 1
+            if re.search(rf"\b{old} Uhr\b", german):
+                low, high = 2, 23
             if len(old) == 4 and old[:2] in ("17", "18", "19", "20"):
                 low, high = 1700, 2029
             new[old] = str(draw.between(max(2, low), high))
@@ -156,7 +158,8 @@ class Replacer:
         german_pattern = re.compile(whole([SMALL[found[0]]]) + r"(?![\w-])")
         if len(german_pattern.findall(german)) != 1:
             return None
-        new = numbers.english_words(draw.between(2, 12) if draw.percent(70)
+        clock = re.search(whole([SMALL[found[0]]]) + r" Uhr\b", german)
+        new = numbers.english_words(draw.between(2, 12) if clock or draw.percent(70)
                                     else draw.between(13, 99))
         return (self.number_word.sub(lambda _: new, english),
                 german_pattern.sub(lambda _: SMALL[new], german))

@@ -1,0 +1,38 @@
+// Products in mixed precision (Micikevicius et al. 2018; Kalamkar et al. 2019): both factors are
+// rounded to bfloat16, the 16 upper bits of a float32, and their products are added up in float32.
+// Where the CPU has tiles for it (tile_kernels.h) that is several times as fast as float32;
+// elsewhere the rounded numbers go through the float32 kernels: the same up to the order of sums.
+#pragma once
+
+#include <vector>
+
+#include "compute/parameter.h"
+#include "compute/tensor.h"
+
+namespace attn {
+
+/// x rounded to the nearest bfloat16, ties to even; what is below a normal float32 becomes 0.
+float round_to_bfloat16(float x);
+
+/// Weights side by side, [in, out] in all, as tiles of the right factor.
+class Bfloat16Weight {
+ public:
+  /// Every weight has `in` rows. Needs tile_kernels().
+  void pack(const std::vector<Parameter>& weights, Index in, Index out);
+
+  /// y [T, out] = x [T, in] · weights + bias ([out], or null), or added to y. An element's bits do
+  /// not depend on the number of threads.
+  void multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add) const;
+
+ private:
+  void pack_tiles(const std::vector<Parameter>& weights, Index column, std::uint16_t* tiles) const;
+
+  Index in_ = 0;
+  Index out_ = 0;
+  AlignedFloats tiles_;
+};
+
+/// c += aᵀ · b, as add_transposed_product(). Needs tile_kernels().
+void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c);
+
+}  // namespace attn

@@ -1,0 +1,71 @@
+// The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX).
+//
+// A tile is 16 rows of 64 bytes. Of the left factor it holds 16 rows and 32 columns; of the right
+// one 32 rows and 16 columns, two rows interleaved ("pairs"), because the instruction multiplies
+// pairs: sum += a[2k] · b[2k] + a[2k + 1] · b[2k + 1], in float32 (Intel, Software Developer's
+// Manual, TDPBF16PS). What a factor has not is filled up with zeros.
+#pragma once
+
+#include <cstdint>
+
+#include "base/index.h"
+
+namespace attn {
+
+/// Rows, or columns, of a tile of results.
+inline constexpr Index kTileSide = 16;
+/// Terms that a tile of a factor holds.
+inline constexpr Index kTileTerms = 32;
+/// Numbers of a tile of a factor.
+inline constexpr Index kTileSize = kTileSide * kTileTerms;
+
+/// Tiles that cover n rows or columns, and n terms.
+inline Index side_tiles(Index n) {
+  return (n + kTileSide - 1) / kTileSide;
+}
+inline Index term_tiles(Index n) {
+  return (n + kTileTerms - 1) / kTileTerms;
+}
+
+/// A factor as it lies in memory, seen as `sides` rows (of the left one) or columns (of the right
+/// one) of `terms` terms each.
+struct TileSource {
+  const float* data;
+  Index stride;  ///< from one side to the next, or from one term to the next
+  Index sides;
+  Index terms;
+  bool terms_adjacent;  ///< stride leads from side to side; otherwise from term to term
+};
+
+/// y [rows, columns] = left · right + bias, or added to what y holds.
+struct TileProduct {
+  const std::uint16_t* left;   ///< tiles of 16 rows, each with all of its terms
+  const std::uint16_t* right;  ///< tiles of 16 columns, each with all of its terms
+  Index rows;
+  Index columns;
+  Index left_terms;   ///< tiles from one 16 rows of `left` to the next
+  Index right_terms;  ///< tiles from one 16 columns of `right` to the next
+  Index terms;        ///< tiles that are multiplied, of each
+  const float* bias;  ///< [columns], or null
+  float* y;
+  Index y_stride;
+  bool add;
+};
+
+struct TileKernels {
+  /// Rounds 16 sides (or fewer) of a factor, [first, first + 16), to bfloat16 (to nearest, ties to
+  /// even; what is too small for a normal float32 becomes 0) and writes its tiles one after
+  /// another.
+  void (*pack_left)(const TileSource& source, Index first, std::uint16_t* tiles);
+  void (*pack_right)(const TileSource& source, Index first, std::uint16_t* tiles);
+
+  void (*multiply)(const TileProduct& product);
+};
+
+/// Null where this CPU or its system has no such tiles, or where ATTN_DEMO_CPU asks for other
+/// kernels.
+const TileKernels* tile_kernels();
+
+extern const TileKernels amx_table;
+
+}  // namespace attn
