@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains the same model on the same text with PyTorch and with attn-demo: speed, memory, quality.
 
-    python bench/compare_training.py --split DIR [--threads 1,2] [--rounds 3] [--avx2]
+    python bench/compare_training.py --split DIR [--threads 1,2] [--rounds 3] [--avx2] [--bfloat16]
     python bench/compare_training.py --split DIR --rounds 0 --full      the losses and BLEU of a run
     python bench/compare_training.py --rounds 0 --torch-log LOG --our-log train.jsonl    of old ones
 
@@ -12,7 +12,8 @@ rises for 2,000 updates to 1e-3. Prints Markdown.
 
 Speed: PyTorch (torch_training.py beside this file) and attn-demo take turns, each run a process of
 its own; target tokens a second without padding, from their own logs, without the first --warm-up
-updates. A ratio is the median of the rounds' own ratios. --avx2 adds runs that keep to AVX2.
+updates. A ratio is the median of the rounds' own ratios. --avx2 adds runs that keep to AVX2,
+--bfloat16 makes all runs multiply in bfloat16 (torch.autocast there, train.precision here).
 Memory: the largest resident size, as the system counts it, beside the yardstick that
 training_memory.py explains. Quality: losses around some updates (means of the 50 before), the mean
 loss of each epoch, dev BLEU of greedy search after it.
@@ -87,13 +88,14 @@ class Contenders:
         (self.work / "torch").mkdir(exist_ok=True)
         peak = run([sys.executable, "-u", self.options.torch_script, split,
                     self.pieces / "source.spm", self.work / "torch", "--updates", updates,
-                    "--threads", threads], log,
+                    "--threads", threads, *(["--bfloat16"] if self.options.bfloat16 else [])], log,
                    {"OMP_NUM_THREADS": str(threads), **(environment or {})})
         return read_torch_log(log), peak
 
     def ours(self, split, updates, threads, environment=None):
         config = self.work / "experiment.json"
-        config.write_text(json.dumps(experiment(split, self.pieces, updates), indent=2))
+        precision = "bfloat16" if self.options.bfloat16 else "float32"
+        config.write_text(json.dumps(experiment(split, self.pieces, updates, precision), indent=2))
         out = self.work / "attn-demo"
         shutil.rmtree(out, ignore_errors=True)
         peak = run([self.options.program, "train", config, "--out", out, "--threads", threads],
@@ -101,7 +103,7 @@ class Contenders:
         return read_our_log(out / "train.jsonl"), peak
 
 
-def experiment(split, pieces, updates):
+def experiment(split, pieces, updates, precision):
     def part(name):
         return {"source": str(split / f"{name}.en"), "target": str(split / f"{name}.de")}
 
@@ -113,7 +115,7 @@ def experiment(split, pieces, updates):
             "data": {"train": part("train"), "dev": part("dev"), "probe": "The group went home."},
             "train": {"updates": updates, "batch_tokens": BUDGET, "learning_rate": 1e-3,
                       "warmup_updates": 2000, "label_smoothing": 0.1, "clip_norm": 1.0,
-                      "log_every": 10, "checkpoint_every": updates}}
+                      "precision": precision, "log_every": 10, "checkpoint_every": updates}}
 
 
 # --- Logs: {"lines": [(update, loss, tokens, tokens/s)], "epochs": [(update, loss, BLEU)]} --------
@@ -234,6 +236,7 @@ def parse():
     add("--updates", type=int, default=40, help="of a speed run [40]")
     add("--warm-up", type=int, default=10, help="updates of it that do not count [10]")
     add("--avx2", action="store_true", help="speed also with no more than AVX2")
+    add("--bfloat16", action="store_true", help="products in bfloat16, both sides")
     add("--full", type=int, nargs="?", const=1236, metavar="UPDATES",
         help="losses and BLEU of so many updates [1236] on the most threads")
     add("--torch-log", type=path, help="losses and BLEU from this log of the torch script …")

@@ -43,6 +43,7 @@ def parse():
                "dropout": 0.1, "smooth": 0.1, "clip": 1.0}
     for name, default in numbers.items():
         parser.add_argument(f"--{name}", type=type(default), default=default, help=f"[{default}]")
+    parser.add_argument("--bfloat16", action="store_true", help="products in bfloat16 (autocast)")
     return parser.parse_args()
 
 
@@ -195,7 +196,8 @@ def main():
             rise, fall = update / options.warmup, math.sqrt(options.warmup / update)
             adam.param_groups[0]["lr"] = options.lr * min(rise, fall)
             adam.zero_grad()
-            loss, tokens = model.loss(batch, options.smooth)
+            with torch.autocast("cpu", dtype=torch.bfloat16, enabled=options.bfloat16):
+                loss, tokens = model.loss(batch, options.smooth)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), options.clip)
             adam.step()

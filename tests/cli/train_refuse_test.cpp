@@ -91,6 +91,7 @@ TEST_CASE("--resume with another config is refused, naming the difference") {
       {{"train.validate_every=2"}, "train.validate_every was 4 and is 2"},
       {{"train.average=exponential"}, "train.average was \"none\" and is \"exponential\""},
       {{"train.metric=bleu"}, "train.metric was \"loss\" and is \"bleu\""},
+      {{"train.precision=bfloat16"}, "train.precision was \"float32\" and is \"bfloat16\""},
       {{"train.adam_beta1=0.5"}, "train.adam_beta1 was 0.9 and is 0.5"},
       {{"decode.num_beams=2"}, "decode.num_beams was null and is 2"},
       {{"data.probe=We went home"}, "probe was \"The group went home\" and is \"We went home\""},

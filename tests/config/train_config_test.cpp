@@ -71,7 +71,7 @@ TEST_CASE("defaults are those of the header, and every key is read") {
     "adam_beta2": 0.2, "adam_epsilon": 1e-5, "label_smoothing": 0.3, "clip_norm": 4,
     "average": "checkpoints", "average_decay": 0.6, "average_last": 11, "validate_every": 12,
     "validate_beams": 13, "checkpoint_every": 14, "log_every": 15, "patience": 16,
-    "metric": "chrf", "max_length": 17, "seed": 9007199254740992})");
+    "metric": "chrf", "max_length": 17, "precision": "bfloat16", "seed": 9007199254740992})");
   CHECK(c.updates == 7);
   CHECK(c.epochs == 8);
   CHECK(c.batch_tokens == 9);
@@ -94,6 +94,8 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.patience == 16);
   CHECK(c.metric == ValidationMetric::chrf);
   CHECK(c.max_length == 17);
+  CHECK(plain.precision == Precision::float32);
+  CHECK(c.precision == Precision::bfloat16);
   CHECK(c.seed == 9007199254740992U);
 }
 
@@ -105,6 +107,8 @@ TEST_CASE("what the train section must not say") {
   refuse(R"({"adam_beta1": 1})", "use a number from 0 and below 1");
   refuse(R"({"schedule": "cosin"})",
          "train.schedule \"cosin\" is not known; use inverse_sqrt, constant, linear or cosine");
+  refuse(R"({"precision": "half"})",
+         "train.precision \"half\" is not known; use float32 or bfloat16");
   refuse(R"({"schedule": "cosine"})", "train.updates is missing");
   refuse(R"({"seed": 1e300})", "train.seed");
   // In range as 64-bit floats, and not as the 32-bit ones that are used.

@@ -245,6 +245,31 @@ TEST_CASE("the backends agree on loss and gradients, dropout included") {
   }
 }
 
+TEST_CASE("bfloat16 products leave the loss and the direction of the gradient") {
+  for (const auto config : kConfigs) {
+    const ModelConfig c = config();
+    TrainableModel model(c, 1);
+    randomise(model);
+    const TrainingBatch batch = random_batch(c, 9, 2, 15, "batch");
+    const auto run = [&](Backend backend) {
+      TrainingPass pass(model, backend);
+      const LossSum sum = pass.run(batch, mean_over(batch, true));
+      const Eigen::VectorXf gradient = Eigen::Map<const Eigen::VectorXf>(
+          model.gradients().data(), static_cast<Index>(model.gradients().size()));
+      std::ranges::fill(model.gradients(), 0.0F);
+      return std::pair(sum.loss, gradient);
+    };
+    const auto [loss, gradient] = run(Backend::panels);
+    const auto [rounded_loss, rounded_gradient] = run(Backend::bfloat16);
+    CHECK(rounded_loss != loss);
+    CHECK(rounded_loss == doctest::Approx(loss).epsilon(0.01));
+    const float cosine =
+        rounded_gradient.dot(gradient) / (rounded_gradient.norm() * gradient.norm());
+    CHECK(cosine > 0.999F);
+    CHECK(rounded_gradient.norm() == doctest::Approx(gradient.norm()).epsilon(0.02));
+  }
+}
+
 TEST_CASE("batches and models that do not fit are refused") {
   const ModelConfig c = small_config();
   TrainableModel model(c, 1);

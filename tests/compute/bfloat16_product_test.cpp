@@ -1,0 +1,150 @@
+// Products of factors rounded to bfloat16: by the CPU's tiles where it has them, else by the
+// float32 kernels. The expected numbers are sums of the rounded factors' products in double.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "compute/bfloat16_product.h"
+#include "compute/matmul.h"
+#include "compute/threads.h"
+#include "random_matrix.h"
+
+namespace attn::test {
+namespace {
+
+Eigen::MatrixXd rounded(const Matrix& x) {
+  return x.unaryExpr(&round_to_bfloat16).cast<double>();
+}
+
+bool near(const Matrix& found, const Eigen::MatrixXd& expected, Index terms) {
+  if (!found.allFinite()) return false;
+  const double bound = 1.5e-6 * (4 + std::sqrt(static_cast<double>(terms)));
+  return (found.cast<double>() - expected).cwiseAbs().maxCoeff() < bound;
+}
+
+bool same_bits(const Matrix& a, const Matrix& b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+Parameter stored(Matrix& m) {
+  return row_major(m.data(), m.rows(), m.cols());
+}
+
+}  // namespace
+
+TEST_CASE("rounding to bfloat16: to nearest, ties to even, too small is zero") {
+  CHECK(round_to_bfloat16(1.0F) == 1.0F);
+  CHECK(round_to_bfloat16(1.00390625F) == 1.0F);        // halfway to the next, 1 is even
+  CHECK(round_to_bfloat16(1.01171875F) == 1.015625F);   // halfway, the upper one is even
+  CHECK(round_to_bfloat16(1.00390637F) == 1.0078125F);  // just above halfway
+  CHECK(round_to_bfloat16(-1.00390637F) == -1.0078125F);
+  CHECK(round_to_bfloat16(3.4e38F) == std::numeric_limits<float>::infinity());
+  CHECK(round_to_bfloat16(1e-40F) == 0.0F);
+  CHECK(std::signbit(round_to_bfloat16(-1e-40F)));
+  CHECK(std::isnan(round_to_bfloat16(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST_CASE("bfloat16 products are written and added, on odd shapes") {
+  for (const Index in : {1, 31, 32, 33, 256, 1029, 2053}) {
+    for (const Index out : {1, 15, 16, 17, 31, 33, 130, 300}) {
+      Matrix weight = random_matrix(in, out, "w");
+      Matrix transposed = weight.transpose();
+      Matrix bias = random_matrix(1, out, "b");
+      const WeightProduct as_stored({stored(weight)}, {stored(bias)}, Backend::bfloat16);
+      const WeightProduct turned({stored(transposed).transposed()}, {stored(bias)},
+                                 Backend::bfloat16);
+      const WeightProduct without_bias({stored(weight)}, {}, Backend::bfloat16);
+      for (const Index rows : {1, 2, 16, 17, 32, 47, 290}) {
+        CAPTURE(in);
+        CAPTURE(out);
+        CAPTURE(rows);
+        const Matrix x = random_matrix(rows, in, "x");
+        const Matrix start = random_matrix(rows, out, "y");
+        const Eigen::MatrixXd product = rounded(x) * rounded(weight);
+        const Eigen::MatrixXd expected = product.rowwise() + bias.row(0).cast<double>();
+        Matrix y = Matrix::Constant(rows, out, std::nanf(""));
+        as_stored(x, y);
+        CHECK(near(y, expected, in));
+        Matrix same = y;
+        turned(x, same);
+        CHECK(same_bits(same, y));
+        y = start;
+        as_stored.add(x, y);
+        CHECK(near(y, start.cast<double>() + expected, in));
+        y = start;
+        without_bias.add(x, y);
+        CHECK(near(y, start.cast<double>() + product, in));
+        without_bias(x, y);
+        CHECK(near(y, product, in));
+      }
+    }
+  }
+}
+
+TEST_CASE("weights side by side are one bfloat16 product, wherever one ends") {
+  const Matrix x = random_matrix(37, 65, "x");
+  Matrix a = random_matrix(65, 19, "a");
+  Matrix b = random_matrix(65, 64, "b");
+  Matrix c = random_matrix(5, 65, "c");
+  const WeightProduct product({stored(a), stored(b), stored(c).transposed()}, {},
+                              Backend::bfloat16);
+  Matrix y(37, 88);
+  product(x, y);
+  Matrix all(65, 88);
+  all << a, b, c.transpose();
+  CHECK(near(y, rounded(x) * rounded(all), 65));
+}
+
+TEST_CASE("transposed bfloat16 products are added, on odd shapes") {
+  for (const Index tokens : {1, 31, 33, 511, 513, 1100}) {
+    for (const Index rows : {1, 16, 33, 270}) {
+      for (const Index columns : {1, 17, 130}) {
+        CAPTURE(tokens);
+        CAPTURE(rows);
+        CAPTURE(columns);
+        const Matrix a = random_matrix(tokens, rows, "a");
+        const Matrix b = random_matrix(tokens, columns, "b");
+        const Matrix start = random_matrix(rows, columns, "c");
+        Matrix c = start;
+        add_transposed_product(a, b, c, Backend::bfloat16);
+        CHECK(near(c, start.cast<double>() + rounded(a).transpose() * rounded(b), tokens));
+      }
+    }
+  }
+}
+
+TEST_CASE("bfloat16 products read and write nothing beside their matrices") {
+  Matrix wide = Matrix::Constant(20, 50, std::nanf(""));
+  wide.leftCols(40) = random_matrix(20, 40, "x");
+  Matrix weight = random_matrix(40, 21, "w");
+  Matrix y = Matrix::Constant(21, 30, 7.0F);
+  const WeightProduct product({stored(weight)}, {}, Backend::bfloat16);
+  product(wide.leftCols(40), y.topLeftCorner(20, 21));
+  CHECK(near(y.topLeftCorner(20, 21), rounded(wide.leftCols(40)) * rounded(weight), 40));
+  CHECK((y.rightCols(9).array() == 7.0F).all());
+  CHECK((y.row(20).array() == 7.0F).all());
+}
+
+TEST_CASE("threads change no bit of a bfloat16 product") {
+  const Matrix x = random_matrix(700, 300, "x");
+  const Matrix d = random_matrix(700, 530, "d");
+  Matrix weight = random_matrix(300, 530, "w");
+  const auto run = [&](int count) {
+    set_threads(count);
+    const WeightProduct product({stored(weight)}, {}, Backend::bfloat16);
+    Matrix both(1000, 530);
+    product(x, both.topRows(700));
+    both.bottomRows(300) = random_matrix(300, 530, "g");
+    add_transposed_product(x, d, both.bottomRows(300), Backend::bfloat16);
+    set_threads(1);
+    return both;
+  };
+  const Matrix one = run(1);
+  CHECK(same_bits(one, run(2)));
+  CHECK(same_bits(one, run(5)));
+}
+
+}  // namespace attn::test
