@@ -38,7 +38,7 @@ const std::vector<Variant>& variants() {
        .train = {{"average", "exponential"}, {"batch_tokens", 600}},
        .model = wide,
        .resumed_threads = "2"},
-      {"products in bfloat16", {{"precision", "bfloat16"}}, wide, "1", "2"},
+      {"products in bfloat16", {{"precision", "bfloat16"}, {"log_every", 1}}, wide, "1", "2"},
       {"validation at epochs' ends, long log intervals", {{"validate_every", 0}, {"log_every", 7}}},
       {"rare checkpoints", {{"checkpoint_every", 1000}, {"accumulate", 3}}},
       {.name = "drawn cuts", .tokenizer = kDrawnCuts},
