@@ -187,13 +187,19 @@ void run_heads(const EvaluateOptions& options) {
   if (json_file) json_file->commit();
 }
 
+/// Every value is refused before a file is read.
+void check_search(const SearchOptions& search) {
+  search.decode();
+  search.splitting();
+  search.batch_size();
+  search.use_threads();
+}
+
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
   check_files(options);
   if (options.about_heads()) return run_heads(options);
-  const DecodeOptions decode = options.search.decode();
-  const std::size_t batch = options.search.batch_size();
-  options.search.use_threads();
+  check_search(options.search);
   ScoreReport report;
   report.source = options.source;
   report.hypotheses = options.hypotheses;
@@ -207,7 +213,7 @@ void run_evaluate(const EvaluateOptions& options) {
   const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
   if (!given) {
     report.run.emplace();
-    left = FileTranslator(options.model, decode, batch).translate(left, *report.run);
+    left = FileTranslator(options.model, options.search).translate(left, *report.run);
     if (text_file) {
       for (const std::string& line : left) text_file->write(line + "\n");
     }
@@ -252,6 +258,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->model.add_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_split_to(*command);
   options->search.add_speed_to(*command);
   command->footer(
       "Examples:\n"

@@ -137,9 +137,9 @@ class ExplainCommand {
   }
 
   PreparedSentence prepare(const std::string& text) {
-    PreparedSentence sentence = translator_->prepare(text);
-    notes_.add(sentence, 0, model_.transformer->config().max_positions);
-    return sentence;
+    PreparedLine line = prepare_line(*translator_, text, Splitting::never);
+    notes_.add(line, 0, translator_->most_source_tokens());
+    return std::move(line.parts.front());
   }
 
   TokenSequence tokens(const std::string& text) {

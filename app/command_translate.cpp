@@ -1,22 +1,20 @@
 // attn-demo translate: sentences in, translations out, with every head on view.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "analysis/annotate.h"
-#include "analysis/head_statistics.h"
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "line_views.h"
 #include "model_source.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
-#include "view/data/head_report_json.h"
-#include "view/data/word_alignment.h"
-#include "view/terminal/head_report_text.h"
 #include "view/terminal/map_text.h"
 #include "view/terminal/what_if_text.h"
 #include "view_files.h"
@@ -36,20 +34,6 @@ struct TranslateOptions {
   WhatIfOptions what_if;
 };
 
-/// A translation as a line on stdout. `rank` counts from 0; n-best lists say which a line is.
-void print_translation(const std::string& text, std::size_t rank, float score, bool in_list) {
-  if (in_list) output().write(fmt::format("{}\t{:.4f}\t", rank + 1, score));
-  // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
-  // and on a terminal they, escapes and bidirectional marks are made visible.
-  const std::string safe = stdout_is_terminal() ? printable(text) : clean_text(text).text;
-  output().write(safe + "\n");
-}
-
-/// Maps of no head.
-AttentionMaps without_weights(const AttentionMaps& maps) {
-  return {0, 0, maps.queries, maps.keys, {}};
-}
-
 /// The command while it runs.
 class TranslateCommand {
  public:
@@ -58,7 +42,9 @@ class TranslateCommand {
     check_usage();
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
-    selection_ = for_option("--show", [&] { return parse_show(view_.show); });
+    splitting_ = options.search.splitting();
+    check_split();
+    ShowSelection selection = for_option("--show", [&] { return parse_show(view_.show); });
     options.search.use_threads();
     FileGuard guard(from_stdin_);
     tell_inputs(options.source, guard);
@@ -67,23 +53,17 @@ class TranslateCommand {
     model_ = load_or_make(options.source);
     translator_ = make_translator(model_, given);
     const ModelSummary summary = summarise(model_.transformer->config());
-    for_option("--show", [&] { check_show(selection_, summary); });
+    for_option("--show", [&] { check_show(selection, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
-    alignment_ = view_.alignment();
-    if (alignment_) {
-      for_option("--align", [&] { check_alignment_choice(alignment_->choice, summary); });
-    }
-    if (!view_.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
+    views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
     changes_ = options.what_if.changes(summary);
-    if (!view_.show.empty()) {
-      files_->choose(selection_);
-      return;
-    }
-    if (options.what_if.given()) selection_ = options.what_if.selection(changes_);
-    files_->choose(selection_);
+    const bool shown = !view_.show.empty();
+    if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
+    files_->choose(selection);
     // The terminal stays quiet where views go elsewhere.
-    if (from_stdin_ || view_.beyond_json()) selection_ = parse_show({"none"});
+    if (!shown && (from_stdin_ || view_.beyond_json())) selection = parse_show({"none"});
+    views_->select(std::move(selection));
   }
 
   void run() {
@@ -102,7 +82,7 @@ class TranslateCommand {
       } else {
         run_arguments();
       }
-      heads = finish();
+      heads = views_->finish(model_.name, *files_);
     }
     notes_.report();
     files_->finish(heads);
@@ -133,6 +113,18 @@ class TranslateCommand {
     }
   }
 
+  /// What is scored or compared is the line as it is.
+  void check_split() {
+    if (!options_.target_given && !options_.what_if.given()) return;
+    if (splitting_ == Splitting::sentences) {
+      throw UsageError("--split sentences does not go with {}",
+                       options_.target_given
+                           ? "--target, which is one translation of the whole line"
+                           : "--without, --force and --swap");
+    }
+    splitting_ = Splitting::never;
+  }
+
   void check_hypothesis() const {
     const int count = options_.target_given ? 1 : translator_->decode_config().num_return_sequences;
     if (view_.hypothesis_index() < to_size(count)) return;
@@ -144,20 +136,10 @@ class TranslateCommand {
         view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
   }
 
-  bool wants_maps() const {
-    return selection_.all || selection_.last_layers || !selection_.items.empty();
-  }
-  bool wants_figures() const { return view_.report || alignment_.has_value(); }
-  /// The head that aligns best is known after the last sentence.
-  bool waits() const {
-    return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
-  }
-  bool records() const { return options_.target_given || view_.need_records() || wants_maps(); }
-
   void run_arguments() {
     for (std::size_t first = 0; first < options_.sentences.size(); first += batch_) {
       const std::size_t last = std::min(first + batch_, options_.sentences.size());
-      std::vector<PreparedSentence> batch;
+      std::vector<PreparedLine> batch;
       for (std::size_t i = first; i < last; ++i) batch.push_back(prepare(options_.sentences[i], 0));
       translate(batch);
     }
@@ -165,7 +147,7 @@ class TranslateCommand {
 
   void run_what_if() {
     const std::string& sentence = options_.sentences.front();
-    const PreparedSentence before = prepare(sentence, 0);
+    const PreparedSentence before = prepare(sentence, 0).parts.front();
     const PreparedSentence after =
         options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
     WhatIfRecord record = what_if(before, after);
@@ -174,12 +156,12 @@ class TranslateCommand {
     if (view_.stdout_alone()) return;
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
-    if (!wants_maps()) return;
-    output().write("\nBefore\n\n" + render_maps(record.before, 0, selection_, style));
+    if (!views_->wants_maps()) return;
+    output().write("\nBefore\n\n" + render_maps(record.before, 0, views_->selection(), style));
     // A head that is switched off has a map of zeros: say why.
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
     output().write(fmt::format("\nAfter: {}\n\n", changes) +
-                   render_maps(record.after, 0, selection_, style));
+                   render_maps(record.after, 0, views_->selection(), style));
   }
 
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {
@@ -196,7 +178,7 @@ class TranslateCommand {
   void add_to_files(const WhatIfRecord& record) {
     std::vector<AttentionRecord> records = what_if_records(record);
     if (!view_.html.empty()) {
-      for (AttentionRecord& each : records) annotate(each, {true, alignment_});
+      for (AttentionRecord& each : records) annotate(each, {true, views_->alignment()});
     }
     files_->add(record, records);
   }
@@ -207,7 +189,7 @@ class TranslateCommand {
     std::size_t done = 0;
     bool more = true;
     while (more) {
-      std::vector<PreparedSentence> batch;
+      std::vector<PreparedLine> batch;
       // A batch is cut short when no more input is ready: a person typing gets an answer a line.
       while (batch.size() < batch_ && (batch.empty() || reader.ready())) {
         const std::optional<LineReader::Line> line = reader.next();
@@ -226,27 +208,57 @@ class TranslateCommand {
     if (done == 0 && view_.need_records()) note("stdin held no sentence: there is nothing to show");
   }
 
-  PreparedSentence prepare(std::string_view bytes, std::size_t dropped) {
-    PreparedSentence sentence = translator_->prepare(bytes);
-    notes_.add(sentence, dropped, model_.transformer->config().max_positions);
-    return sentence;
+  PreparedLine prepare(std::string_view bytes, std::size_t dropped) {
+    PreparedLine line = prepare_line(*translator_, bytes, splitting_);
+    notes_.add(line, dropped, translator_->most_source_tokens());
+    return line;
   }
 
-  void translate(const std::vector<PreparedSentence>& batch) {
-    if (!records()) {
-      for (const std::vector<Translation>& translations : translator_->translate(batch)) {
-        for (std::size_t i = 0; i < translations.size(); ++i) {
-          const bool in_list = lists_translations() && !translations[i].ids.empty();
-          print_translation(translations[i].text, i, translations[i].score, in_list);
-        }
-      }
-      return;
-    }
+  void translate(const std::vector<PreparedLine>& lines) {
     if (options_.target_given) {
-      take(record_target(batch.front()));
+      views_->take({record_target(lines.front().parts.front())}, *files_);
       return;
     }
-    for (AttentionRecord& record : translator_->record(batch, detail_)) take(std::move(record));
+    auto line = lines.begin();
+    if (views_->wants_records()) {
+      LineRecords parts;
+      for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
+        for (AttentionRecord& record : translator_->record(batch, detail_)) {
+          if (line->parts.size() > 1) record.part = place_of(*line, parts.size());
+          parts.push_back(std::move(record));
+          if (parts.size() == line->parts.size()) {
+            views_->take(std::exchange(parts, {}), *files_);
+            ++line;
+            ++lines_taken_;
+          }
+        }
+      });
+      return;
+    }
+    std::vector<std::vector<Translation>> parts;
+    for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
+      for (std::vector<Translation>& translations : translator_->translate(batch)) {
+        parts.push_back(std::move(translations));
+        if (parts.size() < line->parts.size()) continue;
+        views_->print(std::exchange(parts, {}), line->gaps);
+        ++line;
+      }
+    });
+  }
+
+  /// The parts of all lines, as many at a time as --batch says: a line may have hundreds.
+  template <typename Action>
+  void for_parts_of(const std::vector<PreparedLine>& lines, Action&& action) const {
+    const std::vector<PreparedSentence> parts = all_parts(lines);
+    for (std::size_t first = 0; first < parts.size(); first += batch_) {
+      const std::size_t last = std::min(first + batch_, parts.size());
+      action(std::vector<PreparedSentence>(parts.begin() + static_cast<std::ptrdiff_t>(first),
+                                           parts.begin() + static_cast<std::ptrdiff_t>(last)));
+    }
+  }
+
+  LinePart place_of(const PreparedLine& line, std::size_t part) const {
+    return {lines_taken_ + 1, part + 1, line.parts.size(), line.text, line.gaps[part]};
   }
 
   AttentionRecord record_target(const PreparedSentence& sentence) {
@@ -259,68 +271,18 @@ class TranslateCommand {
     return record;
   }
 
-  void take(AttentionRecord record) {
-    if (wants_figures()) statistics_.add(record);
-    if (!waits()) {
-      show(record);
-      return;
-    }
-    if (!wants_maps() && view_.json.empty() && !view_.draws()) {  // many sentences may wait
-      record.encoder_self = without_weights(record.encoder_self);
-      for (HypothesisRecord& hypothesis : record.hypotheses) {
-        hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
-      }
-    }
-    waiting_.push_back(std::move(record));
-  }
-
-  /// What all sentences say together, as JSON.
-  std::string finish() {
-    if (!wants_figures()) return "";
-    HeadReport report = statistics_.report();
-    report.model = model_.name;
-    if (waits()) {
-      alignment_->choice = resolve(alignment_->choice, report);
-      for (AttentionRecord& record : waiting_) show(record);
-      waiting_.clear();
-    }
-    if (view_.report && !view_.stdout_alone()) {
-      output().write("\n" + render_head_report(report, terminal_style().width, {align_note}));
-    }
-    return view_.report || !view_.html.empty() ? head_report_json(report) : "";
-  }
-
-  void show(AttentionRecord& record) {
-    annotate(record, {view_.report || !view_.html.empty(), alignment_});
-    files_->add(record);
-    if (view_.stdout_alone()) return;
-    for (std::size_t i = 0; i < record.hypotheses.size(); ++i) {
-      const HypothesisRecord& hypothesis = record.hypotheses[i];
-      const bool in_list = lists_translations() && !hypothesis.produced.ids.empty();
-      print_translation(hypothesis.text, i, hypothesis.score, in_list);
-      if (!view_.aligns()) continue;
-      output().write(pharaoh_line(*hypothesis.alignment, view_.align_weights) + "\n");
-    }
-    if (!wants_maps()) return;
-    output().write("\n" +
-                   render_maps(record, view_.hypothesis_index(), selection_, terminal_style()));
-  }
-
-  bool lists_translations() const { return translator_->decode_config().num_return_sequences > 1; }
-
   const TranslateOptions& options_;
   const ViewOptions& view_;
   bool from_stdin_;
   std::size_t batch_ = 32;
-  ShowSelection selection_;
+  Splitting splitting_ = Splitting::automatic;
   RecordDetail detail_;
-  std::optional<AlignmentOptions> alignment_;
   Changes changes_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<ViewFiles> files_;
-  HeadStatistics statistics_;
-  std::vector<AttentionRecord> waiting_;
+  std::unique_ptr<LineViews> views_;
+  std::size_t lines_taken_ = 0;
   SentenceNotes notes_;
 };
 
@@ -338,6 +300,7 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });
   options->search.add_search_to(*command, SearchOptions::NBest::offered);
+  options->search.add_split_to(*command);
   options->search.add_speed_to(*command);
   options->view.add_to(*command);
   options->what_if.add_to(*command);

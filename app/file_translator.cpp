@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "console.h"
-#include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translate_all.h"
 
@@ -29,8 +28,11 @@ const char* name_of(EarlyStopping rule) {
 
 }  // namespace
 
-FileTranslator::FileTranslator(const ModelOptions& model, DecodeOptions decode, std::size_t batch)
-    : batch_(batch), model_(load_or_make(model)) {
+FileTranslator::FileTranslator(const ModelOptions& model, const SearchOptions& search)
+    : batch_(search.batch_size()), splitting_(search.splitting()) {
+  DecodeOptions decode = search.decode();
+  search.use_threads();
+  model_ = load_or_make(model);
   decode.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
   translator_ = make_translator(model_, decode);
   for (const std::string& text : model_.notes) note(printable(text));
@@ -41,13 +43,23 @@ FileTranslator::FileTranslator(const ModelOptions& model, DecodeOptions decode, 
 
 Lines FileTranslator::translate(const Lines& sources, TranslationRun& run) {
   const auto start = std::chrono::steady_clock::now();
-  std::vector<PreparedSentence> sentences;
+  std::vector<PreparedLine> lines;
   SentenceNotes notes;
-  for (const std::string& line : sources) {
-    sentences.push_back(translator_->prepare(line));
-    notes.add(sentences.back(), 0, model_.transformer->config().max_positions);
+  for (const std::string& source : sources) {
+    lines.push_back(prepare_line(*translator_, source, splitting_));
+    notes.add(lines.back(), 0, translator_->most_source_tokens());
   }
-  const Lines translations = search(std::move(sentences), run);
+  const std::vector<Translation> found = search(all_parts(lines));
+  Lines translations;
+  auto next = found.begin();
+  for (const PreparedLine& line : lines) {
+    std::vector<std::vector<Translation>> parts;
+    for (std::size_t i = 0; i < line.parts.size(); ++i) parts.push_back({*next++});
+    const LineTranslation whole =
+        join_parts(parts, line.gaps, translator_->decode_config()).front();
+    translations.push_back(clean_text(whole.text).text);
+    run.tokens += whole.tokens;
+  }
   notes.report();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.model = model_.name;
@@ -60,19 +72,13 @@ Lines FileTranslator::translate(const Lines& sources, TranslationRun& run) {
   return translations;
 }
 
-Lines FileTranslator::search(std::vector<PreparedSentence> sentences, TranslationRun& run) {
-  Lines translations;
+std::vector<Translation> FileTranslator::search(std::vector<PreparedSentence> sentences) {
   Progress progress("sentences", Progress::BesideStdout::yes);
-  const auto found =
-      translate_all(*translator_, std::move(sentences), batch_, [&](const TranslatedSoFar& done) {
-        progress.update(done.sentences, done.fraction);
-        return true;
-      });
-  for (const Translation& translation : *found) {
-    translations.push_back(clean_text(translation.text).text);
-    run.tokens += translation.ids.size();
-  }
-  return translations;
+  return *translate_all(*translator_, std::move(sentences), batch_,
+                        [&](const TranslatedSoFar& done) {
+                          progress.update(done.sentences, done.fraction);
+                          return true;
+                        });
 }
 
 }  // namespace attn

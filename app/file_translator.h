@@ -7,6 +7,7 @@
 
 #include "model_source.h"
 #include "record/score_report.h"
+#include "search_options.h"
 #include "translate/translator.h"
 
 namespace attn {
@@ -14,15 +15,16 @@ namespace attn {
 class FileTranslator {
  public:
   /// Loads or makes the model and notes what there is to note.
-  FileTranslator(const ModelOptions& model, DecodeOptions decode, std::size_t batch);
+  FileTranslator(const ModelOptions& model, const SearchOptions& search);
 
   /// One translation a line, as `translate` writes it; says what it cost in `run`.
   std::vector<std::string> translate(const std::vector<std::string>& sources, TranslationRun& run);
 
  private:
-  std::vector<std::string> search(std::vector<PreparedSentence> sentences, TranslationRun& run);
+  std::vector<Translation> search(std::vector<PreparedSentence> sentences);
 
   std::size_t batch_;
+  Splitting splitting_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
 };

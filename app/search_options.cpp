@@ -27,6 +27,15 @@ void SearchOptions::add_search_to(CLI::App& command, NBest offered) {
       ->type_name("N");
 }
 
+void SearchOptions::add_split_to(CLI::App& command) {
+  command
+      .add_option(
+          "--split", split,
+          "Translate a line sentence by sentence: never, always (sentences), or where it is "
+          "longer than the model's directory says that it has learned [auto]")
+      ->type_name("never|sentences|auto");
+}
+
 void SearchOptions::add_speed_to(CLI::App& command) {
   command.add_option("--threads", threads, "Threads [the cores, at most 4]")->type_name("N");
   command.add_option("--batch", batch, "Sentences translated together [32]")->type_name("N");
@@ -57,6 +66,13 @@ DecodeOptions SearchOptions::decode() const {
   // The option counts produced tokens with the end symbol; `generate` counts the start symbol, too.
   if (const auto most = whole("--max-length", max_length, 1'000'000)) d.max_length = *most + 1;
   return d;
+}
+
+Splitting SearchOptions::splitting() const {
+  if (split == "never") return Splitting::never;
+  if (split == "sentences") return Splitting::sentences;
+  if (split == "auto") return Splitting::automatic;
+  throw UsageError("--split {}: expected never, sentences or auto", excerpt(split));
 }
 
 std::size_t SearchOptions::batch_size() const {

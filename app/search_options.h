@@ -8,19 +8,23 @@
 
 #include "config/decode_config.h"
 #include "model_source.h"
+#include "translate/line_parts.h"
 #include "translate/translator.h"
 
 namespace attn {
 
 struct SearchOptions {
   std::string beam, n_best, length_penalty, early_stopping, max_length, threads, batch = "32";
+  std::string split = "auto";
 
   enum class NBest { offered, not_offered };
   void add_search_to(CLI::App& command, NBest n_best);  ///< --beam … --max-length
+  void add_split_to(CLI::App& command);                 ///< --split
   void add_speed_to(CLI::App& command);                 ///< --threads, --batch
 
   /// What the command line says of the search; UsageError naming option, value and range.
   DecodeOptions decode() const;
+  Splitting splitting() const;
   std::size_t batch_size() const;
   void use_threads() const;  ///< as many as asked for, else the cores, at most 4
 };

@@ -6,16 +6,20 @@
 
 namespace attn {
 
-void SentenceNotes::add(const PreparedSentence& sentence, std::size_t dropped, int positions) {
-  ++sentences_;
-  unknown_ += sentence.unknown;
-  if (dropped > 0 || sentence.cut_tokens > 0) {
-    if (cut_++ == 0) {
-      note(fmt::format("sentence {} is longer than the model's {} positions and was cut",
-                       sentences_, positions));
-    }
+void SentenceNotes::add(const PreparedLine& line, std::size_t dropped, std::size_t positions) {
+  ++lines_;
+  if (line.parts.size() > 1) ++parted_;
+  bool cut = dropped > 0;
+  for (const PreparedSentence& part : line.parts) {
+    unknown_ += part.unknown;
+    cut = cut || part.cut_tokens > 0;
   }
-  cleaning(fmt::format("sentence {}", sentences_), sentence.invalid_bytes, sentence.controls);
+  if (cut && cut_++ == 0) {
+    note(fmt::format("sentence {} is longer than the model's {} positions and was cut", lines_,
+                     positions));
+  }
+  const PreparedSentence& first = line.parts.front();
+  cleaning(fmt::format("sentence {}", lines_), first.invalid_bytes, first.controls);
 }
 
 void SentenceNotes::cleaning(const std::string& text, std::size_t invalid_bytes,
@@ -32,6 +36,10 @@ void SentenceNotes::cleaning(const std::string& text, std::size_t invalid_bytes,
 
 void SentenceNotes::report() const {
   if (cut_ > 1) note(fmt::format("{} sentences in all were cut", cut_));
+  if (parted_ > 0) {
+    note(fmt::format("{} line{} translated sentence by sentence (--split never: as a whole)",
+                     parted_, parted_ == 1 ? " was" : "s were"));
+  }
   if (unknown_ > 0) {
     note(fmt::format("{} piece{} not in the vocabulary became <unk>", unknown_,
                      unknown_ == 1 ? "" : "s"));

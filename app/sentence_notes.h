@@ -5,15 +5,17 @@
 #include <cstddef>
 #include <string>
 
-#include "translate/translator.h"
+#include "translate/line_parts.h"
 
 namespace attn {
 
 class SentenceNotes {
  public:
-  /// Counts a source sentence; `dropped` bytes of it were never read. `positions` is the model's
-  /// limit.
-  void add(const PreparedSentence& sentence, std::size_t dropped, int positions);
+  /// Counts a line; `dropped` bytes of it were never read. `positions` is the model's limit.
+  void add(const PreparedLine& line, std::size_t dropped, std::size_t positions);
+
+  /// Lines so far.
+  std::size_t lines() const { return lines_; }
 
   /// Says what was replaced in a text, the first time that each happens.
   void cleaning(const std::string& text, std::size_t invalid_bytes, std::size_t controls);
@@ -24,11 +26,12 @@ class SentenceNotes {
   void report() const;
 
  private:
-  std::size_t sentences_ = 0;
+  std::size_t lines_ = 0;
+  std::size_t parted_ = 0;  ///< lines in several parts
   bool invalid_noted_ = false;
   bool controls_noted_ = false;
   std::size_t unknown_ = 0;
-  std::size_t cut_ = 0;  ///< sentences longer than the positions
+  std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
 
 }  // namespace attn

@@ -81,6 +81,12 @@ DecodeOptions read_options(KeyReader& reader) {
   options.max_length = read_length(reader);
   options.bad_words_ids = read_bad_words(reader);
   options.forced_eos_token_id = read_forced_eos(reader);
+  options.longest_source = optional_int(reader, "longest_source");
+  if (options.longest_source && *options.longest_source < 2) {
+    reader.fail("longest_source",
+                fmt::format("is {}; it counts the end symbol, so use 2 or more tokens",
+                            *options.longest_source));
+  }
   if (reader.find_not_null("renormalize_logits") != nullptr) {
     options.renormalize_logits = reader.boolean("renormalize_logits");
   }
@@ -171,6 +177,7 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.bad_words_ids, weaker.bad_words_ids);
   fill(merged.forced_eos_token_id, weaker.forced_eos_token_id);
   fill(merged.renormalize_logits, weaker.renormalize_logits);
+  fill(merged.longest_source, weaker.longest_source);
   fill(merged.eos_token_ids, weaker.eos_token_ids);
   return merged;
 }
@@ -186,6 +193,7 @@ DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_fo
   config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
   config.forced_eos_token_id = options.forced_eos_token_id.value_or(default_forced_eos);
   config.renormalize_logits = options.renormalize_logits.value_or(false);
+  config.longest_source = options.longest_source.value_or(0);
   config.eos_token_ids = options.eos_token_ids;
   if (config.num_beams < 1 || config.num_beams > kMostBeams) {
     throw InputError("{}: num_beams {} is out of range; use 1 to {}", where, config.num_beams,

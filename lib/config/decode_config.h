@@ -23,6 +23,9 @@ struct DecodeOptions {
   /// Outer absent: not said. Inner absent: said to be null, which switches forcing off.
   std::optional<std::optional<int>> forced_eos_token_id;
   std::optional<bool> renormalize_logits;
+  /// Tokens of the longest source that the model has learned to translate, the end symbol included.
+  /// A key of this program's own, which `generate` knows nothing of.
+  std::optional<int> longest_source;
   /// Tokens that end a translation; empty: none does, only its length.
   std::optional<std::vector<int>> eos_token_ids;
 };
@@ -39,6 +42,7 @@ struct DecodeConfig {
   std::vector<std::vector<int>> bad_words_ids;
   std::optional<int> forced_eos_token_id;
   bool renormalize_logits = false;
+  int longest_source = 0;  ///< tokens of the longest learned source; 0: nobody says
   std::optional<std::vector<int>> eos_token_ids;  ///< absent: the model's own end symbol
 };
 

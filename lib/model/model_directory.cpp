@@ -303,6 +303,7 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
       decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
   // The shortest decimal of the float: 0.6, not the 0.6000000238418579 of its double.
   json["length_penalty"] = Json::parse(fmt::format("{}", decode.length_penalty));
+  if (decode.longest_source > 0) json["longest_source"] = decode.longest_source;
   if (decode.max_new_tokens > 0) json["max_length"] = decode.max_new_tokens + 1;
   json["num_beams"] = decode.num_beams;
   json["pad_token_id"] = model.pad_token_id;

@@ -135,8 +135,18 @@ struct ModelSummary {
   int decoder_head_dim() const { return decoder_heads > 0 ? d_model / decoder_heads : 0; }
 };
 
+/// Which part of a line a record is about, where the line was translated sentence by sentence.
+struct LinePart {
+  std::size_t line = 1;    ///< of the input, counted from 1
+  std::size_t number = 1;  ///< of the part in its line, counted from 1
+  std::size_t of = 1;      ///< parts of the line
+  std::string text;        ///< the whole line
+  std::string gap;         ///< the blanks between the part before and this one
+};
+
 struct AttentionRecord {
   ModelSummary model;
+  std::optional<LinePart> part = std::nullopt;  ///< none: the record is about a whole line
   /// What was changed in the model or the sentence for an experiment ("without cross:1:3"), one
   /// each; nothing in any other record.
   std::vector<std::string> changes;

@@ -125,7 +125,7 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   EncodedText encoded = tokenizer_.encode_source(sentence.text);
   sentence.ids = std::move(encoded.ids);
   sentence.unknown = encoded.unknown;
-  const auto most = static_cast<std::size_t>(model_.config().max_positions);
+  const std::size_t most = most_source_tokens();
   if (sentence.ids.size() > most) {
     sentence.cut_tokens = sentence.ids.size() - most;
     sentence.ids.resize(most);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/at.h"
 #include "config/decode_config.h"
 #include "model/transformer.h"
 #include "record/attention_record.h"
@@ -79,6 +80,9 @@ class Translator {
   void describe(ModelSummary summary) { summary_ = std::move(summary); }
 
   const DecodeConfig& decode_config() const { return decode_; }
+
+  /// Tokens of the longest sentence that prepare() leaves whole: the model's positions.
+  std::size_t most_source_tokens() const { return to_size(model_.config().max_positions); }
 
  private:
   /// A sentence on its way into a record.

@@ -146,3 +146,16 @@ TEST_CASE("ranges are checked when options are resolved") {
   CHECK(config.early_stopping == EarlyStopping::no);
   CHECK_FALSE(config.renormalize_logits);
 }
+
+TEST_CASE("how long a source the model has learned") {
+  CHECK_FALSE(read("{}").longest_source.has_value());
+  CHECK(attn::resolve(read("{}"), 0, "g.json").longest_source == 0);
+  const DecodeOptions options = read(R"({"longest_source": 40})");
+  CHECK(options.longest_source == 40);
+  CHECK(attn::resolve(attn::merge({}, options), 0, "g.json").longest_source == 40);
+  CHECK(experiment(R"({"longest_source": 40})").longest_source == 40);
+  refuse(R"({"longest_source": 1})",
+         "g.json: longest_source is 1; it counts the end symbol, so use 2 or more tokens");
+  refuse(R"({"longest_source": "long"})",
+         "g.json: longest_source is \"long\"; expected an integer");
+}

@@ -92,6 +92,15 @@ std::size_t estimated_size(const AttentionRecord& record) {
   return 4096 + 13 * weights;
 }
 
+void append_part(std::string& out, const LinePart& part) {
+  append_format(out, "{{\"line\":{},\"number\":{},\"of\":{},\"text\":", part.line, part.number,
+                part.of);
+  append_string(out, part.text);
+  out += ",\"gap\":";
+  append_string(out, part.gap);
+  out += '}';
+}
+
 }  // namespace
 
 void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
@@ -139,6 +148,10 @@ std::string to_json_line(const AttentionRecord& record) {
   if (!record.changes.empty()) {
     out += ",\"changes\":";
     append_strings(out, record.changes);
+  }
+  if (record.part) {
+    out += ",\"part\":";
+    append_part(out, *record.part);
   }
   out += ",\"source\":{\"text\":";
   append_string(out, record.source_text);

@@ -19,7 +19,7 @@ const controls = (() => {
         const cut = text.length > 100 ? text.slice(0, 99).join("") + "…" : text.join("");
         return make("option", { value: i, dir: "auto",
             text: [`${i + 1}. ${cut || "(empty)"}`, several ? printable(sentence.name) : "",
-                printable(changesOf(sentence.moments[0]))].filter(Boolean).join(" · ") });
+                printable(changesOf(sentence.moments[0])), partOf(sentence.moments[0])].filter(Boolean).join(" · ") });
       }));
     }
     picker.value = String(state.sentence);

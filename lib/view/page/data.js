@@ -72,6 +72,11 @@ function changesOf(record) {
   return Array.isArray(record.changes) ? record.changes.map(String).join(", ") : "";
 }
 
+/** Which part of which line a record is about; empty where it is about a whole line. */
+function partOf({ part }) {
+  return part ? `line ${part.line}, part ${part.number} of ${part.of}` : "";
+}
+
 /** Layers, heads and head_dim of a kind. */
 function shapeOf(record, kind) {
   const side = KINDS[kind].side;

@@ -218,6 +218,10 @@ void check_record(const Json& record, const std::string& where) {
   if (const auto changes = top.find("changes")) {
     for (std::size_t i = 0; i < changes->array().size(); ++i) (*changes)[i].text();
   }
+  if (const auto part = top.find("part")) {
+    for (const char* key : {"line", "number", "of"}) (*part)[key].whole();
+    for (const char* key : {"text", "gap"}) (*part)[key].text();
+  }
   const JsonPlace hypotheses = top["hypotheses"];
   for (std::size_t i = 0; i < hypotheses.array().size(); ++i) {
     check_hypothesis(hypotheses[i], decoder, length);

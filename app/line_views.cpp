@@ -1,0 +1,135 @@
+#include "line_views.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "analysis/annotate.h"
+#include "analysis/line_alignment.h"
+#include "arguments.h"
+#include "base/utf8.h"
+#include "console.h"
+#include "view/data/head_report_json.h"
+#include "view/data/word_alignment.h"
+#include "view/terminal/head_report_text.h"
+#include "view/terminal/map_text.h"
+
+namespace attn {
+namespace {
+
+/// A translation as a line on stdout. `rank` counts from 0; n-best lists say which a line is.
+void print_translation(const LineTranslation& translation, std::size_t rank, bool in_list) {
+  if (in_list) output().write(fmt::format("{}\t{:.4f}\t", rank + 1, translation.score));
+  // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
+  // and on a terminal they, escapes and bidirectional marks are made visible.
+  const std::string& text = translation.text;
+  const std::string safe = stdout_is_terminal() ? printable(text) : clean_text(text).text;
+  output().write(safe + "\n");
+}
+
+/// Maps of no head.
+AttentionMaps without_weights(const AttentionMaps& maps) {
+  return {0, 0, maps.queries, maps.keys, {}};
+}
+
+/// The translations of a line's records, and what stands between its parts.
+std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConfig& decode) {
+  std::vector<std::vector<Translation>> parts;
+  std::vector<std::string> gaps;
+  for (const AttentionRecord& record : records) {
+    std::vector<Translation>& translations = parts.emplace_back();
+    for (const HypothesisRecord& hypothesis : record.hypotheses) {
+      translations.push_back({hypothesis.text, hypothesis.produced.ids, hypothesis.score});
+    }
+    gaps.push_back(record.part ? record.part->gap : "");
+  }
+  return join_parts(parts, gaps, decode);
+}
+
+}  // namespace
+
+LineViews::LineViews(const ViewOptions& options, const ModelSummary& model,
+                     const DecodeConfig& decode)
+    : options_(options), decode_(decode), alignment_(options.alignment()) {
+  if (alignment_) for_option("--align", [&] { check_alignment_choice(alignment_->choice, model); });
+  if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
+}
+
+bool LineViews::wants_maps() const {
+  return selection_.all || selection_.last_layers || !selection_.items.empty();
+}
+
+/// The head that aligns best is known after the last sentence.
+bool LineViews::waits() const {
+  return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
+}
+
+void LineViews::print(const std::vector<std::vector<Translation>>& parts,
+                      const std::vector<std::string>& gaps) const {
+  print(join_parts(parts, gaps, decode_), {});
+}
+
+void LineViews::print(const std::vector<LineTranslation>& translations,
+                      const LineRecords& records) const {
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
+    print_translation(translations[i], i, in_list);
+    if (!options_.aligns()) continue;
+    output().write(
+        pharaoh_line(line_alignment(records, translations[i].ranks), options_.align_weights) +
+        "\n");
+  }
+}
+
+void LineViews::take(LineRecords records, ViewFiles& files) {
+  for (AttentionRecord& record : records) {
+    if (wants_figures()) statistics_.add(record);
+  }
+  if (!waits()) {
+    show(records, files);
+    return;
+  }
+  const bool needs_weights = wants_maps() || !options_.json.empty() || options_.draws();
+  for (AttentionRecord& record : records) {
+    if (needs_weights) break;  // else many sentences may wait
+    record.encoder_self = without_weights(record.encoder_self);
+    for (HypothesisRecord& hypothesis : record.hypotheses) {
+      hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
+    }
+  }
+  waiting_.push_back(std::move(records));
+}
+
+std::string LineViews::finish(const std::string& model, ViewFiles& files) {
+  if (!wants_figures()) return "";
+  HeadReport report = statistics_.report();
+  report.model = model;
+  if (waits()) {
+    alignment_->choice = resolve(alignment_->choice, report);
+    for (LineRecords& records : std::exchange(waiting_, {})) show(records, files);
+  }
+  if (options_.report && !options_.stdout_alone()) {
+    output().write("\n" + render_head_report(report, terminal_style().width, {align_note}));
+  }
+  return options_.report || !options_.html.empty() ? head_report_json(report) : "";
+}
+
+void LineViews::show(LineRecords& records, ViewFiles& files) const {
+  for (AttentionRecord& record : records) {
+    annotate(record, {options_.report || !options_.html.empty(), alignment_});
+    files.add(record);
+  }
+  if (options_.stdout_alone()) return;
+  print(joined(records, decode_), records);
+  if (!wants_maps()) return;
+  for (const AttentionRecord& record : records) {
+    if (record.part) {
+      output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
+                                 printable(record.source_text)));
+    }
+    output().write("\n" +
+                   render_maps(record, options_.hypothesis_index(), selection_, terminal_style()));
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,59 @@
+// What translate prints of each line and hands to the files that were asked for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/alignment.h"
+#include "analysis/head_statistics.h"
+#include "record/attention_record.h"
+#include "translate/line_parts.h"
+#include "view/terminal/show_selection.h"
+#include "view_files.h"
+#include "view_options.h"
+
+namespace attn {
+
+/// The records of a line's parts, in order.
+using LineRecords = std::vector<AttentionRecord>;
+
+class LineViews {
+ public:
+  /// `options` outlive it. UsageError where --align names a head that the model does not have.
+  LineViews(const ViewOptions& options, const ModelSummary& model, const DecodeConfig& decode);
+
+  /// What the terminal shows of each record.
+  void select(ShowSelection selection) { selection_ = std::move(selection); }
+  const ShowSelection& selection() const { return selection_; }
+  const std::optional<AlignmentOptions>& alignment() const { return alignment_; }
+  bool wants_maps() const;
+  bool wants_records() const { return options_.need_records() || wants_maps(); }
+
+  /// Prints the translations of a line without records: those of its parts, put together.
+  void print(const std::vector<std::vector<Translation>>& parts,
+             const std::vector<std::string>& gaps) const;
+
+  /// Shows a line's records and adds them to `files`; later, where the head that aligns best is
+  /// asked for, which is known after the last line.
+  void take(LineRecords records, ViewFiles& files);
+
+  /// After the last line: what waited, and the figures. Returns what all lines say together, as
+  /// JSON; empty where nobody asked.
+  std::string finish(const std::string& model, ViewFiles& files);
+
+ private:
+  bool wants_figures() const { return options_.report || alignment_.has_value(); }
+  bool waits() const;
+  void show(LineRecords& records, ViewFiles& files) const;
+  void print(const std::vector<LineTranslation>& translations, const LineRecords& records) const;
+
+  const ViewOptions& options_;
+  DecodeConfig decode_;
+  ShowSelection selection_;
+  std::optional<AlignmentOptions> alignment_;
+  HeadStatistics statistics_;
+  std::vector<LineRecords> waiting_;
+};
+
+}  // namespace attn

@@ -1,0 +1,119 @@
+#include "translate/line_parts.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/utf8.h"
+#include "text/sentences.h"
+
+namespace attn {
+namespace {
+
+/// A line's translation as far as it is put together.
+struct Partial {
+  LineTranslation line;
+  float sum = 0;  ///< of log-probabilities
+};
+
+Partial extended(const Partial& before, const Translation& part, std::size_t rank,
+                 const std::string& gap, float length_penalty) {
+  Partial after = before;
+  // A part without translation leaves no second gap.
+  if (!after.line.text.empty() && !part.text.empty()) after.line.text += gap;
+  after.line.text += part.text;
+  after.line.ranks.push_back(rank);
+  if (part.ids.empty()) return after;
+  const bool first = after.line.tokens == 0;
+  after.line.tokens += part.ids.size();
+  after.sum += part.score * length_power(static_cast<Index>(part.ids.size()), length_penalty);
+  after.line.score =
+      first ? part.score : hypothesis_score(after.sum, after.line.tokens, length_penalty);
+  return after;
+}
+
+bool fits(const PreparedSentence& sentence, std::size_t longest) {
+  return sentence.cut_tokens == 0 && sentence.ids.size() <= longest;
+}
+
+/// The text's sentences, those inside one pair of marks put together while they fit.
+std::vector<SentenceSpan> spans_of(const Translator& translator, const std::string& text) {
+  const int learned = translator.decode_config().longest_source;
+  const std::size_t longest = learned > 0 ? to_size(learned) : translator.most_source_tokens();
+  std::vector<SentenceSpan> spans;
+  for (const SentenceSpan& sentence : split_sentences(text)) {
+    if (sentence.inside && !spans.empty()) {
+      const std::size_t begin = spans.back().begin;
+      const std::string together = text.substr(begin, sentence.end - begin);
+      if (fits(translator.prepare(together), longest)) {
+        spans.back().end = sentence.end;
+        continue;
+      }
+    }
+    spans.push_back(sentence);
+  }
+  return spans;
+}
+
+}  // namespace
+
+PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
+                          Splitting splitting) {
+  PreparedLine line;
+  line.parts.push_back(translator.prepare(bytes));
+  line.gaps.emplace_back();
+  line.text = line.parts.front().text;
+  const int longest = translator.decode_config().longest_source;
+  const bool cut =
+      splitting == Splitting::sentences || (splitting == Splitting::automatic && longest > 0 &&
+                                            !fits(line.parts.front(), to_size(longest)));
+  if (!cut) return line;
+  CleanedText cleaned = clean_text(bytes);
+  const std::vector<SentenceSpan> spans = spans_of(translator, cleaned.text);
+  if (spans.size() < 2) return line;
+  PreparedLine parted;
+  std::size_t last = spans.front().begin;
+  for (const SentenceSpan& span : spans) {
+    parted.gaps.push_back(cleaned.text.substr(last, span.begin - last));
+    parted.parts.push_back(translator.prepare(
+        std::string_view(cleaned.text).substr(span.begin, span.end - span.begin)));
+    last = span.end;
+  }
+  parted.parts.front().invalid_bytes = cleaned.invalid_bytes;
+  parted.parts.front().controls = cleaned.controls;
+  parted.text = std::move(cleaned.text);
+  return parted;
+}
+
+std::vector<LineTranslation> join_parts(const std::vector<std::vector<Translation>>& parts,
+                                        const std::vector<std::string>& gaps,
+                                        const DecodeConfig& decode) {
+  std::vector<Partial> best(1);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    std::vector<Partial> longer;
+    for (const Partial& before : best) {
+      for (std::size_t rank = 0; rank < parts[i].size(); ++rank) {
+        longer.push_back(extended(before, parts[i][rank], rank, gaps[i], decode.length_penalty));
+      }
+    }
+    std::stable_sort(longer.begin(), longer.end(), [](const Partial& a, const Partial& b) {
+      return a.line.score > b.line.score;
+    });
+    if (longer.size() > to_size(decode.num_return_sequences)) {
+      longer.resize(to_size(decode.num_return_sequences));
+    }
+    best = std::move(longer);
+  }
+  std::vector<LineTranslation> joined;
+  for (Partial& partial : best) joined.push_back(std::move(partial.line));
+  return joined;
+}
+
+std::vector<PreparedSentence> all_parts(const std::vector<PreparedLine>& lines) {
+  std::vector<PreparedSentence> parts;
+  for (const PreparedLine& line : lines) {
+    parts.insert(parts.end(), line.parts.begin(), line.parts.end());
+  }
+  return parts;
+}
+
+}  // namespace attn

@@ -1,0 +1,52 @@
+// A line that is longer than what a model has learned is translated sentence by sentence.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "translate/translator.h"
+
+namespace attn {
+
+/// When a line is cut into its sentences (text/sentences.h).
+enum class Splitting {
+  never,
+  sentences,  ///< always
+  automatic,  ///< where the line is longer than the model's DecodeConfig::longest_source says
+};
+
+/// A line of text as it is translated: whole, or in parts, one a sentence.
+struct PreparedLine {
+  std::string text;                     ///< the whole line, clean
+  std::vector<PreparedSentence> parts;  ///< at least one
+  std::vector<std::string> gaps;        ///< the blanks before each part; none before the first
+};
+
+/// Never throws for any bytes, as Translator::prepare(). Sentences inside one pair of quotation
+/// marks or parentheses make one part as long as that is no longer than what the model has learned.
+/// What is replaced in the line's bytes is counted in its first part.
+PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
+                          Splitting splitting);
+
+/// A line's translation: that of each part, with the blanks that stand between the sources.
+struct LineTranslation {
+  std::string text;
+  std::size_t tokens = 0;
+  /// As if the parts were one hypothesis: the sum of their sums over the power of all tokens. One
+  /// part's score is its own.
+  float score = 0;
+  std::vector<std::size_t> ranks;  ///< which of each part's translations it is made of
+};
+
+/// The best `num_return_sequences` of all ways to put together the parts' translations, best first;
+/// `parts` has a list for each gap, none of them empty. A long line's are searched part by part, so
+/// that the first is the best, and a later one may miss a better.
+std::vector<LineTranslation> join_parts(const std::vector<std::vector<Translation>>& parts,
+                                        const std::vector<std::string>& gaps,
+                                        const DecodeConfig& decode);
+
+/// All parts of the lines, one after another.
+std::vector<PreparedSentence> all_parts(const std::vector<PreparedLine>& lines);
+
+}  // namespace attn
