@@ -3,12 +3,12 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 
 #include "compute/bfloat16_product.h"
 #include "compute/matmul.h"
 #include "compute/threads.h"
+#include "product_bounds.h"
 #include "random_matrix.h"
 
 namespace attn::test {
@@ -16,17 +16,6 @@ namespace {
 
 Eigen::MatrixXd rounded(const Matrix& x) {
   return x.unaryExpr(&round_to_bfloat16).cast<double>();
-}
-
-bool near(const Matrix& found, const Eigen::MatrixXd& expected, Index terms) {
-  if (!found.allFinite()) return false;
-  const double bound = 1.5e-6 * (4 + std::sqrt(static_cast<double>(terms)));
-  return (found.cast<double>() - expected).cwiseAbs().maxCoeff() < bound;
-}
-
-bool same_bits(const Matrix& a, const Matrix& b) {
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
 }
 
 Parameter stored(Matrix& m) {

@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "compute/matmul.h"
 #include "kernel_tables.h"
+#include "product_bounds.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -26,18 +26,6 @@ Matrix apart(const Matrix& x) {
 /// Columns [0, n) of a matrix as a weight.
 Parameter left_columns(Matrix& m, Index n) {
   return {m.data(), m.rows(), n, m.cols(), 1};
-}
-
-/// Errors grow with the root of the number of terms, which are up to 1.
-bool near(const ConstMatrixRef& found, const Eigen::MatrixXd& expected, Index terms) {
-  if (!found.allFinite()) return false;
-  const double bound = 1.5e-6 * (4 + std::sqrt(static_cast<double>(terms)));
-  return (found.cast<double>() - expected).cwiseAbs().maxCoeff() < bound;
-}
-
-bool same_bits(const Matrix& a, const Matrix& b) {
-  return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
 }
 
 /// What one product of a table is computed from.

@@ -1,0 +1,23 @@
+// How near a product of float32 must come to the same in double, and when two are one to the bit.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "compute/tensor.h"
+
+namespace attn::test {
+
+/// Errors grow with the root of the number of terms, which are up to 1.
+inline bool near(const ConstMatrixRef& found, const Eigen::MatrixXd& expected, Index terms) {
+  if (!found.allFinite()) return false;
+  const double bound = 1.5e-6 * (4 + std::sqrt(static_cast<double>(terms)));
+  return (found.cast<double>() - expected).cwiseAbs().maxCoeff() < bound;
+}
+
+inline bool same_bits(const Matrix& a, const Matrix& b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+}
+
+}  // namespace attn::test
