@@ -86,6 +86,10 @@ void check_options(const EvaluateOptions& o) {
                      o.lowercase ? "--lowercase" : "--output",
                      o.report ? "--report" : "--head-importance");
   }
+  if (o.about_heads() && o.model.several()) {
+    throw UsageError("{} is about the heads of one --model; {} were given",
+                     o.report ? "--report" : "--head-importance", o.model.more_models.size() + 1);
+  }
   if (o.report && o.head_importance) {
     throw UsageError("--report and --head-importance are two reports; ask for one at a time");
   }
@@ -254,7 +258,7 @@ void add_evaluate(CLI::App& app, Run& run) {
       app.add_subcommand("evaluate", "BLEU and chrF of a test set, as sacreBLEU counts them");
   options->command = command;
   add_files(*command, *options);
-  options->model.add_model_to(*command);
+  options->model.add_models_to(*command);
   options->model.add_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);

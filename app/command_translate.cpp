@@ -50,9 +50,9 @@ class TranslateCommand {
     tell_inputs(options.source, guard);
     if (view_.writes_files()) output().outlive_reader();
     files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
-    model_ = load_or_make(options.source);
-    translator_ = make_translator(model_, given);
-    const ModelSummary summary = summarise(model_.transformer->config());
+    models_ = load_all(options.source);
+    translator_ = make_translator(models_, given);
+    const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_option("--show", [&] { check_show(selection, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
@@ -67,10 +67,12 @@ class TranslateCommand {
   }
 
   void run() {
-    for (const std::string& text : model_.notes) note(printable(text));
-    if (model_.seed) {
+    for (const ReadyModel& model : models_.models) {
+      for (const std::string& text : model.notes) note(printable(text));
+    }
+    if (const auto seed = models_.mapped().seed) {
       note(fmt::format(
-          "random weights (seed {}): {}; the maps show the mechanism, not German", *model_.seed,
+          "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
     std::string heads;
@@ -82,7 +84,7 @@ class TranslateCommand {
       } else {
         run_arguments();
       }
-      heads = views_->finish(model_.name, *files_);
+      heads = views_->finish(models_.mapped().name, *files_);
     }
     notes_.report();
     files_->finish(heads);
@@ -91,6 +93,11 @@ class TranslateCommand {
  private:
   void check_usage() const {
     view_.check();
+    options_.source.maps_index();
+    if (options_.source.several() && (options_.target_given || options_.what_if.given())) {
+      throw UsageError("several --model do not go with {}; give one of them",
+                       options_.target_given ? "--target" : "--without, --force and --swap");
+    }
     if (options_.target_given && options_.sentences.size() != 1) {
       throw UsageError("--target goes with exactly one sentence, and {} were given",
                        options_.sentences.size());
@@ -266,8 +273,8 @@ class TranslateCommand {
     notes_.cleaning("the target", target.invalid_bytes, target.controls);
     AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
     const std::vector<int>& ids = record.hypotheses.front().produced.ids;
-    notes_.add_unknown(
-        to_size(std::count(ids.begin(), ids.end(), model_.tokenizer->special_tokens().unk)));
+    notes_.add_unknown(to_size(
+        std::count(ids.begin(), ids.end(), models_.mapped().tokenizer->special_tokens().unk)));
     return record;
   }
 
@@ -278,7 +285,7 @@ class TranslateCommand {
   Splitting splitting_ = Splitting::automatic;
   RecordDetail detail_;
   Changes changes_;
-  ReadyModel model_;
+  ReadyEnsemble models_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<ViewFiles> files_;
   std::unique_ptr<LineViews> views_;
@@ -293,7 +300,8 @@ void add_translate(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
   command->add_option("SENTENCE", options->sentences,
                       "Sentences; none: one a line on stdin, one translation a line on stdout");
-  options->source.add_model_to(*command);
+  options->source.add_models_to(*command);
+  options->source.add_maps_of_to(*command);
   options->source.add_to(*command);
   options->source.add_heads_to(*command);
   command->add_option("--target", options->target, "Show this translation instead of searching")

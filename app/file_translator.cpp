@@ -1,6 +1,7 @@
 #include "file_translator.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <chrono>
 
@@ -32,12 +33,14 @@ FileTranslator::FileTranslator(const ModelOptions& model, const SearchOptions& s
     : batch_(search.batch_size()), splitting_(search.splitting()) {
   DecodeOptions decode = search.decode();
   search.use_threads();
-  model_ = load_or_make(model);
+  models_ = load_all(model);
   decode.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
-  translator_ = make_translator(model_, decode);
-  for (const std::string& text : model_.notes) note(printable(text));
-  if (model_.seed) {
-    note(fmt::format("random weights (seed {}): the scores are those of noise", *model_.seed));
+  translator_ = make_translator(models_, decode);
+  for (const ReadyModel& ready : models_.models) {
+    for (const std::string& text : ready.notes) note(printable(text));
+  }
+  if (const auto seed = models_.mapped().seed) {
+    note(fmt::format("random weights (seed {}): the scores are those of noise", *seed));
   }
 }
 
@@ -62,8 +65,8 @@ Lines FileTranslator::translate(const Lines& sources, TranslationRun& run) {
   }
   notes.report();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  run.model = model_.name;
-  run.seed = model_.seed;
+  run.model = fmt::format("{}", fmt::join(models_.names(), " + "));
+  run.seed = models_.mapped().seed;
   const DecodeConfig& decode = translator_->decode_config();
   run.beams = decode.num_beams;
   run.length_penalty = decode.length_penalty;

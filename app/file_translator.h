@@ -25,7 +25,7 @@ class FileTranslator {
 
   std::size_t batch_;
   Splitting splitting_;
-  ReadyModel model_;
+  ReadyEnsemble models_;
   std::unique_ptr<Translator> translator_;
 };
 

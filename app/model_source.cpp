@@ -2,18 +2,25 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
 
 #include "arguments.h"
+#include "base/at.h"
+#include "base/checked.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
+#include "base/memory.h"
 #include "base/unfinished.h"
 #include "base/utf8.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
+#include "model/memory.h"
 #include "model/random_model.h"
+#include "translate/ensemble.h"
 
 namespace attn {
 namespace {
@@ -149,6 +156,16 @@ ReadyModel load_from_directory(const std::string& directory) {
   return ready;
 }
 
+/// Each model asks for its own room while it is loaded; all of them are asked for before.
+void require_room_for_all(const std::vector<std::string>& directories) {
+  std::uint64_t bytes = 0;
+  for (const std::string& directory : directories) {
+    const std::uint64_t own = model_bytes(read_directory_config(directory).model) / 2;
+    bytes = checked_add(bytes, own).value_or(~std::uint64_t{0});
+  }
+  require_memory(bytes, fmt::format("preparing {} models", directories.size()));
+}
+
 /// The model that ships, where there is one and nothing asks for another.
 std::string default_model(const ModelOptions& options) {
   if (options.changes_shape() || options.seed_given || !options.overrides.empty()) return "";
@@ -177,6 +194,41 @@ const Preset& named_preset(const std::string& name) {
 void ModelOptions::add_model_to(CLI::App& command) {
   command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
       ->type_name("DIR");
+}
+
+void ModelOptions::add_models_to(CLI::App& command) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--model",
+          [this](const std::vector<std::string>& directories) {
+            model = directories.front();
+            more_models.assign(directories.begin() + 1, directories.end());
+          },
+          "Model directory (config.json, model.safetensors, …); several translate together")
+      ->type_name("DIR")
+      ->take_all()
+      ->allow_extra_args(false);
+}
+
+void ModelOptions::add_maps_of_to(CLI::App& command) {
+  command
+      .add_option("--maps-of", maps_of,
+                  "Of several --model, the one whose maps are shown: its number or DIR [1]")
+      ->type_name("N|DIR");
+}
+
+std::size_t ModelOptions::maps_index() const {
+  if (maps_of.empty()) return 0;
+  if (!several()) throw UsageError("--maps-of goes with several --model");
+  if (maps_of == model) return 0;
+  const auto named = std::ranges::find(more_models, maps_of);
+  if (named != more_models.end()) return to_size(named - more_models.begin()) + 1;
+  const std::size_t count = more_models.size() + 1;
+  if (maps_of.size() == 1 && maps_of[0] >= '1' && to_size(maps_of[0] - '0') <= count) {
+    return to_size(maps_of[0] - '1');
+  }
+  throw UsageError("--maps-of {}: expected 1 to {}, or one of the --model directories",
+                   excerpt(maps_of), count);
 }
 
 void ModelOptions::add_heads_to(CLI::App& command) {
@@ -244,8 +296,32 @@ ReadyModel load_or_make(const ModelOptions& options) {
   return make_from_config(options, shipped(kDemoConfig));
 }
 
+std::vector<std::string> ReadyEnsemble::names() const {
+  std::vector<std::string> all;
+  for (const ReadyModel& model : models) all.push_back(model.name);
+  return all;
+}
+
+ReadyEnsemble load_all(const ModelOptions& options) {
+  ReadyEnsemble ready;
+  ready.maps_of = options.maps_index();
+  if (options.several()) {
+    std::vector<std::string> directories = options.more_models;
+    directories.push_back(options.model);
+    require_room_for_all(directories);
+  }
+  ready.models.push_back(load_or_make(options));
+  for (const std::string& directory : options.more_models) {
+    ready.models.push_back(load_from_directory(directory));
+    require_same_vocabulary(*ready.models.front().tokenizer, options.model,
+                            *ready.models.back().tokenizer, directory);
+  }
+  return ready;
+}
+
 void tell_inputs(const ModelOptions& options, FileGuard& guard) {
   check_one_source(options);
+  for (const std::string& directory : options.more_models) guard.read_all("--model", directory);
   if (!options.model.empty()) return guard.read_all("--model", options.model);
   if (!options.preset.empty()) return;  // no file of the user's
   std::string config = options.config;

@@ -21,6 +21,8 @@ namespace attn {
 /// --model, --config, --preset and what changes a random model, as typed.
 struct ModelOptions {
   std::string model;
+  std::vector<std::string> more_models;  ///< further --model, which translate together with it
+  std::string maps_of;                   ///< which of them the maps are of
   std::string config;
   std::string preset;
   std::string seed = "1";
@@ -34,8 +36,13 @@ struct ModelOptions {
   /// Adds --config, --preset and what shapes a random model but --heads, which `inspect` reads
   /// in its own way.
   void add_to(CLI::App& command);
-  void add_model_to(CLI::App& command);  ///< --model
+  void add_model_to(CLI::App& command);   ///< --model, once
+  void add_models_to(CLI::App& command);  ///< --model, once or more
+  void add_maps_of_to(CLI::App& command);
   void add_heads_to(CLI::App& command);  ///< --heads
+  bool several() const { return !more_models.empty(); }
+  /// Which model --maps-of names, counted from 0; UsageError where it names none.
+  std::size_t maps_index() const;
   bool changes_shape() const { return !d_model.empty() || !heads.empty() || !layers.empty(); }
 };
 
@@ -69,6 +76,19 @@ struct ReadyModel {
   std::shared_ptr<void> temporary;
 };
 ReadyModel load_or_make(const ModelOptions& options);
+
+/// Models that translate together; one alone where there is one --model or none.
+struct ReadyEnsemble {
+  std::vector<ReadyModel> models;
+  std::size_t maps_of = 0;
+
+  const ReadyModel& mapped() const { return models.at(maps_of); }
+  std::vector<std::string> names() const;
+};
+
+/// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
+/// differ.
+ReadyEnsemble load_all(const ModelOptions& options);
 
 /// Tells the guard every file that load_or_make or read_shape will read.
 void tell_inputs(const ModelOptions& options, FileGuard& guard);

@@ -85,19 +85,46 @@ void SearchOptions::use_threads() const {
                               : static_cast<int>(parse_whole("--threads", threads, 1, 1024)));
 }
 
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given) {
+namespace {
+
+/// What the command line says of the search, and what the model's own files say beside it.
+DecodeConfig decode_config(const ReadyModel& model, const DecodeOptions& given) {
   const DecodeOptions merged = merge(given, model.decode);
   const int beams = merged.num_beams.value_or(1);
   if (given.num_return_sequences && *given.num_return_sequences > beams) {
     throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
                      *given.num_return_sequences, beams, beams == 1 ? "" : "s");
   }
-  auto translator = std::make_unique<Translator>(
-      *model.transformer, *model.tokenizer, resolve(merged, model.default_forced_eos, model.name));
+  return resolve(merged, model.default_forced_eos, model.name);
+}
+
+ModelSummary summary_of(const ReadyModel& model) {
   ModelSummary summary = summarise(model.transformer->config());
   summary.name = model.name;
   summary.random_weights = model.seed.has_value();
   summary.seed = model.seed;
+  return summary;
+}
+
+}  // namespace
+
+std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given) {
+  auto translator = std::make_unique<Translator>(*model.transformer, *model.tokenizer,
+                                                 decode_config(model, given));
+  translator->describe(summary_of(model));
+  return translator;
+}
+
+std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
+                                            const DecodeOptions& given) {
+  const ReadyModel& first = models.models.front();
+  std::vector<const Transformer*> transformers;
+  for (const ReadyModel& model : models.models) transformers.push_back(model.transformer.get());
+  auto translator =
+      std::make_unique<Translator>(Ensemble(std::move(transformers)), *first.tokenizer,
+                                   decode_config(first, given), models.maps_of);
+  ModelSummary summary = summary_of(models.mapped());
+  if (models.models.size() > 1) summary.ensemble = models.names();
   translator->describe(std::move(summary));
   return translator;
 }

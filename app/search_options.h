@@ -34,4 +34,9 @@ struct SearchOptions {
 /// more translations are asked for than there are beams. `model` outlives it.
 std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
 
+/// The same for models that translate together: the files that count are the first model's, and the
+/// maps those of `models.maps_of`.
+std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
+                                            const DecodeOptions& given);
+
 }  // namespace attn

@@ -126,6 +126,8 @@ struct ModelSummary {
   float decoder_scale = 1;
   /// Of the training run that these weights are a moment of.
   std::optional<std::uint64_t> update = std::nullopt;
+  /// The names of all models that translated together, this one among them; none: it did alone.
+  std::vector<std::string> ensemble = {};
 
   StackShape stack(AttentionKind kind) const {
     if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};

@@ -59,21 +59,21 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
   }
 }
 
-/// The best continuations of one sentence's running beams from their logits [beams, V]. `finite`
-/// becomes false where the logits are not.
-BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConfig& config,
-                               const SentenceBeam& beam, MatrixRef logits, bool& finite) {
+/// The best continuations of one sentence's running beams, whose hypotheses are the decoder's from
+/// `first_row` on. `finite` becomes false where the logits are not.
+BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder& decoder,
+                               const SentenceBeam& beam, Index first_row, bool& finite) {
   BestCandidates best(beam.candidates_needed());
   for (std::size_t i = 0; i < beam.running().size(); ++i) {
     const SentenceBeam::Running& running = beam.running()[i];
-    const std::span<float> row = row_of(logits, static_cast<Index>(i));
-    const RowNormaliser normal = processor.process(running.ids, config.decoder_start_token_id, row);
+    const auto [row, normal] =
+        decoder.scores(processor, running.ids, first_row + static_cast<Index>(i));
     finite = finite && normal.finite;
     const auto produced = static_cast<Index>(running.ids.size());
     if (const auto forced = processor.forced(produced, beam.most_tokens())) {
       // Everything else is −∞; the forced token's own log-probability counts 0.
       best.offer({running.score, static_cast<Index>(i), *forced});
-      for (int token = 0; token < config.decoder_vocab_size && !best.full(); ++token) {
+      for (int token = 0; static_cast<std::size_t>(token) < row.size() && !best.full(); ++token) {
         if (token == *forced) continue;
         best.offer({-std::numeric_limits<float>::infinity(), static_cast<Index>(i), token});
       }
@@ -86,39 +86,38 @@ BestCandidates best_candidates(const LogitsProcessor& processor, const ModelConf
 
 }  // namespace
 
-SearchResults beam_search(const Transformer& model, const PackedTokens& source,
+SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
                           const DecodeConfig& decode, const SearchWatch& watch) {
-  const ModelConfig& config = model.config();
+  const ModelConfig& config = models.config();
   const std::vector<int> ends = ends_of(decode, config);
   const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
-  const EncodedSource encoded = model.encode(source, watch.observer);
-  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, watch.observer);
+  EnsembleDecoder decoder(models, source, source.sentences() * decode.num_beams,
+                          most_steps(decode, models, source), watch.observer);
 
   std::vector<SentenceBeam> beams;
   std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
   StepRows rows;
   for (Index b = 0; b < source.sentences(); ++b) {
-    beams.emplace_back(decode, ends, most_tokens(decode, config, source.length(b)));
+    beams.emplace_back(decode, ends, most_tokens(decode, models, source.length(b)));
     active.push_back(b);
     for (int i = 0; i < decode.num_beams; ++i) rows.add(config.decoder_start_token_id, 0, b);
   }
   while (!active.empty()) {
-    MatrixRef logits = decoder.step(rows.tokens, rows.parents, rows.sentences);
+    decoder.step(rows.tokens, rows.parents, rows.sentences);
     const auto count = static_cast<Index>(active.size());
     std::vector<BestCandidates> best(active.size(), BestCandidates(0));
     std::vector<std::uint8_t> finite(active.size(), 0);
-    parallel_for(count, logits.size() * 8, [&](Index a) {
+    parallel_for(count, decoder.size() * 8, [&](Index a) {
       const SentenceBeam& beam =
           beams[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])];
       bool all_finite = true;
       best[static_cast<std::size_t>(a)] =
-          best_candidates(processor, config, beam,
-                          logits.middleRows(a * decode.num_beams, decode.num_beams), all_finite);
+          best_candidates(processor, decoder, beam, a * decode.num_beams, all_finite);
       finite[static_cast<std::size_t>(a)] = all_finite ? 1 : 0;
     });
     if (std::ranges::find(finite, 0) != finite.end()) {
       const SentenceBeam& beam = beams[static_cast<std::size_t>(active.front())];
-      refuse_logits(model.name(), static_cast<Index>(beam.running().front().ids.size()));
+      refuse_logits(models.name(), static_cast<Index>(beam.running().front().ids.size()));
     }
     rows.clear();
     std::vector<Index> still_active;

@@ -15,9 +15,9 @@ struct GreedySentence {
 };
 
 /// Chooses one row's next token and adds it, with its log-probability after processing.
-void choose_greedily(const LogitsProcessor& processor, const ModelConfig& config,
-                     GreedySentence& sentence, std::span<float> row) {
-  const RowNormaliser normal = processor.process(sentence.ids, config.decoder_start_token_id, row);
+void choose_greedily(const LogitsProcessor& processor, EnsembleDecoder& decoder,
+                     GreedySentence& sentence, Index r) {
+  const auto [row, normal] = decoder.scores(processor, sentence.ids, r);
   sentence.finite = normal.finite;
   if (const auto forced =
           processor.forced(static_cast<Index>(sentence.ids.size()), sentence.most)) {
@@ -31,35 +31,35 @@ void choose_greedily(const LogitsProcessor& processor, const ModelConfig& config
 
 }  // namespace
 
-SearchResults greedy_search(const Transformer& model, const PackedTokens& source,
+SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
                             const DecodeConfig& decode, AttentionObserver* observer) {
-  const ModelConfig& config = model.config();
+  const ModelConfig& config = models.config();
   const std::vector<int> ends = ends_of(decode, config);
   const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
-  const EncodedSource encoded = model.encode(source, observer);
-  IncrementalDecoder decoder = make_decoder(model, encoded, source, decode, observer);
+  EnsembleDecoder decoder(models, source, source.sentences(), most_steps(decode, models, source),
+                          observer);
 
   std::vector<GreedySentence> sentences(static_cast<std::size_t>(source.sentences()));
   StepRows rows;
   StepRows next;
   for (Index b = 0; b < source.sentences(); ++b) {
-    sentences[static_cast<std::size_t>(b)].most = most_tokens(decode, config, source.length(b));
+    sentences[static_cast<std::size_t>(b)].most = most_tokens(decode, models, source.length(b));
     rows.add(config.decoder_start_token_id, b, b);
   }
   while (!rows.tokens.empty()) {
-    MatrixRef logits = decoder.step(rows.tokens, rows.parents, rows.sentences);
+    decoder.step(rows.tokens, rows.parents, rows.sentences);
     const auto count = static_cast<Index>(rows.tokens.size());
-    parallel_for(count, count * logits.cols() * 8, [&](Index r) {
+    parallel_for(count, decoder.size() * 8, [&](Index r) {
       GreedySentence& sentence =
           sentences[static_cast<std::size_t>(rows.sentences[static_cast<std::size_t>(r)])];
-      choose_greedily(processor, config, sentence, row_of(logits, r));
+      choose_greedily(processor, decoder, sentence, r);
     });
     next.clear();
     for (Index r = 0; r < count; ++r) {
       const Index b = rows.sentences[static_cast<std::size_t>(r)];
       const GreedySentence& sentence = sentences[static_cast<std::size_t>(b)];
       if (!sentence.finite) {
-        refuse_logits(model.name(), static_cast<Index>(sentence.ids.size()) - 1);
+        refuse_logits(models.name(), static_cast<Index>(sentence.ids.size()) - 1);
       }
       const bool ended = std::ranges::find(ends, sentence.ids.back()) != ends.end();
       const bool done = ended || static_cast<Index>(sentence.ids.size()) >= sentence.most;

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
+#include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -14,60 +16,41 @@
 namespace attn {
 namespace {
 
-/// Most tokens of any translation of the batch.
-Index longest(const DecodeConfig& decode, const ModelConfig& model, const PackedTokens& source) {
-  Index steps = 1;
-  for (Index b = 0; b < source.sentences(); ++b) {
-    steps = std::max(steps, most_tokens(decode, model, source.length(b)));
-  }
-  return steps;
-}
-
-/// MemoryError where keys, values and logits of the whole batch would not fit, whatever number of
-/// threads shares it.
-void require_room(const DecodeConfig& decode, const ModelConfig& model,
-                  const PackedTokens& source) {
+/// MemoryError where keys, values and logits of the whole batch would not fit for all models
+/// together, whatever number of threads shares it.
+void require_room(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {
   const Index rows = source.sentences() * decode.num_beams;
-  const Index steps = longest(decode, model, source);
-  const std::uint64_t cache =
-      IncrementalDecoder::cache_bytes(model, rows, steps, static_cast<Index>(source.ids.size()));
-  const auto logits =
-      checked_product({static_cast<std::uint64_t>(rows),
-                       static_cast<std::uint64_t>(model.decoder_vocab_size), sizeof(float)});
-  const std::uint64_t bytes =
-      logits ? checked_add(cache, *logits).value_or(~std::uint64_t{0}) : ~std::uint64_t{0};
+  const Index steps = most_steps(decode, models, source);
+  std::optional<std::uint64_t> bytes = 0;
+  for (const Transformer* model : models.models()) {
+    const std::uint64_t cache = IncrementalDecoder::cache_bytes(
+        model->config(), rows, steps, static_cast<Index>(source.ids.size()));
+    const auto logits = checked_product(
+        {to_size(rows), to_size(model->config().decoder_vocab_size), sizeof(float)});
+    if (bytes) bytes = checked_add(*bytes, cache);
+    bytes = bytes && logits ? checked_add(*bytes, *logits) : std::nullopt;
+  }
+  const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
   // Asking the system is a few file reads; caches of everyday size need no asking.
-  if (bytes > (std::uint64_t{256} << 20)) {
-    require_memory(bytes, fmt::format("the cache of keys and values for {} sentences at a time, {} "
-                                      "beams and up to {} tokens each",
-                                      source.sentences(), decode.num_beams, steps));
+  if (needed > (std::uint64_t{256} << 20)) {
+    require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
+                                       "{} beams and up to {} tokens each",
+                                       source.sentences(), decode.num_beams, steps));
   }
 }
 
-}  // namespace
-
-IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
-                                const PackedTokens& source, const DecodeConfig& decode,
-                                AttentionObserver* observer) {
-  const Index steps = longest(decode, model.config(), source);
-  const Index rows = source.sentences() * decode.num_beams;
-  return {model, encoded, rows, steps, observer};
-}
-
-namespace {
-
-SearchResults search_here(const Transformer& model, const PackedTokens& source,
+SearchResults search_here(const Ensemble& models, const PackedTokens& source,
                           const DecodeConfig& decode, const SearchWatch& watch) {
   return decode.num_beams == 1 && watch.trace == nullptr
-             ? greedy_search(model, source, decode, watch.observer)
-             : beam_search(model, source, decode, watch);
+             ? greedy_search(models, source, decode, watch.observer)
+             : beam_search(models, source, decode, watch);
 }
 
 /// One part of the batch a thread, from the encoder to the last step. Threads that share every
 /// product must meet some forty times a step, and a machine busy with other work makes each meeting
 /// wait for its scheduler; threads with their own sentences meet once. Bits are the same: no row
 /// depends on its neighbours.
-SearchResults search_in_parts(const Transformer& model, const PackedTokens& source,
+SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source,
                               const DecodeConfig& decode) {
   // Sentences are dealt out by length, so that the parts take about as long.
   std::vector<std::size_t> order(static_cast<std::size_t>(source.sentences()));
@@ -82,7 +65,7 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
     const auto part = static_cast<std::size_t>(index);
     PackedTokens own;
     for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
-    SearchResults found = search_here(model, own, decode, {});
+    SearchResults found = search_here(models, own, decode, {});
     for (std::size_t i = part; i < order.size(); i += parts) {
       results[order[i]] = std::move(found[i / parts]);
     }
@@ -92,9 +75,17 @@ SearchResults search_in_parts(const Transformer& model, const PackedTokens& sour
 
 }  // namespace
 
-Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index source_length) {
+Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length) {
   const Index wanted = decode.max_new_tokens > 0 ? decode.max_new_tokens : 2 * source_length + 10;
-  return std::min<Index>(wanted, model.max_positions);
+  return std::min(wanted, models.max_positions());
+}
+
+Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {
+  Index steps = 1;
+  for (Index b = 0; b < source.sentences(); ++b) {
+    steps = std::max(steps, most_tokens(decode, models, source.length(b)));
+  }
+  return steps;
 }
 
 float length_power(Index length, float length_penalty) {
@@ -121,15 +112,15 @@ float hypothesis_score(float sum, std::size_t length, float length_penalty) {
   return score;
 }
 
-SearchResults search(const Transformer& model, const PackedTokens& source,
-                     const DecodeConfig& decode, const SearchWatch& watch) {
+SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
+                     const SearchWatch& watch) {
   if (source.sentences() == 0) return {};
-  require_room(decode, model.config(), source);
+  require_room(decode, models, source);
   const bool watched = watch.trace != nullptr || watch.observer != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {
-    return search_in_parts(model, source, decode);
+    return search_in_parts(models, source, decode);
   }
-  return search_here(model, source, decode, watch);
+  return search_here(models, source, decode, watch);
 }
 
 }  // namespace attn

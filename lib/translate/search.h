@@ -7,6 +7,7 @@
 
 #include "config/decode_config.h"
 #include "model/transformer.h"
+#include "translate/ensemble.h"
 
 namespace attn {
 
@@ -35,7 +36,7 @@ class SearchTrace {
 /// Who looks on, and who interferes. Null is off and costs nothing.
 struct SearchWatch {
   SearchTrace* trace = nullptr;
-  AttentionObserver* observer = nullptr;  ///< of the encoder and of every step
+  AttentionObserver* observer = nullptr;  ///< of the first model's encoder and of its every step
 };
 
 /// Hypotheses of each sentence of a batch, best first.
@@ -44,7 +45,7 @@ using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 /// Most tokens that a translation of a source of `source_length` tokens may have, the end symbol
 /// included: max_new_tokens, or without one 2 · source + 10; never more than the decoder's
 /// positions.
-Index most_tokens(const DecodeConfig& decode, const ModelConfig& model, Index source_length);
+Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length);
 
 /// length ^ length_penalty, by which a hypothesis's sum is divided. InputError where that is 0 or
 /// infinite as a float, so that scores could not be compared.
@@ -58,8 +59,8 @@ float hypothesis_score(float sum, std::size_t length, float length_penalty);
 
 /// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
 /// One beam is greedy search, as in `generate` (under a trace it is a beam search of one beam,
-/// which finds the same).
-SearchResults search(const Transformer& model, const PackedTokens& source,
-                     const DecodeConfig& decode, const SearchWatch& watch = {});
+/// which finds the same). Of several models the mean log-probability counts (translate/ensemble.h).
+SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
+                     const SearchWatch& watch = {});
 
 }  // namespace attn

@@ -1,10 +1,10 @@
-// What greedy_search.cpp and beam_search.cpp share: the rows of a step and their decoder.
+// What greedy_search.cpp and beam_search.cpp share.
 #pragma once
 
 #include <span>
 #include <vector>
 
-#include "model/incremental_decoder.h"
+#include "translate/ensemble.h"
 #include "translate/search.h"
 
 namespace attn {
@@ -27,26 +27,20 @@ struct StepRows {
   }
 };
 
-inline std::span<float> row_of(MatrixRef& logits, Index r) {
-  return {logits.data() + r * logits.outerStride(), static_cast<std::size_t>(logits.cols())};
-}
-
 /// The tokens that end a translation.
 inline std::vector<int> ends_of(const DecodeConfig& decode, const ModelConfig& model) {
   return decode.eos_token_ids.value_or(std::vector<int>{model.eos_token_id});
 }
 
-/// A decoder for all hypotheses of the batch.
-IncrementalDecoder make_decoder(const Transformer& model, const EncodedSource& encoded,
-                                const PackedTokens& source, const DecodeConfig& decode,
-                                AttentionObserver* observer);
+/// Steps of the longest translation of the batch.
+Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source);
 
 /// One beam: the likeliest token at each step.
-SearchResults greedy_search(const Transformer& model, const PackedTokens& source,
+SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
                             const DecodeConfig& decode, AttentionObserver* observer);
 
 /// `num_beams` hypotheses a sentence side by side.
-SearchResults beam_search(const Transformer& model, const PackedTokens& source,
+SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
                           const DecodeConfig& decode, const SearchWatch& watch);
 
 }  // namespace attn

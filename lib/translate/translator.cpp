@@ -100,13 +100,15 @@ ModelSummary summarise(const ModelConfig& config) {
   return s;
 }
 
-Translator::Translator(const Transformer& model, const Tokenizer& tokenizer, DecodeConfig decode)
-    : model_(model),
+Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, DecodeConfig decode,
+                       std::size_t maps_of)
+    : models_(models),
+      model_(*at(models.models(), maps_of)),
       tokenizer_(tokenizer),
       decode_(std::move(decode)),
-      summary_(summarise(model.config())) {
-  check_vocabulary("source", tokenizer.source_vocab_size(), model.config().vocab_size);
-  check_vocabulary("target", tokenizer.target_vocab_size(), model.config().decoder_vocab_size);
+      summary_(summarise(model_.config())) {
+  check_vocabulary("source", tokenizer.source_vocab_size(), models.config().vocab_size);
+  check_vocabulary("target", tokenizer.target_vocab_size(), models.config().decoder_vocab_size);
 }
 
 PreparedSentence Translator::prepare(std::string_view bytes) const {
@@ -141,7 +143,7 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
-  std::vector<std::vector<SearchHypothesis>> found = search(model_, source, decode_);
+  std::vector<std::vector<SearchHypothesis>> found = search(models_, source, decode_);
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
@@ -222,7 +224,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
 SearchTree Translator::grow_tree(const PreparedSentence& sentence,
                                  const EncodedSource& encoded) const {
   SearchTreeTrace trace(decode_);
-  search(model_, pack_one(sentence.ids), decode_, {&trace, nullptr});
+  search(models_, pack_one(sentence.ids), decode_, {&trace, nullptr});
   SearchTree tree = trace.take();
   complete(tree, model_, encoded, tokenizer_);
   return tree;

@@ -49,8 +49,11 @@ struct Changes {
 
 class Translator {
  public:
-  /// Model and tokenizer outlive the translator. InputError where their vocabularies do not fit.
-  Translator(const Transformer& model, const Tokenizer& tokenizer, DecodeConfig decode);
+  /// Models and tokenizer outlive the translator. InputError where their vocabularies do not fit.
+  /// Of several models, records hold the maps and log-probabilities of `maps_of`, counted from 0;
+  /// scores are the ensemble's.
+  Translator(const Ensemble& models, const Tokenizer& tokenizer, DecodeConfig decode,
+             std::size_t maps_of = 0);
 
   /// Never throws for any bytes: invalid UTF-8 and controls are replaced, and text beyond 64 KiB or
   /// the model's positions is cut; the counts say so.
@@ -64,15 +67,15 @@ class Translator {
   std::vector<AttentionRecord> record(const std::vector<PreparedSentence>& batch,
                                       const RecordDetail& detail = {}) const;
 
-  /// Scores and records a given translation instead of searching for one.
+  /// Scores and records a given translation instead of searching for one, by the model of the maps.
   AttentionRecord record_target(const PreparedSentence& source, std::string_view target,
                                 const RecordDetail& detail = {}) const;
 
   /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
-  /// with the model changed; then scores the first translation under the change. InputError where a
-  /// sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where a forced weight
-  /// names a query or key that the sentence and its translations do not have. No search tree is
-  /// recorded.
+  /// with the first model changed; then scores the first translation under the change. InputError
+  /// where a sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where a forced
+  /// weight names a query or key that the sentence and its translations do not have. No search tree
+  /// is recorded.
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
                        const Changes& changes, const RecordDetail& detail = {}) const;
 
@@ -81,8 +84,9 @@ class Translator {
 
   const DecodeConfig& decode_config() const { return decode_; }
 
-  /// Tokens of the longest sentence that prepare() leaves whole: the model's positions.
-  std::size_t most_source_tokens() const { return to_size(model_.config().max_positions); }
+  /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
+  /// of any model.
+  std::size_t most_source_tokens() const { return to_size(models_.max_positions()); }
 
  private:
   /// A sentence on its way into a record.
@@ -99,7 +103,8 @@ class Translator {
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
   SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
 
-  const Transformer& model_;
+  Ensemble models_;
+  const Transformer& model_;  ///< whose maps are recorded
   const Tokenizer& tokenizer_;
   DecodeConfig decode_;
   ModelSummary summary_;

@@ -288,8 +288,19 @@ def changed_records():
     return [before, after]
 
 
+def parts_records():
+    """A line that two models translated in two parts."""
+    made = []
+    for number, gap in ((1, ""), (2, " ")):
+        record = json.loads(json.dumps(main_records()[0]))
+        record["part"] = {"line": 7, "number": number, "of": 2, "text": "The whole line", "gap": gap}
+        record["model"]["ensemble"] = ["one", "<b>two"]
+        made.append(record)
+    return made
+
+
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
-          "several": several_records, "changed": changed_records,
+          "several": several_records, "changed": changed_records, "parts": parts_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 
 

@@ -81,6 +81,13 @@ class Sizes(PageCase):
         self.choose("kind", "cross")
         self.assertEqual(len(self.shown_map()), 3)
 
+    def test_parts_of_a_line_and_models_that_translate_together(self):
+        self.open(name="parts")
+        options = self.js("return [...document.querySelectorAll('#sentence-picker option')].map((o) => o.textContent)")
+        self.assertTrue(options[0].endswith("line 7, part 1 of 2"), options)
+        self.assertTrue(options[1].endswith("line 7, part 2 of 2"), options)
+        self.assertIn("one of 2 models that translate together", self.browser.text("#facts"))
+
     def test_no_sentence_at_all(self):
         self.browser.open(write_page("none", []))
         self.wait_equal("This page holds no sentence.",

@@ -65,6 +65,10 @@ void append_model(std::string& out, const ModelSummary& model) {
   }
   out += ",\"name\":";
   append_string(out, model.name);
+  if (!model.ensemble.empty()) {
+    out += ",\"ensemble\":";
+    append_strings(out, model.ensemble);
+  }
   append_field(out, "d_model", model.d_model);
   append_field(out, "encoder_layers", model.encoder_layers);
   append_field(out, "decoder_layers", model.decoder_layers);

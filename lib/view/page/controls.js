@@ -54,6 +54,8 @@ const controls = (() => {
     if (model.weights === "random") facts.push(make("span",
         { class: "strong",
         text: `random weights${model.seed === null || model.seed === undefined ? "" : ` (seed ${model.seed})`}` }));
+    if (model.ensemble) facts.push(make("span",
+        { title: model.ensemble.map(printable).join(", "), text: `one of ${model.ensemble.length} models that translate together` }));
     if (model.update !== undefined) facts.push(`update ${thousands(model.update)}`);
     const changes = changesOf(record);
     if (changes) facts.push(make("span", { class: "strong" }, dataText(printable(changes))));

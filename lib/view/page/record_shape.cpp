@@ -41,6 +41,9 @@ MapShape stack_shape(const JsonPlace& model, std::string_view stack) {
 void check_model(const JsonPlace& model) {
   model["d_model"].whole();
   if (const auto name = model.find("name")) name->text();
+  if (const auto ensemble = model.find("ensemble")) {
+    for (std::size_t i = 0; i < ensemble->array().size(); ++i) (*ensemble)[i].text();
+  }
   if (const auto update = model.find("update")) update->whole();
   if (const auto seed = model.find("seed"); seed && !seed->value().is_null()) seed->whole();
 }

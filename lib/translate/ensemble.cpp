@@ -1,0 +1,125 @@
+#include "translate/ensemble.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/excerpt.h"
+
+namespace attn {
+namespace {
+
+std::span<float> row_of(MatrixRef& logits, Index r) {
+  return {logits.data() + r * logits.outerStride(), to_size(logits.cols())};
+}
+
+void require_same(const Transformer& first, const Transformer& other, const char* what, int a,
+                  int b) {
+  if (a == b) return;
+  throw InputError(
+      "{} has {} {}, and {} has {}; models that translate together share one "
+      "vocabulary",
+      first.name(), what, a, other.name(), b);
+}
+
+void require_same_pieces(const char* side, int first_size, int other_size, const auto& first_piece,
+                         const auto& other_piece, const std::string& names) {
+  if (first_size != other_size) {
+    throw InputError("{}: {} and {} {} pieces; models that translate together share one vocabulary",
+                     names, first_size, other_size, side);
+  }
+  for (int id = 0; id < first_size; ++id) {
+    if (first_piece(id) == other_piece(id)) continue;
+    throw InputError(
+        "{}: {} piece {} is {} and {}; models that translate together share one vocabulary", names,
+        side, id, excerpt(first_piece(id)), excerpt(other_piece(id)));
+  }
+}
+
+}  // namespace
+
+Ensemble::Ensemble(std::vector<const Transformer*> models) : models_(std::move(models)) {
+  const Transformer& first = *models_.front();
+  for (const Transformer* other : models_) {
+    const ModelConfig& a = first.config();
+    const ModelConfig& b = other->config();
+    require_same(first, *other, "vocab_size", a.vocab_size, b.vocab_size);
+    require_same(first, *other, "decoder_vocab_size", a.decoder_vocab_size, b.decoder_vocab_size);
+    require_same(first, *other, "eos_token_id", a.eos_token_id, b.eos_token_id);
+    require_same(first, *other, "pad_token_id", a.pad_token_id, b.pad_token_id);
+    require_same(first, *other, "decoder_start_token_id", a.decoder_start_token_id,
+                 b.decoder_start_token_id);
+  }
+}
+
+Index Ensemble::max_positions() const {
+  Index fewest = config().max_positions;
+  for (const Transformer* model : models_) {
+    fewest = std::min<Index>(fewest, model->config().max_positions);
+  }
+  return fewest;
+}
+
+std::string Ensemble::name() const {
+  std::vector<std::string> names;
+  for (const Transformer* model : models_) names.push_back(model->name());
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+void require_same_vocabulary(const Tokenizer& first, const std::string& first_name,
+                             const Tokenizer& other, const std::string& other_name) {
+  const std::string names = fmt::format("{} and {}", first_name, other_name);
+  require_same_pieces(
+      "source", first.source_vocab_size(), other.source_vocab_size(),
+      [&](int id) { return first.source_piece(id); },
+      [&](int id) { return other.source_piece(id); }, names);
+  require_same_pieces(
+      "target", first.target_vocab_size(), other.target_vocab_size(),
+      [&](int id) { return first.target_piece(id); },
+      [&](int id) { return other.target_piece(id); }, names);
+}
+
+EnsembleDecoder::EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows,
+                                 Index steps, AttentionObserver* observer)
+    : start_(ensemble.config().decoder_start_token_id) {
+  for (const Transformer* model : ensemble.models()) {
+    AttentionObserver* own = decoders_.empty() ? observer : nullptr;
+    sources_.push_back(model->encode(source, own));
+    decoders_.emplace_back(*model, sources_.back(), rows, steps, own);
+  }
+}
+
+void EnsembleDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
+                           std::span<const Index> sentences) {
+  logits_.clear();
+  for (IncrementalDecoder& decoder : decoders_) {
+    logits_.push_back(decoder.step(tokens, parents, sentences));
+  }
+}
+
+Index EnsembleDecoder::size() const {
+  return logits_.front().size() * static_cast<Index>(logits_.size());
+}
+
+RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, std::span<const int> produced,
+                                  Index r) {
+  const std::span<float> row = row_of(logits_.front(), r);
+  const RowNormaliser normal = processor.process(produced, start_, row);
+  if (logits_.size() == 1) return {row, normal};
+  for (float& x : row) x = normal(x);
+  RowNormaliser mean{0, 0, normal.finite};
+  for (std::size_t m = 1; m < logits_.size(); ++m) {
+    const std::span<const float> other = row_of(logits_[m], r);
+    const RowNormaliser other_normal = processor.process(produced, start_, row_of(logits_[m], r));
+    mean.finite = mean.finite && other_normal.finite;
+    for (std::size_t i = 0; i < row.size(); ++i) row[i] += other_normal(other[i]);
+  }
+  const auto count = static_cast<float>(logits_.size());
+  for (float& x : row) x /= count;
+  return {row, mean};
+}
+
+}  // namespace attn
