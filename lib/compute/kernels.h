@@ -124,6 +124,10 @@ struct Kernels {
   float (*cross_entropy)(float* row, Index n, Index target, float smoothing, float scale,
                          float* nll);
 
+  /// ½ KL(P‖Q) + ½ KL(Q‖P) of P = softmax(x) and Q = softmax(y); dx and dy become its gradients at x
+  /// and y times `scale`.
+  float (*divergence)(const float* x, const float* y, Index n, float scale, float* dx, float* dy);
+
   /// Updates p and both moments from the gradient g, and leaves g zero for the next update.
   /// Whether all of p is finite.
   bool (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);

@@ -413,6 +413,7 @@ constexpr Kernels make_table(const char* name) {
           .gelu_backward = gelu_backward,
           .swish_backward = swish_backward,
           .cross_entropy = cross_entropy,
+          .divergence = divergence,
           .adam = adam,
           .add_column_sums = add_column_sums,
           .blend = blend,

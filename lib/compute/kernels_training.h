@@ -145,6 +145,60 @@ float cross_entropy(float* row, Index n, Index target, float smoothing, float sc
   return (1.0F - smoothing) * *nll + smoothing * uniform;
 }
 
+/// A row's softmax, unfinished: exp(row − maximum) and their sum.
+struct Exponentials {
+  float maximum;
+  float total;
+};
+
+Exponentials exponentials(const float* row, Index n, float* out) {
+  const float maximum = row_max(row, n);
+  const Lanes shift = Lanes::broadcast(maximum);
+  Lanes sum = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes e = exponential(load_n_or_minus_infinity(row + i, count) - shift);
+    sum = sum + e;
+    store_n(e, out + i, count);
+  });
+  return {maximum, sum_of_lanes(sum)};
+}
+
+/// With d = ln p − ln q: KL(P‖Q) = Σ p d and KL(Q‖P) = −Σ q d; their slopes at x are p (d −
+/// KL(P‖Q)) and p − q, those at y q − p and −q (d + KL(Q‖P)).
+float divergence(const float* x, const float* y, Index n, float scale, float* dx, float* dy) {
+  const Exponentials of_x = exponentials(x, n, dx);
+  const Exponentials of_y = exponentials(y, n, dy);
+  const Lanes p_factor = Lanes::broadcast(1.0F / of_x.total);
+  const Lanes q_factor = Lanes::broadcast(1.0F / of_y.total);
+  const Lanes x_shift = Lanes::broadcast(of_x.maximum);
+  const Lanes y_shift = Lanes::broadcast(of_y.maximum);
+  const Lanes logs = Lanes::broadcast(__builtin_logf(of_x.total) - __builtin_logf(of_y.total));
+  const auto difference = [&](Index i, Index count) {
+    return (load_n(x + i, count) - x_shift) - (load_n(y + i, count) - y_shift) - logs;
+  };
+  Lanes p_sum = Lanes::zero();
+  Lanes q_sum = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes d = difference(i, count);
+    p_sum = fma(load_n(dx + i, count) * p_factor, d, p_sum);
+    q_sum = fma(load_n(dy + i, count) * q_factor, d, q_sum);
+  });
+  const float from_p = sum_of_lanes(p_sum);
+  const float from_q = -sum_of_lanes(q_sum);
+  const Lanes p_mean = Lanes::broadcast(from_p);
+  const Lanes q_mean = Lanes::broadcast(from_q);
+  const Lanes half = Lanes::broadcast(0.5F * scale);
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes d = difference(i, count);
+    const Lanes p = load_n(dx + i, count) * p_factor;
+    const Lanes q = load_n(dy + i, count) * q_factor;
+    const Lanes apart = p - q;
+    store_n(fma(p, d - p_mean, apart) * half, dx + i, count);
+    store_n((Lanes::zero() - fma(q, d + q_mean, apart)) * half, dy + i, count);
+  });
+  return 0.5F * (from_p + from_q);
+}
+
 bool adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n) {
   const Lanes beta1 = Lanes::broadcast(step.beta1);
   const Lanes beta2 = Lanes::broadcast(step.beta2);

@@ -96,6 +96,7 @@ void read_optimizer(Reader& reader, TrainConfig& c) {
   reader.real32("adam_beta2", 0, 1, true, c.adam_beta2);
   reader.real32("adam_epsilon", 0, 1, false, c.adam_epsilon);
   reader.real32("label_smoothing", 0, 1, true, c.label_smoothing);
+  reader.real32("r_drop", 0, 1000, true, c.r_drop);
   reader.real32("clip_norm", 0, kInfinity, true, c.clip_norm);
   reader.choice<Precision>("precision",
                            {{"float32", Precision::float32}, {"bfloat16", Precision::bfloat16}},

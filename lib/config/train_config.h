@@ -43,6 +43,9 @@ struct TrainConfig {
   double adam_beta2 = 0.98;
   double adam_epsilon = 1e-9;
   double label_smoothing = 0.1;
+  /// Weight of the divergence of two passes under other dropout (Liang et al. 2021; 5 there); 0:
+  /// one pass.
+  double r_drop = 0;
   double clip_norm = 1.0;  ///< largest norm of the gradient; 0: no clipping
   Averaging average = Averaging::none;
   double average_decay = 0.999;          ///< of the exponential one

@@ -97,6 +97,16 @@ void TrainingBatch::clear() {
   targets.clear();
 }
 
+TrainingBatch TrainingBatch::twice() const {
+  TrainingBatch doubled = *this;
+  for (const auto& [to, from] :
+       {std::pair{&doubled.source, &source}, std::pair{&doubled.decoder_input, &decoder_input}}) {
+    for (std::size_t b = 0; b + 1 < from->offsets.size(); ++b) to->add(*from, b);
+  }
+  doubled.targets.insert(doubled.targets.end(), targets.begin(), targets.end());
+  return doubled;
+}
+
 class TrainingPass::Layers {
  public:
   Layers(TrainableModel& model, Backend backend)
@@ -178,17 +188,32 @@ class TrainingPass::Layers {
   }
 
   /// The output layer and the loss, some rows at a time; dhidden becomes the gradient at `hidden`.
+  /// Under R-Drop the second half of the rows is the first one's tokens again, and a part holds the
+  /// same rows of both.
   LossSum loss_and_gradient(const ConstMatrixRef& hidden, const std::vector<int>& targets,
                             const PassOptions& options, bool with_backward, MatrixRef dhidden) {
+    const Index passes = options.r_drop > 0 ? 2 : 1;
+    const Index tokens = hidden.rows() / passes;
     LossSum sum;
-    for (Index first = 0; first < hidden.rows(); first += kLogitRows) {
-      const Index count = std::min(kLogitRows, hidden.rows() - first);
-      MatrixRef logits = logits_.resize(count, output_.out());
-      output_.forward(hidden.middleRows(first, count), logits);
+    for (Index first = 0; first < tokens; first += kLogitRows / passes) {
+      const Index count = std::min(kLogitRows / passes, tokens - first);
+      MatrixRef logits = logits_.resize(passes * count, output_.out());
+      for (Index p = 0; p < passes; ++p) {
+        output_.forward(hidden.middleRows(p * tokens + first, count),
+                        logits.middleRows(p * count, count));
+      }
       const std::span<const int> part(targets.data() + first, static_cast<std::size_t>(count));
-      sum += cross_entropy(logits, part, options.label_smoothing, options.gradient_scale);
+      sum += passes == 1
+                 ? cross_entropy(logits, part, options.label_smoothing, options.gradient_scale)
+                 : cross_entropy_twice(
+                       logits, part,
+                       {options.label_smoothing, options.r_drop, options.gradient_scale});
       if (!with_backward) continue;
-      output_.backward(hidden.middleRows(first, count), logits, {dhidden.middleRows(first, count)});
+      for (Index p = 0; p < passes; ++p) {
+        const Index row = p * tokens + first;
+        output_.backward(hidden.middleRows(row, count), logits.middleRows(p * count, count),
+                         {dhidden.middleRows(row, count)});
+      }
     }
     return sum;
   }
@@ -216,6 +241,7 @@ void TrainingPass::prepare() {
 }
 
 LossSum TrainingPass::run(const TrainingBatch& batch, const PassOptions& options) {
+  if (options.r_drop > 0) return layers_->run(batch.twice(), options, true);
   return layers_->run(batch, options, true);
 }
 

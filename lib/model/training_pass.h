@@ -20,6 +20,8 @@ struct TrainingBatch {
   /// Both with the end symbol last.
   void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
   void clear();
+  /// All pairs, and all of them again.
+  TrainingBatch twice() const;
   Index tokens() const { return static_cast<Index>(targets.size()); }
 };
 
@@ -28,6 +30,9 @@ struct PassOptions {
   float label_smoothing = 0;
   /// The gradients added are those of gradient_scale · Σ loss: 1 / tokens for a mean.
   float gradient_scale = 1;
+  /// R-Drop's weight (nn/cross_entropy.h). Above 0 each pair goes twice through the model, under
+  /// other masks of dropout.
+  float r_drop = 0;
   bool dropout = true;      ///< by the config's three probabilities
   std::uint64_t seed = 0;   ///< of dropout
   std::uint64_t batch = 0;  ///< its number since training began: every batch drops others

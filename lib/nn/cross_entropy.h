@@ -27,4 +27,21 @@ struct LossSum {
 /// scale. PyTorch's cross_entropy with label_smoothing = ε, by rows.
 LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoothing, float scale);
 
+/// What the loss of two passes over the same tokens is made of.
+struct TwiceSettings {
+  float smoothing = 0;  ///< ε of the cross-entropies
+  float r_drop = 0;     ///< α, the weight of the divergence
+  float scale = 1;      ///< of the gradient
+};
+
+/// R-Drop (Liang et al. 2021, equation 4), halved, so that α = 0 is the plain loss: logits [2T, V]
+/// hold T tokens and, in the same order, the same T tokens of another pass. With P and Q the two
+/// softmaxes of token t,
+///   loss_t = ½ (loss_t(P) + loss_t(Q)) + α/4 · (KL(P‖Q) + KL(Q‖P)),
+/// loss_t() as cross_entropy() has it, and nll_t the mean of both. The sums are over T tokens: each
+/// counts once. Logits become the gradient of scale · Σ_t loss_t, through both sides of both
+/// divergences.
+LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
+                            const TwiceSettings& settings);
+
 }  // namespace attn

@@ -22,6 +22,7 @@ Json train_identity(const TrainConfig& c) {
              {"adam_beta2", c.adam_beta2},
              {"adam_epsilon", c.adam_epsilon},
              {"label_smoothing", c.label_smoothing},
+             {"r_drop", c.r_drop},
              {"clip_norm", c.clip_norm},
              {"average", kAverages[static_cast<int>(c.average)]},
              {"average_decay", c.average_decay},
@@ -82,8 +83,12 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
 }
 
 Json with_later_keys(Json identity) {
-  Json& tokenizer = identity["tokenizer"];
-  if (tokenizer.is_object() && !tokenizer.contains("sampling")) tokenizer["sampling"] = 0.0;
+  const auto add = [&](const char* section, const char* key) {
+    Json& keys = identity[section];
+    if (keys.is_object() && !keys.contains(key)) keys[key] = 0.0;
+  };
+  add("tokenizer", "sampling");
+  add("train", "r_drop");
   return identity;
 }
 

@@ -162,6 +162,7 @@ class Trainer::Run {
       PassOptions options;
       options.label_smoothing = static_cast<float>(setup_.train.label_smoothing);
       options.gradient_scale = 1.0F / static_cast<float>(tokens);
+      options.r_drop = static_cast<float>(setup_.train.r_drop);
       options.seed = setup_.train.seed;
       options.batch = state_.batches++;
       sum += pass_.run(batch_, options);

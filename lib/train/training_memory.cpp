@@ -21,7 +21,12 @@ TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& trai
   const std::optional<std::uint64_t> trained = count_parameters(model);
   const std::optional<std::uint64_t> bytes =
       trained ? checked_product({*trained, copies, sizeof(float)}) : std::nullopt;
-  return {bytes.value_or(~std::uint64_t{0}), activation_bytes(model, largest)};
+  BatchShape passed = largest;
+  if (train.r_drop > 0) {  // each pair goes through the model twice
+    passed.source_tokens *= 2;
+    passed.target_tokens *= 2;
+  }
+  return {bytes.value_or(~std::uint64_t{0}), activation_bytes(model, passed)};
 }
 
 BatchShape expected_batch(const TrainConfig& train) {

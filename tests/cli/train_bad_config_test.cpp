@@ -90,6 +90,8 @@ TEST_CASE("values of the train section out of their range") {
       {"label_smoothing", "1"},
       {"label_smoothing", "-0.1"},
       {"clip_norm", "-1"},
+      {"r_drop", "-1"},
+      {"r_drop", "1000"},
       {"average", "mean"},
       {"average_decay", "1"},
       {"average_decay", "-0.5"},

@@ -88,6 +88,7 @@ TEST_CASE("--resume with another config is refused, naming the difference") {
       {{"train.batch_tokens=100"}, "train.batch_tokens was 200 and is 100"},
       {{"train.schedule=constant"}, "train.schedule was \"inverse_sqrt\" and is \"constant\""},
       {{"train.schedule=linear"}, "train.schedule"},
+      {{"train.r_drop=1"}, "train.r_drop was 0.0 and is 1"},
       {{"train.validate_every=2"}, "train.validate_every was 4 and is 2"},
       {{"train.average=exponential"}, "train.average was \"none\" and is \"exponential\""},
       {{"train.metric=bleu"}, "train.metric was \"loss\" and is \"bleu\""},

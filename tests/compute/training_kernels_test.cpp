@@ -160,6 +160,35 @@ TEST_CASE("cross_entropy matches double arithmetic") {
   });
 }
 
+TEST_CASE("divergence matches double arithmetic") {
+  for_each_case([](const Kernels& k, Index n) {
+    for (const float bound : {0.01F, 1.0F, 20.0F}) {
+      Row x(n, "x", bound);
+      Row y(n, "y", bound);
+      Row dx = Row::poisoned(n);
+      Row dy = Row::poisoned(n);
+      const float found = k.divergence(x.data(), y.data(), n, 0.5F, dx.data(), dy.data());
+      const auto log_total = [&](const Row& row) {
+        const auto count = static_cast<double>(n);
+        return std::log(count * mean(n, [&](Index i) { return std::exp(row.at(i)); }));
+      };
+      const double x_total = log_total(x);
+      const double y_total = log_total(y);
+      const auto p = [&](Index i) { return std::exp(x.at(i) - x_total); };
+      const auto q = [&](Index i) { return std::exp(y.at(i) - y_total); };
+      const auto d = [&](Index i) { return x.at(i) - x_total - (y.at(i) - y_total); };
+      const double of_p = static_cast<double>(n) * mean(n, [&](Index i) { return p(i) * d(i); });
+      const double of_q = -static_cast<double>(n) * mean(n, [&](Index i) { return q(i) * d(i); });
+      CHECK(found == doctest::Approx(0.5 * (of_p + of_q)).epsilon(2e-6).scale(1));
+      const double size = std::max(1.0, of_p + of_q);
+      CHECK(distance(dx, [&](Index i) { return 0.25 * (p(i) * (d(i) - of_p) + p(i) - q(i)); }) <
+            2e-6 * size);
+      CHECK(distance(dy, [&](Index i) { return 0.25 * (q(i) - p(i) - q(i) * (d(i) + of_q)); }) <
+            2e-6 * size);
+    }
+  });
+}
+
 TEST_CASE("adam says where a parameter is no longer finite") {
   for_each_case([](const Kernels& k, Index n) {
     for (const float epsilon : {1e-9F, 0.0F}) {

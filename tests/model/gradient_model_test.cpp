@@ -25,7 +25,7 @@ struct Subject {
   PassOptions options;
   std::vector<float> gradient;
 
-  explicit Subject(const ModelConfig& config)
+  explicit Subject(const ModelConfig& config, float r_drop = 0)
       : model(with_ten_positions(config), 3),
         batch(random_batch(config, 4, 2, 9, "batch")),
         pass(model, Backend::panels) {
@@ -35,6 +35,7 @@ struct Subject {
     options.label_smoothing = 0.1F;
     options.seed = 17;
     options.batch = 29;
+    options.r_drop = r_drop;
     gradient = gradients_of(model, pass, batch, options);
   }
 
@@ -78,8 +79,8 @@ struct Subject {
 };
 
 /// A random number of each tensor, more than 60 of the whole model.
-void check_parameters(const ModelConfig& config) {
-  Subject s(config);
+void check_parameters(const ModelConfig& config, float r_drop = 0) {
+  Subject s(config, r_drop);
   int checked = 0;
   s.model.visit([&](const TrainableModel::Trained& trained) {
     CAPTURE(trained.info.name);
@@ -96,8 +97,8 @@ void check_parameters(const ModelConfig& config) {
 }
 
 /// Along its gradient the loss rises by the gradient's norm: all parameters in one number.
-void check_direction(const ModelConfig& config) {
-  Subject s(config);
+void check_direction(const ModelConfig& config, float r_drop = 0) {
+  Subject s(config, r_drop);
   double squares = 0;
   for (const float g : s.gradient) squares += static_cast<double>(g) * static_cast<double>(g);
   const double norm = std::sqrt(squares);
@@ -129,6 +130,12 @@ TEST_CASE("along its gradient the loss rises by the gradient's norm") {
   check_direction(small_config());
   check_direction(small_pre_norm_config());
   check_direction(small_untied_config());
+}
+
+TEST_CASE("gradients under R-Drop, whose passes drop different things") {
+  check_parameters(small_pre_norm_config(), 3);
+  check_direction(small_config(), 3);
+  check_direction(small_untied_config(), 3);
 }
 
 TEST_CASE("padding's row and what no token touched get no gradient") {

@@ -44,8 +44,9 @@ TrainingBatch part_of(const TrainingBatch& batch, Index first, Index last, int s
   return part;
 }
 
-PassOptions mean_over(const TrainingBatch& batch, bool dropout) {
+PassOptions mean_over(const TrainingBatch& batch, bool dropout, float r_drop = 0) {
   PassOptions options;
+  options.r_drop = r_drop;
   options.label_smoothing = 0.1F;
   options.gradient_scale = 1.0F / static_cast<float>(batch.tokens());
   options.dropout = dropout;
@@ -95,21 +96,23 @@ TEST_CASE("gradients and loss have the same bits on 1, 2 and 3 threads") {
     randomise(model);
     const TrainingBatch batch = random_batch(c, 60, 8, 30, "batch");
     REQUIRE(batch.tokens() > 1000);
-    const auto run = [&](int threads) {
+    const auto run = [&](int threads, float r_drop) {
       set_threads(threads);
       TrainingPass pass(model, Backend::panels);
       std::fill(model.gradients().begin(), model.gradients().end(), 0.0F);
-      const LossSum sum = pass.run(batch, mean_over(batch, true));
+      const LossSum sum = pass.run(batch, mean_over(batch, true, r_drop));
       set_threads(1);
       return std::pair{copy_of(model.gradients()), sum};
     };
-    const auto one = run(1);
-    for (const int threads : {2, 3}) {
-      CAPTURE(threads);
-      const auto more = run(threads);
-      CHECK(same_bits(more.first, one.first));
-      CHECK(more.second.loss == one.second.loss);
-      CHECK(more.second.nll == one.second.nll);
+    for (const float r_drop : {0.0F, 5.0F}) {
+      const auto one = run(1, r_drop);
+      for (const int threads : {2, 3}) {
+        CAPTURE(threads);
+        const auto more = run(threads, r_drop);
+        CHECK(same_bits(more.first, one.first));
+        CHECK(more.second.loss == one.second.loss);
+        CHECK(more.second.nll == one.second.nll);
+      }
     }
   }
 }
@@ -131,6 +134,38 @@ TEST_CASE("loss() is the loss of run() without dropout, and leaves the gradients
     CHECK(alone.loss != with_dropout.loss);
     CHECK(same_bits(copy_of(model.gradients()), before));
     CHECK(pass.loss(batch, 0.0F).loss == doctest::Approx(run.nll));
+  }
+}
+
+TEST_CASE("R-Drop without dropout is the plain loss; with it, each kind makes the passes differ") {
+  for (const auto config : kConfigs) {
+    ModelConfig c = config();
+    // More rows than the output layer takes at a time.
+    const TrainingBatch batch = random_batch(c, 60, 3, 20, "batch");
+    REQUIRE(batch.tokens() > 600);
+    TrainableModel model(c, 1);
+    randomise(model);
+    TrainingPass pass(model, Backend::panels);
+    const auto plain = gradients_of(model, pass, batch, mean_over(batch, false));
+    const auto twice = gradients_of(model, pass, batch, mean_over(batch, false, 5));
+    CHECK(largest_difference(plain, twice) < 3e-6);
+    const LossSum expected = pass.run(batch, mean_over(batch, false));
+    const LossSum sum = pass.run(batch, mean_over(batch, false, 5));
+    CHECK(sum.tokens == expected.tokens);
+    CHECK(sum.loss == doctest::Approx(expected.loss).epsilon(1e-6));
+    CHECK(sum.nll == doctest::Approx(expected.nll).epsilon(1e-6));
+    c.dropout = c.attention_dropout = c.activation_dropout = 0;
+    for (const auto kind : {&ModelConfig::dropout, &ModelConfig::attention_dropout,
+                            &ModelConfig::activation_dropout}) {
+      ModelConfig one = c;
+      one.*kind = 0.3F;
+      TrainableModel dropping(one, 1);
+      randomise(dropping);
+      TrainingPass its(dropping, Backend::panels);
+      const double light = its.run(batch, mean_over(batch, true, 1)).loss;
+      const double heavy = its.run(batch, mean_over(batch, true, 1000)).loss;
+      CHECK(heavy > light + 1);
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 // formulas in double.
 #include <doctest/doctest.h>
 
+#include "base/json.h"
 #include "nn/cross_entropy.h"
 #include "nn/embedding.h"
 #include "nn/layer_norm.h"
@@ -195,9 +196,64 @@ TEST_CASE("cross-entropy: logits of any size give finite gradients") {
   CHECK(logits(2, 0) == doctest::Approx(1 / (1 + std::exp(1.0))));
 }
 
+TEST_CASE("R-Drop: loss and gradient are PyTorch's (tests/golden/make_r_drop_goldens.py)") {
+  const Json goldens = read_json_file(std::string(ATTN_SOURCE_DIR) + "/tests/golden/r_drop.json");
+  REQUIRE(goldens.size() == 4);
+  for (const Json& golden : goldens) {
+    const auto matrix = [&](const char* key) {
+      const auto rows = golden[key].get<std::vector<std::vector<double>>>();
+      DoubleMatrix m(static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size()));
+      for (Index t = 0; t < m.size(); ++t) {
+        m.data()[t] =
+            rows[static_cast<std::size_t>(t / m.cols())][static_cast<std::size_t>(t % m.cols())];
+      }
+      return m;
+    };
+    const auto targets = golden["targets"].get<std::vector<int>>();
+    const float smoothing = golden["smoothing"];
+    const float r_drop = golden["r_drop"];
+    const double loss = golden["loss"];
+    for (const float scale : {1.0F, 0.125F}) {
+      Embedded found(matrix("logits").cast<float>());
+      const LossSum sum = cross_entropy_twice(found.view(), targets, {smoothing, r_drop, scale});
+      CHECK(sum.tokens == static_cast<Index>(targets.size()));
+      CHECK(sum.loss == doctest::Approx(loss).epsilon(1e-6));
+      CHECK(sum.nll == doctest::Approx(golden["nll"].get<double>()).epsilon(1e-6));
+      CHECK(largest_error(found.view(), matrix("gradient") * static_cast<double>(scale)) < 1e-6);
+      CHECK(found.untouched_outside());
+    }
+  }
+}
+
+TEST_CASE("R-Drop: without its weight, or with twice the same logits, it is cross-entropy") {
+  const Matrix one = random_matrix(3, 37, "one", 2.0F);
+  const Matrix other = random_matrix(3, 37, "other", 2.0F);
+  const std::vector<int> targets{5, 36, 0};
+  const auto check = [&](const Matrix& second, float r_drop) {
+    Matrix both(6, 37);
+    both << one, second;
+    Matrix a = one;
+    Matrix b = second;
+    const LossSum of_a = cross_entropy(a, targets, 0.1F, 0.25F);
+    const LossSum of_b = cross_entropy(b, targets, 0.1F, 0.25F);
+    const LossSum sum = cross_entropy_twice(both, targets, {0.1F, r_drop, 0.5F});
+    CHECK(sum.loss == doctest::Approx((of_a.loss + of_b.loss) / 2).epsilon(1e-6));
+    CHECK(largest_error(both.topRows(3), a.cast<double>()) < 1e-6);
+    CHECK(largest_error(both.bottomRows(3), b.cast<double>()) < 1e-6);
+    return sum;
+  };
+  check(other, 0);
+  check(one, 5);
+  Matrix both(6, 37);
+  both << one, other;
+  CHECK(cross_entropy_twice(both, targets, {0.1F, 5, 0.5F}).loss > check(other, 0).loss + 1);
+}
+
 TEST_CASE("cross-entropy: targets that are no class, or too few of them, are refused") {
   Matrix logits = random_matrix(2, 5, "logits");
   for (const std::vector<int>& targets : {std::vector<int>{0, 5}, {-1, 0}, {0}, {0, 1, 2}}) {
     CHECK_THROWS_AS(cross_entropy(logits, targets, 0.0F, 1.0F), std::logic_error);
+    Matrix both = random_matrix(4, 5, "logits");
+    CHECK_THROWS_AS(cross_entropy_twice(both, targets, {}), std::logic_error);
   }
 }

@@ -120,6 +120,15 @@ TEST_CASE("a sentence that only its drawn cut makes too long keeps its best cut"
   CHECK(longest(narrow.target) <= most);
 }
 
+TEST_CASE("under R-Drop a batch takes the activations of twice its tokens") {
+  const ModelConfig model;
+  TrainConfig train;
+  const BatchShape largest{100, 90, 20};
+  train.r_drop = 5;
+  CHECK(training_memory(model, train, largest).activations ==
+        activation_bytes(model, {200, 180, 20}));
+}
+
 TEST_CASE("the largest batch holds in every epoch") {
   const Scene scene;
   TrainConfig train;
