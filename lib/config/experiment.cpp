@@ -72,14 +72,19 @@ std::string read_path(KeyReader& reader, const std::string& key, const std::stri
 
 void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
   constexpr double kMost = 10;  // there, all but the best cut are rare
-  if (!(config.sampling >= 0) || config.sampling > kMost) {
-    reader.fail("sampling",
-                fmt::format("{} is out of range; use 0 (off) to {}", config.sampling, kMost));
+  const double sampling = config.sampling;
+  if (!(sampling >= 0) || sampling > kMost) {
+    reader.fail("sampling", fmt::format("{} is out of range; use 0 (off) to {}", sampling, kMost));
   }
-  if (config.sampling > 0 && !config.type.empty() && config.type != "unigram") {
-    reader.fail("sampling", fmt::format("{} needs a unigram tokenizer, but tokenizer.type is {}; "
-                                        "use 0, or change the type",
-                                        config.sampling, config.type));
+  if (config.type == "bpe" && sampling >= 1) {
+    reader.fail("sampling", fmt::format("{} is no probability to drop a merge of a BPE tokenizer; "
+                                        "use 0 (off) to below 1",
+                                        sampling));
+  }
+  if (config.type == "word" && sampling > 0) {
+    reader.fail("sampling", fmt::format("{} needs a unigram or BPE tokenizer, but tokenizer.type "
+                                        "is word; use 0, or change the type",
+                                        sampling));
   }
 }
 

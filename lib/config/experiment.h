@@ -18,7 +18,8 @@ struct TokenizerConfig {
   int vocab_size = 0;  ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
   bool joint = true;   ///< one vocabulary for both languages
   /// How much training cuts its text at random, anew in each epoch; 0: always into the best pieces.
-  /// Unigram models: the exponent α of a cut's probability (Kudo 2018).
+  /// Unigram models: the exponent α of a cut's probability (Kudo 2018). BPE models: the probability
+  /// to drop a merge (Provilkov et al. 2020), below 1.
   double sampling = 0;
   std::string model;  ///< directory of an existing tokenizer (absolute after reading)
 };

@@ -3,6 +3,7 @@
 #include <sentencepiece_processor.h>
 
 #include <exception>
+#include <mutex>
 #include <new>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
+#include "text/byte_pairs.h"
 #include "text/sentencepiece_check.h"
 #include "text/unigram.h"
 #include "text/wire_format.h"
@@ -129,20 +131,27 @@ struct PieceModel::Parts {
   std::unique_ptr<const Processor> cutter;  ///< only normalises where there is `unigram`
   std::unique_ptr<const Processor> joiner;  ///< null: the cutter joins too
   std::optional<Unigram> unigram;
+  std::optional<BytePairs> pairs;
+  /// Of byte-pair models, made when it is first needed: only training does.
+  mutable std::unique_ptr<const Processor> normaliser;
+  mutable std::once_flag normaliser_made;
+  std::string where;
   SegmentationType segmentation = SegmentationType::unigram;
 };
 
 PieceModel::PieceModel(std::string bytes, const std::string& where) : bytes_(std::move(bytes)) {
   quiet_sentencepiece();
-  const SentencePieceModel model = check_sentencepiece_model(bytes_, where);
+  SentencePieceModel model = check_sentencepiece_model(bytes_, where);
   auto parts = std::make_unique<Parts>();
   parts->segmentation = model.segmentation;
+  parts->where = where;
   if (model.segmentation == SegmentationType::unigram) {
     parts->cutter = load(normaliser_of(bytes_, model), where);
     parts->joiner = load(joiner_of(bytes_, model), where);
     parts->unigram.emplace(model);
   } else {
     parts->cutter = load(bytes_, where);
+    if (model.segmentation == SegmentationType::bpe) parts->pairs.emplace(std::move(model));
   }
   parts_ = std::move(parts);
 }
@@ -153,18 +162,20 @@ SegmentationType PieceModel::segmentation() const {
   return parts_->segmentation;
 }
 
-bool PieceModel::can_sample() const {
-  return parts_->unigram.has_value();
-}
-
 std::vector<std::string> PieceModel::cut(std::string_view text) const {
   if (parts_->unigram) return parts_->unigram->cut(normalise(text));
   return library_cut(*parts_->cutter, text);
 }
 
 std::string PieceModel::normalise(std::string_view text) const {
+  if (parts_->pairs) {
+    std::call_once(parts_->normaliser_made, [&] {
+      parts_->normaliser = load(normaliser_of(bytes_, parts_->pairs->model()), parts_->where);
+    });
+  }
+  const Processor& cutter = parts_->pairs ? *parts_->normaliser : *parts_->cutter;
   std::string normalised;
-  for (const std::string& piece : library_cut(*parts_->cutter, text)) {
+  for (const std::string& piece : library_cut(cutter, text)) {
     const int byte = byte_value(piece);
     if (byte == kByteValues) {
       normalised += piece;
@@ -177,6 +188,7 @@ std::string PieceModel::normalise(std::string_view text) const {
 
 std::vector<std::string> PieceModel::sample(std::string_view normalised, double sampling,
                                             RandomNumbers& random) const {
+  if (parts_->pairs) return parts_->pairs->sample(normalised, sampling, random);
   return parts_->unigram.value().sample(normalised, sampling, random);
 }
 

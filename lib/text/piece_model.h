@@ -29,13 +29,11 @@ class PieceModel {
   /// The pieces of a clean text. InputError where the library gives up.
   std::vector<std::string> cut(std::string_view text) const;
 
-  /// A clean text as the model sees it, ▁ for its blanks; only where can_sample(). InputError where
-  /// the library gives up.
+  /// A clean text as the model sees it, ▁ for its blanks; only for unigram and byte-pair models.
+  /// InputError where the library gives up.
   std::string normalise(std::string_view text) const;
 
-  /// True for unigram models: a text has many cuts.
-  bool can_sample() const;
-  /// One cut of what normalise() gave, drawn at random (Unigram::sample); only where can_sample().
+  /// One cut of what normalise() gave, drawn at random: Unigram::sample or BytePairs::sample.
   std::vector<std::string> sample(std::string_view normalised, double sampling,
                                   RandomNumbers& random) const;
 

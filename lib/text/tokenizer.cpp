@@ -222,10 +222,17 @@ EncodedText Tokenizer::encode_target(std::string_view text) const {
 void Tokenizer::require_sampling(double sampling, const std::string& where) const {
   for (const auto& [file, side] :
        {std::pair{"source.spm", files_->source()}, {"target.spm", files_->target()}}) {
-    if (side.model.can_sample()) continue;
+    const SegmentationType type = side.model.segmentation();
+    if (type == SegmentationType::bpe && sampling >= 1) {
+      throw InputError(
+          "{}: tokenizer.sampling {}: {} is a BPE model, where it is the probability to drop a "
+          "merge; use 0 (off) to below 1",
+          where, sampling, file);
+    }
+    if (type == SegmentationType::bpe || type == SegmentationType::unigram) continue;
     throw InputError(
-        "{}: tokenizer.sampling {}: {} cuts a text in one way only; expected a unigram model, or "
-        "tokenizer.sampling 0",
+        "{}: tokenizer.sampling {}: {} cuts a text in one way only; expected a unigram or BPE "
+        "model, or tokenizer.sampling 0",
         where, sampling, file);
   }
 }

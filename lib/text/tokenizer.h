@@ -53,7 +53,7 @@ class Tokenizer {
   void require_sampling(double sampling, const std::string& where) const;
   NormalisedText normalise_source(std::string_view text) const;
   NormalisedText normalise_target(std::string_view text) const;
-  /// One of the text's cuts: `sampling` is Unigram::sample's alpha.
+  /// One of the text's cuts: `sampling` is Unigram::sample's alpha or BytePairs::sample's dropout.
   EncodedText sample_source(const NormalisedText& text, double sampling,
                             RandomNumbers& random) const;
   EncodedText sample_target(const NormalisedText& text, double sampling,

@@ -8,6 +8,7 @@
 
 #include "base/at.h"
 #include "base/utf8.h"
+#include "text/cut_pieces.h"
 
 namespace attn {
 namespace {
@@ -50,29 +51,14 @@ void Unigram::each_piece(std::string_view text, std::size_t begin, Offer&& offer
 
 template <typename Last>
 std::vector<std::string> Unigram::pieces_of(std::string_view text, Last&& last) const {
-  std::vector<std::pair<std::string_view, bool>> path;  // and whether the piece is unknown
+  std::vector<CutPiece> path;
   for (std::size_t end = text.size(); end > 0;) {
     const Edge edge = last(end);
-    path.emplace_back(text.substr(edge.begin, end - edge.begin), edge.id == unknown_id_);
+    path.push_back({text.substr(edge.begin, end - edge.begin), edge.id == unknown_id_});
     end = edge.begin;
   }
-  std::vector<std::string> pieces;
-  pieces.reserve(path.size());
-  bool after_unknown = false;
-  for (auto step = path.rbegin(); step != path.rend(); ++step) {
-    const auto& [piece, unknown] = *step;
-    if (unknown && byte_fallback_) {
-      for (const char byte : piece) {
-        pieces.push_back(byte_piece(static_cast<unsigned char>(byte)));
-      }
-    } else if (unknown && after_unknown) {
-      pieces.back() += piece;
-    } else {
-      pieces.emplace_back(piece);
-    }
-    after_unknown = unknown;
-  }
-  return pieces;
+  std::reverse(path.begin(), path.end());
+  return spelled_out(path, byte_fallback_);
 }
 
 std::vector<std::string> Unigram::cut(std::string_view text) const {

@@ -50,6 +50,8 @@ const std::vector<Variant>& variants() {
        .model = wide,
        .resumed_threads = "2"},
       {.name = "drawn cuts", .tokenizer = kDrawnCuts},
+      {.name = "drawn cuts of byte pairs",
+       .tokenizer = {{"type", "bpe"}, {"vocab_size", 100}, {"sampling", 0.1}}},
       {.name = "drawn cuts, other thread counts",
        .tokenizer = kDrawnCuts,
        .threads = "2",

@@ -118,8 +118,11 @@ TEST_CASE("wrong values of the other sections") {
                 "tokenizer.sampling -0.1 is out of range; use 0 (off) to 10");
   folder.refuse(R"({"tokenizer": {"sampling": 10.5}})", "tokenizer.sampling 10.5 is out of range");
   folder.refuse(R"({"tokenizer": {"type": "word", "sampling": 0.2}})",
-                "tokenizer.sampling 0.2 needs a unigram tokenizer, but tokenizer.type is word; use "
-                "0, or change the type");
+                "tokenizer.sampling 0.2 needs a unigram or BPE tokenizer, but tokenizer.type is "
+                "word; use 0, or change the type");
+  folder.refuse(R"({"tokenizer": {"type": "bpe", "sampling": 1}})",
+                "tokenizer.sampling 1 is no probability to drop a merge of a BPE tokenizer; use 0 "
+                "(off) to below 1");
   folder.refuse(R"({"data": {"train": {"source": ""}}})",
                 "data.train.source is \"\"; expected a path");
   folder.refuse(R"({"data": {"probe": 1}})", "data.probe is 1; expected a string");

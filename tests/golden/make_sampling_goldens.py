@@ -27,6 +27,12 @@ CASES = [
     ("opus/source.spm", 0.2, "http://went"),
     ("opus/target.spm", 0.3, "ging 東"),
     ("opus/target.spm", 0.2, "Die Gruppe ging nach der langen Besprechung nach Hause."),
+    # Byte-pair models: dropped merges; pieces that the user defined, one the beginning of another.
+    ("separate/source.spm", 0.1, "The group went"),
+    ("separate/source.spm", 0.4, "group meeting"),
+    ("separate/source.spm", 0.3, "Berlin's Berberlin 東京"),
+    ("separate/target.spm", 0.1, "Die Gruppe ging nach der langen Besprechung nach Hause."),
+    ("separate/target.spm", 0.5, "  nach  Hause "),
 ]
 
 

@@ -10,8 +10,11 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "check_error.h"
 #include "test_files.h"
+#include "text/byte_pairs.h"
 #include "text/piece_model.h"
+#include "text/tokenizer.h"
 #include "text/unigram.h"
 
 namespace attn::test {
@@ -185,7 +188,7 @@ TEST_CASE("the larger alpha, the more often the best cut is drawn, and long text
 
 TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
   const Json goldens = read_json_file(kSource + "/tests/golden/sampling.json");
-  REQUIRE(goldens.size() >= 8);
+  REQUIRE(goldens.size() == 13);
   for (const Json& golden : goldens) {
     const std::string file = golden["model"];
     const std::string text = golden["text"];
@@ -193,7 +196,6 @@ TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
     CAPTURE(file);
     CAPTURE(text);
     const PieceModel model(read_file(kGolden + file), file);
-    REQUIRE(model.can_sample());
     const std::string normalised = model.normalise(text);
     RandomNumbers random(1, text, 0);
     Counts cuts;
@@ -207,6 +209,57 @@ TEST_CASE("cuts come as often as SentencePiece's own sampling draws them") {
     check_same(cuts, golden["cuts"].get<Counts>(), samples);
     check_same(lengths, golden["lengths"].get<Counts>(), samples);
   }
+}
+
+TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
+  const Json goldens = read_json_file(kGolden + "goldens.json");
+  for (const std::string file : {"separate/source.spm", "separate/target.spm"}) {
+    const PieceModel model(read_file(kGolden + file), file);
+    RandomNumbers random(1, "", 0);
+    std::size_t pieces = 0;
+    for (const Json& one : goldens[0]["texts"]) {
+      const std::string text = clean_text(one["text"].get<std::string>()).text;
+      CAPTURE(text);
+      const std::vector<std::string> expected = model.cut(text);
+      CHECK(model.sample(model.normalise(text), 0, random) == expected);
+      pieces += expected.size();
+    }
+    for (const char* side : {"/data/toy/train.en", "/data/toy/train.de"}) {
+      for (const std::string& line : read_lines(kSource + side)) {
+        CHECK(model.sample(model.normalise(line), 0, random) == model.cut(line));
+      }
+    }
+    CHECK(pieces > 2000);
+  }
+}
+
+TEST_CASE("unused byte pairs are steps to longer ones, and come out as their parts") {
+  SentencePieceModel model;
+  model.pieces = {{"<unk>", 0, PieceType::unknown},
+                  {"a", -9},
+                  {"b", -9},
+                  {"c", -9},
+                  {"ab", -1, PieceType::unused},
+                  {"abc", -2},
+                  {"ba", -3, PieceType::control}};
+  for (const SentencePieceEntry& piece : model.pieces) {
+    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+  }
+  RandomNumbers random(1, "", 0);
+  const BytePairs pairs(std::move(model));
+  CHECK(joined(pairs.sample("abcababa", 0, random)) == "abc a b a b a");
+  CHECK(joined(pairs.sample("xyab", 0, random)) == "xy a b");
+  CHECK(pairs.sample("", 0.5, random).empty());
+}
+
+TEST_CASE("models that cannot be sampled from are refused") {
+  check_error([] { Tokenizer(kDemo).require_sampling(0.2, "x.json"); }, ExitCode::input,
+              "x.json: tokenizer.sampling 0.2: source.spm cuts a text in one way only");
+  const Tokenizer pairs(kGolden + "separate");
+  CHECK_NOTHROW(pairs.require_sampling(0.99, "x.json"));
+  check_error([&] { pairs.require_sampling(1, "x.json"); }, ExitCode::input,
+              "x.json: tokenizer.sampling 1: source.spm is a BPE model, where it is the "
+              "probability to drop a merge; use 0 (off) to below 1");
 }
 
 }  // namespace attn::test
