@@ -83,12 +83,14 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
 }
 
 Json with_later_keys(Json identity) {
-  const auto add = [&](const char* section, const char* key) {
+  const auto add = [&](const char* section, const char* key, const Json& value) {
+    if (!identity.is_object() || !identity.contains(section)) return;
     Json& keys = identity[section];
-    if (keys.is_object() && !keys.contains(key)) keys[key] = 0.0;
+    if (keys.is_object() && !keys.contains(key)) keys[key] = value;
   };
-  add("tokenizer", "sampling");
-  add("train", "r_drop");
+  add("tokenizer", "sampling", 0.0);
+  add("train", "r_drop", 0.0);
+  add("train", "precision", "float32");
   return identity;
 }
 

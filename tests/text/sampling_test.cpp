@@ -15,6 +15,7 @@
 #include "text/byte_pairs.h"
 #include "text/piece_model.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_trainer.h"
 #include "text/unigram.h"
 
 namespace attn::test {

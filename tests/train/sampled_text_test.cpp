@@ -7,6 +7,7 @@
 
 #include "compute/threads.h"
 #include "train/batches.h"
+#include "train/run_identity.h"
 #include "train/training_memory.h"
 
 namespace attn::test {
@@ -118,6 +119,20 @@ TEST_CASE("a sentence that only its drawn cut makes too long keeps its best cut"
   CHECK(kept > 10);
   CHECK(longest(narrow.source) <= most);
   CHECK(longest(narrow.target) <= most);
+}
+
+TEST_CASE("a run from before tokenizer.sampling and train.r_drop goes on while they are off") {
+  const Json before = {{"tokenizer", {{"type", "bpe"}}}, {"train", {{"seed", 1}}}};
+  Json now = with_later_keys(before);
+  CHECK(first_difference(with_later_keys(before), now).empty());
+  now["tokenizer"]["sampling"] = 0.2;
+  CHECK(first_difference(with_later_keys(before), now) == "tokenizer.sampling was 0.0 and is 0.2");
+  now["tokenizer"]["sampling"] = 0.0;
+  now["train"]["r_drop"] = 5.0;
+  CHECK(first_difference(with_later_keys(before), now) == "train.r_drop was 0.0 and is 5.0");
+  for (const Json& damaged : {Json("text"), Json::array({1}), Json{{"train", 3}}}) {
+    CHECK(with_later_keys(damaged) == damaged);
+  }
 }
 
 TEST_CASE("under R-Drop a batch takes the activations of twice its tokens") {
