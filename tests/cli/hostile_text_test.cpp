@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bad_input.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "model_files.h"
@@ -15,10 +16,6 @@ using namespace attn;
 using namespace attn::test;
 
 namespace {
-
-constexpr int kDone = 0;
-constexpr int kUsage = 2;
-constexpr int kInput = 3;
 
 const std::string kLong(70'000, 'x');
 
