@@ -48,7 +48,7 @@ class ExplainCommand {
   explicit ExplainCommand(const ExplainOptions& options) : options_(options) {
     check_usage();
     DecodeOptions given = options.search.decode();
-    const int rank = static_cast<int>(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
+    const int rank = to_int(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
     choice_.hypothesis = to_size(rank - 1);
     const std::optional<AttentionKind> kind = parse_kind(options.kind);
     if (!kind) {
@@ -133,7 +133,7 @@ class ExplainCommand {
   }
 
   static int parse_index(const std::string& option, const std::string& text) {
-    return static_cast<int>(parse_whole(option, text, 0, 1'000'000));
+    return to_int(parse_whole(option, text, 0, 1'000'000));
   }
 
   PreparedSentence prepare(const std::string& text) {
@@ -175,7 +175,7 @@ class ExplainCommand {
     explanation.model.random_weights = model_.seed.has_value();
     for (std::size_t i = 0; i < options_.sentences.size(); ++i) {
       explanation.facts.insert(
-          explanation.facts.begin() + static_cast<std::ptrdiff_t>(i),
+          explanation.facts.begin() + to_index(i),
           fmt::format("sentence {}: {}", i + 1, clean_text(options_.sentences[i]).text));
     }
     return explanation;

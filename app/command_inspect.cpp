@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -30,8 +31,8 @@ std::vector<int> parse_list(const std::string& option, const std::string& text, 
   std::size_t start = 0;
   for (;;) {
     const std::size_t comma = text.find(',', start);
-    numbers.push_back(static_cast<int>(parse_whole(option, text.substr(start, comma - start), 1,
-                                                   static_cast<std::uint64_t>(high))));
+    numbers.push_back(
+        to_int(parse_whole(option, text.substr(start, comma - start), 1, to_size(high))));
     if (comma == std::string::npos) return numbers;
     start = comma + 1;
   }
@@ -54,7 +55,7 @@ void run_inspect(const InspectArguments& arguments) {
   guard.write("--json", arguments.json);
   constexpr int kLongest = 1'000'000'000;
   if (arguments.presets) {
-    const int length = static_cast<int>(parse_whole("--length", arguments.length, 1, kLongest));
+    const int length = to_int(parse_whole("--length", arguments.length, 1, kLongest));
     std::vector<Table> tables = presets_tables(length);
     tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
     tables[1].title = "Names for --preset, and what differs from this program's Transformer";
@@ -63,9 +64,9 @@ void run_inspect(const InspectArguments& arguments) {
   }
   InspectOptions options;
   options.source_length =
-      static_cast<int>(parse_whole("--source-length", arguments.source_length, 1, kLongest));
+      to_int(parse_whole("--source-length", arguments.source_length, 1, kLongest));
   options.target_length =
-      static_cast<int>(parse_whole("--target-length", arguments.target_length, 1, kLongest));
+      to_int(parse_whole("--target-length", arguments.target_length, 1, kLongest));
   const std::vector<int> heads = parse_list("--heads", arguments.heads, kLongest);
   if (!arguments.lengths.empty()) {
     options.lengths = parse_list("--lengths", arguments.lengths, kLongest);

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
@@ -73,8 +74,8 @@ TokenizerTraining training_for(const TokenizerOptions& options) {
   TokenizerTraining training;
   if (!options.type.empty()) training.type = parse_tokenizer_type("--type", options.type);
   if (!options.vocab_size.empty()) {
-    training.vocab_size = static_cast<int>(parse_whole("--vocab-size", options.vocab_size, 3,
-                                                       static_cast<std::uint64_t>(kMostPieces)));
+    training.vocab_size =
+        to_int(parse_whole("--vocab-size", options.vocab_size, 3, to_size(kMostPieces)));
   }
   training.joint = !options.separate;
   read_training_text(training, {options.source, options.target});

@@ -74,7 +74,7 @@ class TrainCommand {
   explicit TrainCommand(const TrainOptions& options) : options_(options) {
     set_threads(options.threads.empty()
                     ? available_cores()
-                    : static_cast<int>(parse_whole("--threads", options.threads, 1, 1024)));
+                    : to_int(parse_whole("--threads", options.threads, 1, 1024)));
   }
 
   void run() {
@@ -185,7 +185,7 @@ class TrainCommand {
 
   std::size_t most_tokens() const {
     const TrainConfig& c = experiment_.train;
-    auto most = static_cast<std::uint64_t>(experiment_.model.max_positions);
+    auto most = to_size(experiment_.model.max_positions);
     if (c.max_length > 0) most = std::min(most, c.max_length);
     return to_size(std::min(most, c.batch_tokens));
   }

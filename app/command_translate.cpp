@@ -259,8 +259,8 @@ class TranslateCommand {
     const std::vector<PreparedSentence> parts = all_parts(lines);
     for (std::size_t first = 0; first < parts.size(); first += batch_) {
       const std::size_t last = std::min(first + batch_, parts.size());
-      action(std::vector<PreparedSentence>(parts.begin() + static_cast<std::ptrdiff_t>(first),
-                                           parts.begin() + static_cast<std::ptrdiff_t>(last)));
+      action(std::vector<PreparedSentence>(parts.begin() + to_index(first),
+                                           parts.begin() + to_index(last)));
     }
   }
 

@@ -32,9 +32,7 @@ constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
 
 void check_one_source(const ModelOptions& options) {
-  const int given = static_cast<int>(!options.model.empty()) +
-                    static_cast<int>(!options.config.empty()) +
-                    static_cast<int>(!options.preset.empty());
+  const int given = !options.model.empty() + !options.config.empty() + !options.preset.empty();
   if (given > 1) {
     throw UsageError("--model, --config and --preset exclude each other; give one of them");
   }
@@ -74,7 +72,7 @@ ModelConfig preset_config(const ModelOptions& options) {
   ModelConfig config = model_config_for(named_preset(options.preset));
   const auto set = [](const char* option, const std::string& text, int& first, int* second) {
     if (text.empty()) return;
-    first = static_cast<int>(parse_whole(option, text, 1, 1'000'000'000));
+    first = to_int(parse_whole(option, text, 1, 1'000'000'000));
     if (second != nullptr) *second = first;
   };
   set("--d-model", options.d_model, config.d_model, nullptr);

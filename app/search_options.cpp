@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "compute/matmul.h"
@@ -44,7 +45,7 @@ void SearchOptions::add_speed_to(CLI::App& command) {
 DecodeOptions SearchOptions::decode() const {
   DecodeOptions d;
   const auto whole = [](const char* name, const std::string& text, std::uint64_t high) {
-    return text.empty() ? std::optional<int>() : static_cast<int>(parse_whole(name, text, 1, high));
+    return text.empty() ? std::optional<int>() : to_int(parse_whole(name, text, 1, high));
   };
   d.num_beams = whole("--beam", beam, 1000);
   d.num_return_sequences = whole("--n-best", n_best, 1000);
@@ -81,8 +82,7 @@ std::size_t SearchOptions::batch_size() const {
 
 void SearchOptions::use_threads() const {
   const int cores = std::min(available_cores(), 4);
-  set_threads(threads.empty() ? cores
-                              : static_cast<int>(parse_whole("--threads", threads, 1, 1024)));
+  set_threads(threads.empty() ? cores : to_int(parse_whole("--threads", threads, 1, 1024)));
 }
 
 namespace {

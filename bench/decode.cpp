@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <fstream>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "model/model_directory.h"
 #include "text/tokenizer.h"
@@ -29,7 +30,7 @@ std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const 
   std::vector<std::vector<PreparedSentence>> batches(1);
   std::ifstream file(o.sentences);
   for (std::string line; std::getline(file, line);) {
-    if (static_cast<int>(batches.back().size()) == o.batch) batches.emplace_back();
+    if (to_int(batches.back().size()) == o.batch) batches.emplace_back();
     batches.back().push_back(t.prepare(line));
   }
   return batches;

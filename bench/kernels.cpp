@@ -2,6 +2,7 @@
 //   build/bench/bench/bench_kernels
 #include <benchmark/benchmark.h>
 
+#include "base/at.h"
 #include "base/random.h"
 #include "compute/matmul.h"
 
@@ -13,11 +14,11 @@ void product(benchmark::State& state, Backend backend) {
   const Index rows = state.range(0);
   const Index in = state.range(1);
   const Index out = state.range(2);
-  set_threads(static_cast<int>(state.range(3)));
+  set_threads(to_int(state.range(3)));
   Matrix w(in, out);
   Matrix x(rows, in);
-  fill_uniform(1, "w", 1.0F, w.data(), static_cast<std::size_t>(w.size()));
-  fill_uniform(1, "x", 1.0F, x.data(), static_cast<std::size_t>(x.size()));
+  fill_uniform(1, "w", 1.0F, w.data(), to_size(w.size()));
+  fill_uniform(1, "x", 1.0F, x.data(), to_size(x.size()));
   Matrix y(rows, out);
   const WeightProduct multiply({row_major(w.data(), in, out)}, {}, backend);
   for (auto _ : state) {

@@ -2,10 +2,12 @@
 // any block, and rows whose surroundings are watched.
 #pragma once
 
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <vector>
 
+#include "base/at.h"
 #include "compute/kernels.h"
 #include "random_matrix.h"
 
@@ -26,8 +28,7 @@ class Row {
   Row(Index n, std::string_view name, float bound = 1.0F) : Row(random_matrix(1, n, name, bound)) {}
   explicit Row(const Matrix& values)
       : n_(values.size()),
-        memory_(static_cast<std::size_t>(n_) + 2 * kAround,
-                std::numeric_limits<float>::quiet_NaN()) {
+        memory_(to_size(n_) + 2 * kAround, std::numeric_limits<float>::quiet_NaN()) {
     std::copy_n(values.data(), n_, data());
   }
   static Row zeros(Index n) { return Row(Matrix::Zero(1, n)); }
@@ -35,13 +36,13 @@ class Row {
 
   float* data() { return memory_.data() + kAround; }
   Index size() const { return n_; }
-  float operator[](Index i) const { return memory_[kAround + static_cast<std::size_t>(i)]; }
+  float operator[](Index i) const { return memory_[kAround + to_size(i)]; }
   double at(Index i) const { return static_cast<double>((*this)[i]); }
 
   /// Whether the numbers before and after the row are still NaN.
   bool untouched_around() const {
     for (std::size_t i = 0; i < kAround; ++i) {
-      if (memory_[i] == memory_[i] || memory_.rbegin()[i] == memory_.rbegin()[i]) return false;
+      if (!std::isnan(memory_[i]) || !std::isnan(memory_[memory_.size() - 1 - i])) return false;
     }
     return true;
   }

@@ -16,10 +16,6 @@ namespace attn::test {
 
 using DoubleMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
-inline Parameter view(Matrix& m) {
-  return row_major(m.data(), m.rows(), m.cols());
-}
-
 /// d f / d x by central differences. f reads x; its steps are undone.
 inline DoubleMatrix numeric_gradient(DoubleMatrix& x, const std::function<double()>& f) {
   constexpr double kStep = 1e-5;

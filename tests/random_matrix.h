@@ -4,15 +4,20 @@
 #include <limits>
 #include <string_view>
 
+#include "base/at.h"
 #include "base/random.h"
-#include "compute/tensor.h"
+#include "compute/matmul.h"
 
 namespace attn::test {
 
 inline Matrix random_matrix(Index rows, Index columns, std::string_view name, float bound = 1.0F) {
   Matrix m(rows, columns);
-  fill_uniform(20261121, name, bound, m.data(), static_cast<std::size_t>(m.size()));
+  fill_uniform(20261121, name, bound, m.data(), to_size(m.size()));
   return m;
+}
+
+inline Parameter view(Matrix& m) {
+  return row_major(m.data(), m.rows(), m.cols());
 }
 
 /// A matrix of NaN: what a computation under test must overwrite.

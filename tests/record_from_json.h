@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "record/attention_record.h"
 
@@ -11,13 +12,13 @@ namespace attn::test {
 
 inline AttentionMaps maps_from_json(const Json& json) {
   AttentionMaps maps;
-  maps.layers = static_cast<int>(json.size());
+  maps.layers = to_int(json.size());
   for (const Json& layer : json) {
-    maps.heads = static_cast<int>(layer.size());
+    maps.heads = to_int(layer.size());
     for (const Json& head : layer) {
-      maps.queries = static_cast<int>(head.size());
+      maps.queries = to_int(head.size());
       for (const Json& row : head) {
-        maps.keys = static_cast<int>(row.size());
+        maps.keys = to_int(row.size());
         for (const Json& weight : row) maps.weights.push_back(weight.get<float>());
       }
     }

@@ -31,7 +31,7 @@ class TemporaryDirectory {
   /// Writes plainly, without the code under test; returns the path.
   std::string write(const std::string& name, std::string_view bytes) const {
     std::ofstream out(file(name), std::ios::binary | std::ios::trunc);
-    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    out.write(bytes.data(), std::ssize(bytes));
     if (!out.flush()) throw std::runtime_error("cannot write " + file(name));
     return file(name);
   }

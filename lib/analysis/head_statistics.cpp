@@ -144,7 +144,7 @@ void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, con
   const auto width = to_size(maps.keys);
   for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
     // Heads lie one after the other, layer by layer: the first layer's head `place`.
-    const std::span<const float> map = maps.map(0, static_cast<int>(place));
+    const std::span<const float> map = maps.map(0, to_int(place));
     for (int query = 0; query < maps.queries; ++query) {
       add_row(of_kind.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
     }
@@ -186,8 +186,8 @@ void HeadStatistics::add_alignment(const AttentionMaps& cross, const RecordWords
   const std::vector<Word> target_read = as_read(target, cross.queries);
   std::vector<HeadSums>& sums = at(kinds_, AttentionKind::cross).sums;
   for (std::size_t place = 0; place < sums.size(); ++place) {
-    if (is_off(cross.map(0, static_cast<int>(place)))) continue;
-    const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
+    if (is_off(cross.map(0, to_int(place)))) continue;
+    const WeightMatrix pieces = head_weights(cross, 0, to_int(place));
     add_to(sums[place].written, return_chance(merge_to_words(pieces, target, source)));
     add_to(sums[place].read, return_chance(merge_to_words(pieces, target_read, source)));
   }
@@ -204,7 +204,7 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
   };
   KindSums& heads = at(kinds_, AttentionKind::cross);
   for (std::size_t place = 0; place < heads.sums.size(); ++place) {
-    const WeightMatrix pieces = head_weights(cross, 0, static_cast<int>(place));
+    const WeightMatrix pieces = head_weights(cross, 0, to_int(place));
     add_to_score(heads.sums[place].gold, links(pieces, target), gold);
     add_to_score(heads.sums[place].read_gold, links(pieces, target_read), gold);
   }

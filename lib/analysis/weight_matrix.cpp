@@ -40,7 +40,7 @@ WeightMatrix mean_of_heads(const AttentionMaps& maps) {
 
 WeightMatrix merge_to_words(const WeightMatrix& weights, const std::vector<Word>& query_words,
                             const std::vector<Word>& key_words) {
-  WeightMatrix merged(static_cast<int>(query_words.size()), static_cast<int>(key_words.size()));
+  WeightMatrix merged(to_int(query_words.size()), to_int(key_words.size()));
   for (int q = 0; q < merged.rows; ++q) {
     const Word& query = at(query_words, q);
     for (int k = 0; k < merged.columns; ++k) {

@@ -9,13 +9,33 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/index.h"
+
 namespace attn {
+
+/// The same number as another type of integer; the caller knows that it fits.
+template <std::integral To, std::integral From>
+constexpr To same_number(From n) {
+  assert(std::in_range<To>(n));
+  return static_cast<To>(n);
+}
 
 /// A count or index that is never negative, as the standard library counts.
 template <std::integral Integer>
 constexpr std::size_t to_size(Integer n) {
-  assert(std::cmp_greater_equal(n, 0));
-  return static_cast<std::size_t>(n);
+  return same_number<std::size_t>(n);
+}
+
+/// A count or index as tensors count. Of a container: std::ssize.
+template <std::integral Integer>
+constexpr Index to_index(Integer n) {
+  return same_number<Index>(n);
+}
+
+/// A small count or index, as records and options hold them.
+template <std::integral Integer>
+constexpr int to_int(Integer n) {
+  return same_number<int>(n);
 }
 
 /// The element at an index of any integer or enumeration type; the caller knows that it is inside.

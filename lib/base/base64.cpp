@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace attn {
 
 void append_base64(std::string& out, std::string_view bytes) {
@@ -13,7 +15,7 @@ void append_base64(std::string& out, std::string_view bytes) {
     std::uint32_t group = 0;
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
     for (std::size_t k = 0; k < 3; ++k) {
-      group = group << 8 | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0U);
+      group = group << 8 | (k < count ? byte_value(bytes[i + k]) : 0U);
     }
     for (std::size_t k = 0; k < 4; ++k) {
       out += k <= count ? kDigits[group >> (18 - 6 * k) & 63U] : '=';

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -76,7 +77,7 @@ void write_all(int descriptor, std::string_view bytes, const std::string& path) 
     const ssize_t written = write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) throw_system(path, "cannot write", errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
+    bytes.remove_prefix(to_size(written));
   }
 }
 
@@ -87,7 +88,7 @@ std::size_t read_up_to(int descriptor, void* out, std::size_t size, const std::s
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_system(path, "cannot read", errno);
     if (got == 0) break;
-    length += static_cast<std::size_t>(got);
+    length += to_size(got);
   }
   return length;
 }

@@ -14,6 +14,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/at.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -69,7 +70,7 @@ bool status_of(const std::string& path, struct stat& status) {
 std::string read_file(const std::string& path, std::size_t max_bytes) {
   struct stat status = {};
   const Descriptor file(open_to_read(path, status));
-  const auto stated = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
+  const auto stated = to_size(std::max<off_t>(status.st_size, 0));
   if (stated > max_bytes) throw_too_large(path, max_bytes);
   // Pipes and /proc state no size, and a file may grow meanwhile: read until the end, one byte
   // beyond the bound at most.
@@ -80,7 +81,7 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw_system(path, "cannot read", errno);
     if (got == 0) break;
-    length += static_cast<std::size_t>(got);
+    length += to_size(got);
     if (length > max_bytes) throw_too_large(path, max_bytes);
     if (length == content.size()) content.resize(std::min(2 * length, max_bytes) + 1);
   }
@@ -105,7 +106,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     throw SystemError("{}: cannot map: it is no regular file; save it as a file first",
                       printable(path));
   }
-  size_ = static_cast<std::size_t>(status.st_size);
+  size_ = to_size(status.st_size);
   if (size_ == 0) return;
   // Populated while read-only: a writable private map would be populated with copies of its pages.
   // Beyond the bound faults are cheaper than waiting for a file that may prove broken.
@@ -160,7 +161,7 @@ std::string behind_links(const std::string& path) {
     std::array<char, PATH_MAX> target{};
     const ssize_t size = readlink(found.c_str(), target.data(), target.size());
     if (size < 0) return found;
-    const std::string_view text(target.data(), static_cast<std::size_t>(size));
+    const std::string_view text(target.data(), to_size(size));
     const std::size_t slash = found.rfind('/');
     found.resize(text.starts_with('/') || slash == std::string::npos ? 0 : slash + 1);
     found += text;

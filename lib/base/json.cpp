@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/files.h"
@@ -114,7 +115,7 @@ class Builder : public nlohmann::json_sax<Json> {
   };
 
   std::size_t last_read() const {
-    const auto read = static_cast<std::size_t>(cursor_ - text_.data());
+    const auto read = to_size(cursor_ - text_.data());
     return read == 0 ? 0 : read - 1;
   }
 
@@ -163,7 +164,7 @@ void append_escape(std::string& out, unsigned code_point) {
 
 /// The code point at the start of `rest` where it must be escaped, and its bytes; else {0, 0}.
 std::pair<unsigned, std::size_t> code_point_to_escape(std::string_view rest) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(rest[i]); };
+  const auto byte = [&](std::size_t i) { return byte_value(rest[i]); };
   if (byte(0) < 0x20 || byte(0) == 0x7f) return {byte(0), 1};
   if (byte(0) == 0xc2 && rest.size() > 1 && byte(1) < 0xa0) return {byte(1), 2};  // C1 controls
   if (byte(0) == 0xe2 && rest.size() > 2 && byte(1) == 0x80 && (byte(2) | 1u) == 0xa9) {

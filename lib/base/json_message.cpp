@@ -1,5 +1,6 @@
 #include "base/json_message.h"
 #include "base/excerpt.h"
+#include "base/utf8.h"
 
 #include <fmt/format.h>
 
@@ -14,8 +15,7 @@ bool contains(std::string_view text, std::string_view part) {
 }
 
 bool is_word_byte(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '+' ||
-         c == '-';
+  return std::isalnum(byte_value(c)) != 0 || c == '_' || c == '.' || c == '+' || c == '-';
 }
 
 /// The literal or number around byte `offset`: the lexer stops at its first wrong byte, a person
@@ -32,7 +32,7 @@ std::string_view word_around(std::string_view text, std::size_t offset, std::siz
 
 std::string_view literal_hint(std::string_view word) {
   std::string small(word);
-  for (char& c : small) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  for (char& c : small) c = static_cast<char>(std::tolower(byte_value(c)));
   if (small.starts_with("nan") || small.starts_with("inf")) {
     return "JSON has no NaN and no infinity";
   }
@@ -47,7 +47,7 @@ std::string_view literal_hint(std::string_view word) {
 JsonProblem explain_token(std::string_view text, std::size_t offset, std::string_view what) {
   const auto problem = [&](std::string message) { return JsonProblem{offset, std::move(message)}; };
   if (contains(what, "control character")) {
-    const unsigned code = static_cast<unsigned char>(text[std::min(offset, text.size() - 1)]);
+    const unsigned code = byte_value(text[std::min(offset, text.size() - 1)]);
     return problem(fmt::format(
         "found the control character U+{0:04X} in a string, expected it written as \\u{0:04x}",
         code));
@@ -56,7 +56,7 @@ JsonProblem explain_token(std::string_view text, std::size_t offset, std::string
     if (offset >= text.size()) return problem("found the end of the text inside a character");
     return problem(
         fmt::format("found the byte 0x{:02x}, which is no valid UTF-8 here; save as UTF-8",
-                    static_cast<unsigned char>(text[offset])));
+                    byte_value(text[offset])));
   }
   if (contains(what, "missing closing quote")) {
     return problem("found the end of the text inside a string, expected '\"'; is it complete?");
@@ -110,7 +110,7 @@ TextPosition text_position(std::string_view text, std::size_t offset) {
     if (c == '\n') {
       ++position.line;
       position.column = 1;
-    } else if ((static_cast<unsigned char>(c) & 0xc0u) != 0x80u) {
+    } else if (!continues_character(c)) {
       ++position.column;  // the first byte of a character
     }
   }

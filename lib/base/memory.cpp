@@ -8,6 +8,7 @@
 #include <limits>
 #include <sstream>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -46,7 +47,7 @@ std::uint64_t address_space_left() {
   std::ifstream file("/proc/self/statm");
   std::uint64_t pages = 0;
   file >> pages;
-  return left_of(limit.rlim_cur, pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+  return left_of(limit.rlim_cur, pages * to_size(sysconf(_SC_PAGESIZE)));
 }
 
 }  // namespace

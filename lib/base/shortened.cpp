@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
+
 namespace attn {
 namespace {
 
@@ -9,7 +11,7 @@ namespace {
 std::string without_middle(std::string_view text, std::size_t most) {
   if (text.size() <= most) return std::string(text);
   const auto continues = [&](std::size_t at) {
-    return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U;
+    return at < text.size() && continues_character(text[at]);
   };
   std::size_t head = most / 2;
   while (head > 0 && continues(head)) --head;

@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/at.h"
 #include "base/descriptor.h"
 
 namespace attn {
@@ -96,7 +97,7 @@ std::string name_beside(const std::string& path, int number) {
   const std::size_t start = slash == std::string::npos ? 0 : slash + 1;
   const std::string folder = start == 0 ? "." : path.substr(0, start);
   const long limit = pathconf(folder.c_str(), _PC_NAME_MAX);
-  const auto longest = static_cast<std::size_t>(limit > 32 ? limit : NAME_MAX);
+  const auto longest = to_size(limit > 32 ? limit : NAME_MAX);
   const std::string end = fmt::format("{}{}", kMark, number);
   return path.substr(0, start) + path.substr(start, longest - end.size()) + end;
 }

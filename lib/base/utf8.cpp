@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -68,7 +70,7 @@ CodePoint decode_code_point(std::string_view bytes) {
   std::int32_t length = 0;
   UChar32 value = 0;
   U8_NEXT(bytes.data(), length, size, value);
-  const auto taken = static_cast<std::size_t>(length);
+  const auto taken = to_size(length);
   if (value < 0) return {0xFFFD, taken, false};
   return {static_cast<char32_t>(value), taken, true};
 }
@@ -105,7 +107,7 @@ CleanedText clean_text(std::string_view bytes) {
 
 bool is_valid_utf8(std::string_view bytes) {
   for (std::size_t at = 0; at < bytes.size();) {
-    if (static_cast<unsigned char>(bytes[at]) < 0x80) {  // most bytes of most files
+    if (byte_value(bytes[at]) < 0x80) {  // most bytes of most files
       ++at;
       continue;
     }

@@ -17,6 +17,16 @@ struct CleanedText {
 /// surrogates and code points above U+10FFFF are invalid) and every control character but tab.
 CleanedText clean_text(std::string_view bytes);
 
+/// A byte of text as a number from 0 to 255, whatever the sign of `char`.
+constexpr unsigned char byte_value(char c) {
+  return static_cast<unsigned char>(c);
+}
+
+/// Whether the byte goes on with a character that an earlier one began (10xxxxxx).
+constexpr bool continues_character(char c) {
+  return (byte_value(c) & 0xC0U) == 0x80U;
+}
+
 bool is_valid_utf8(std::string_view bytes);
 
 /// The character at the start of a non-empty text. Where the bytes are invalid, `value` is U+FFFD

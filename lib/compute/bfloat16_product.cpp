@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "base/at.h"
 #include "compute/threads.h"
 #include "compute/tile_kernels.h"
 
@@ -24,7 +25,7 @@ std::uint16_t* tiles_in(const AlignedFloats& memory) {
 
 /// Memory for `tiles` of them, kept from product to product.
 std::uint16_t* room_for(AlignedFloats& memory, Index tiles) {
-  const auto floats = static_cast<std::size_t>(tiles * kTileSize / 2);
+  const auto floats = to_size(tiles * kTileSize / 2);
   if (memory.size() < floats) memory = AlignedFloats(floats);
   return tiles_in(memory);
 }

@@ -1,6 +1,7 @@
 // Memory for activations that is allocated once and used again by every batch.
 #pragma once
 
+#include "base/at.h"
 #include "compute/matmul.h"
 
 namespace attn {
@@ -11,7 +12,7 @@ class Buffer {
  public:
   /// [rows, columns], uninitialised where it grew.
   MatrixRef resize(Index rows, Index columns) {
-    const auto count = static_cast<std::size_t>(rows * columns);
+    const auto count = to_size(rows * columns);
     if (memory_.data() == nullptr || memory_.size() < count) {
       memory_ = AlignedFloats();  // first, so that old and new are never there together
       memory_ = AlignedFloats(count);

@@ -124,8 +124,8 @@ struct Kernels {
   float (*cross_entropy)(float* row, Index n, Index target, float smoothing, float scale,
                          float* nll);
 
-  /// ½ KL(P‖Q) + ½ KL(Q‖P) of P = softmax(x) and Q = softmax(y); dx and dy become its gradients at x
-  /// and y times `scale`.
+  /// ½ KL(P‖Q) + ½ KL(Q‖P) of P = softmax(x) and Q = softmax(y); dx and dy become its gradients at
+  /// x and y times `scale`.
   float (*divergence)(const float* x, const float* y, Index n, float scale, float* dx, float* dy);
 
   /// Updates p and both moments from the gradient g, and leaves g zero for the next update.

@@ -125,8 +125,8 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
           _mm256_and_ps(kept_lanes(key, first + 8, threshold), value.hi)};
 }
 
-constexpr int kPanelLanes = 2;  // 12 registers of sums,
-constexpr int kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
+constexpr Index kPanelLanes = 2;  // 12 registers of sums,
+constexpr Index kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
 
 }  // namespace
 }  // namespace attn

@@ -106,8 +106,8 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
   return {_mm512_maskz_mov_ps(_mm512_cmpge_epu32_mask(h, broadcast(threshold)), value.v)};
 }
 
-constexpr int kPanelLanes = 4;  // 4 registers of weights,
-constexpr int kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
+constexpr Index kPanelLanes = 4;  // 4 registers of weights,
+constexpr Index kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
 
 }  // namespace
 }  // namespace attn

@@ -35,18 +35,18 @@ inline void store_n(const Lanes& value, float* x, Index n) {
 // unrolled at every optimisation level: a register has no index.
 
 /// Adds a finished chain to y: the first one founds the sum, the last one brings the bias.
-template <int Rows>
+template <std::size_t Rows>
 inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLanes], Index row,
                       Index column, bool first_chain, bool last_chain) {
 #pragma GCC unroll 8
-  for (int c = 0; c < kPanelLanes; ++c) {
+  for (Index c = 0; c < kPanelLanes; ++c) {
     const Index first = column + c * kLanes;
     const Index left = p.out - first < kLanes ? p.out - first : kLanes;
     if (left <= 0) break;
     const bool add_bias = last_chain && p.bias != nullptr;
     const Lanes bias = add_bias ? load_n(p.bias + first, left) : Lanes::zero();
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
+    for (Index r = 0; r < Index{Rows}; ++r) {
       float* y = p.y + (row + r) * p.y_stride + first;
       Lanes value = sum[r][c];
       if (!first_chain) value = load_n(y, left) + value;
@@ -58,7 +58,7 @@ inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLane
 
 /// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
 /// kRowBlock for strips.
-template <int Rows, Index Step>
+template <std::size_t Rows, Index Step>
 void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
@@ -67,29 +67,31 @@ void block_product(const PanelProduct& p, const float* panel, Index row, Index c
     const Index end = start + p.chain < p.in ? start + p.chain : p.in;
     Lanes sum[Rows][kPanelLanes];
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) {
+    for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
-      for (int c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
+      for (Index c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
     }
     for (Index k = start; k < end; ++k) {
       Lanes value[Rows];
 #pragma GCC unroll 8
-      for (int r = 0; r < Rows; ++r) value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
+      for (Index r = 0; r < Index{Rows}; ++r) {
+        value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
+      }
 #pragma GCC unroll 8
-      for (int c = 0; c < kPanelLanes; ++c) {
+      for (Index c = 0; c < kPanelLanes; ++c) {
         const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
 #pragma GCC unroll 8
-        for (int r = 0; r < Rows; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
+        for (Index r = 0; r < Index{Rows}; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
       }
     }
     add_chain<Rows>(p, sum, row, column, start == 0 && !p.add, end == p.in);
   }
 }
 
-template <int Rows, Index Step>
+template <std::size_t Rows, Index Step>
 void remaining_rows(const PanelProduct& p, const float* panel, Index row, Index column) {
   if constexpr (Rows > 0) {
-    if (p.rows - row == Rows) {
+    if (p.rows - row == Index{Rows}) {
       block_product<Rows, Step>(p, panel, row, column);
     } else {
       remaining_rows<Rows - 1, Step>(p, panel, row, column);
@@ -149,18 +151,18 @@ inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
 // Attention.
 
 /// The dot products of `Keys` keys at once: their sums are independent, so the additions overlap.
-template <int Keys>
+template <std::size_t Keys>
 void dot_products_of(const float* query, const float* const* keys, Index width, float* out) {
   Lanes sum[Keys];
 #pragma GCC unroll 8
-  for (int j = 0; j < Keys; ++j) sum[j] = Lanes::zero();
+  for (Index j = 0; j < Index{Keys}; ++j) sum[j] = Lanes::zero();
   for_each_lanes(width, [&](Index i, Index n) {
     const Lanes q = load_n(query + i, n);
 #pragma GCC unroll 8
-    for (int j = 0; j < Keys; ++j) sum[j] = fma(q, load_n(keys[j] + i, n), sum[j]);
+    for (Index j = 0; j < Index{Keys}; ++j) sum[j] = fma(q, load_n(keys[j] + i, n), sum[j]);
   });
 #pragma GCC unroll 8
-  for (int j = 0; j < Keys; ++j) out[j] = sum_of_lanes(sum[j]);
+  for (Index j = 0; j < Index{Keys}; ++j) out[j] = sum_of_lanes(sum[j]);
 }
 
 inline const float* gathered_row(const GatheredRows& rows, Index j) {
@@ -181,20 +183,22 @@ void dot_products(const float* query, const GatheredRows& keys, Index n, Index w
 }
 
 /// `Groups` groups of lanes of the output stay in registers while the rows run.
-template <int Groups>
+template <std::size_t Groups>
 void weighted_sum_of(const float* weights, const GatheredRows& values, Index n, Index column,
                      float* out) {
   Lanes sum[Groups];
 #pragma GCC unroll 8
-  for (int g = 0; g < Groups; ++g) sum[g] = Lanes::zero();
+  for (Index g = 0; g < Index{Groups}; ++g) sum[g] = Lanes::zero();
   for (Index j = 0; j < n; ++j) {
     const float* row = gathered_row(values, j) + column;
     const Lanes weight = Lanes::broadcast(weights[j]);
 #pragma GCC unroll 8
-    for (int g = 0; g < Groups; ++g) sum[g] = fma(weight, Lanes::load(row + g * kLanes), sum[g]);
+    for (Index g = 0; g < Index{Groups}; ++g) {
+      sum[g] = fma(weight, Lanes::load(row + g * kLanes), sum[g]);
+    }
   }
 #pragma GCC unroll 8
-  for (int g = 0; g < Groups; ++g) sum[g].store(out + column + g * kLanes);
+  for (Index g = 0; g < Index{Groups}; ++g) sum[g].store(out + column + g * kLanes);
 }
 
 void weighted_sum(const float* weights, const GatheredRows& values, Index n, Index width,

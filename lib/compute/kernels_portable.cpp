@@ -103,8 +103,8 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
   });
 }
 
-constexpr int kPanelLanes = 1;
-constexpr int kRowBlock = 2;
+constexpr Index kPanelLanes = 1;
+constexpr Index kRowBlock = 2;
 
 }  // namespace
 }  // namespace attn

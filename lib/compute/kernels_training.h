@@ -226,17 +226,19 @@ bool adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n)
 }
 
 /// `Groups` groups of lanes of the sums stay in registers while the rows run.
-template <int Groups>
+template <std::size_t Groups>
 inline void column_sums_of(const float* x, Index stride, Index rows, float* sums) {
   Lanes sum[Groups];
 #pragma GCC unroll 8
-  for (int g = 0; g < Groups; ++g) sum[g] = Lanes::load(sums + g * kLanes);
+  for (Index g = 0; g < Index{Groups}; ++g) sum[g] = Lanes::load(sums + g * kLanes);
   for (Index t = 0; t < rows; ++t) {
 #pragma GCC unroll 8
-    for (int g = 0; g < Groups; ++g) sum[g] = sum[g] + Lanes::load(x + t * stride + g * kLanes);
+    for (Index g = 0; g < Index{Groups}; ++g) {
+      sum[g] = sum[g] + Lanes::load(x + t * stride + g * kLanes);
+    }
   }
 #pragma GCC unroll 8
-  for (int g = 0; g < Groups; ++g) sum[g].store(sums + g * kLanes);
+  for (Index g = 0; g < Index{Groups}; ++g) sum[g].store(sums + g * kLanes);
 }
 
 void add_column_sums(const float* x, Index stride, Index rows, Index n, float* sums) {

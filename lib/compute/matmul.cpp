@@ -7,6 +7,7 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "compute/tile_kernels.h"
 
@@ -21,7 +22,7 @@ void copy_row(const float* from, float* to, Index width) {
   if (width == kWhole) {
     std::memcpy(to, from, kWhole * sizeof(float));
   } else {
-    std::memcpy(to, from, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(to, from, to_size(width) * sizeof(float));
   }
 }
 
@@ -45,13 +46,13 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
 
 /// Memory of exactly `count` floats, kept where it has that size already.
 void reserve(AlignedFloats& memory, Index count) {
-  const auto size = static_cast<std::size_t>(count);
+  const auto size = to_size(count);
   if (memory.data() == nullptr || memory.size() != size) memory = AlignedFloats(size);
 }
 
 /// The same for scratch that may be larger than needed.
 void reserve_at_least(AlignedFloats& memory, Index count) {
-  if (memory.size() < static_cast<std::size_t>(count)) reserve(memory, count);
+  if (memory.size() < to_size(count)) reserve(memory, count);
 }
 
 }  // namespace
@@ -123,7 +124,7 @@ void WeightProduct::pack(const std::vector<Parameter>& weights) {
   parallel_for(panels, in_ * out_, [&](Index p) {
     float* panel = weight_.data() + p * in_ * width;
     if ((p + 1) * width > out_) {
-      std::fill_n(panel, static_cast<std::size_t>(in_ * width), 0.0F);
+      std::fill_n(panel, to_size(in_ * width), 0.0F);
     }
     Index first = 0;  // column of the whole product at which weight w begins
     for (const Parameter& w : weights) {

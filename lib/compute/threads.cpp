@@ -16,6 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -48,7 +50,7 @@ class Pool {
   /// Fewer where the system starts no more: threads take memory and count against limits.
   explicit Pool(int workers) {
     try {
-      threads_.reserve(static_cast<std::size_t>(workers));
+      threads_.reserve(to_size(workers));
       for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
@@ -67,7 +69,7 @@ class Pool {
     context_ = context;
     count_ = count;
     // Few enough that handing them out costs nothing, enough that a late worker finds some left.
-    grain_ = std::max<Index>(1, count / (8 * (static_cast<Index>(threads_.size()) + 1)));
+    grain_ = std::max<Index>(1, count / (8 * (std::ssize(threads_) + 1)));
     next_.store(0, std::memory_order_relaxed);
     failed_.store(kNone, std::memory_order_relaxed);
     members_.store(kOpen, std::memory_order_release);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "config/experiment.h"
 
@@ -30,17 +31,14 @@ std::string list_words(const std::vector<std::string>& words) {
 }
 
 std::optional<int> as_int(const Json& value) {
+  const auto where_it_fits = [](auto number) {
+    return std::in_range<int>(number) ? std::optional(to_int(number)) : std::nullopt;
+  };
   if (!value.is_number_integer()) return std::nullopt;
   if (value.is_number_unsigned()) {
-    const auto number = value.get<std::uint64_t>();
-    if (number > static_cast<std::uint64_t>(std::numeric_limits<int>::max())) return std::nullopt;
-    return static_cast<int>(number);
+    return where_it_fits(value.get<std::uint64_t>());
   }
-  const auto number = value.get<std::int64_t>();
-  if (number < std::numeric_limits<int>::min() || number > std::numeric_limits<int>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<int>(number);
+  return where_it_fits(value.get<std::int64_t>());
 }
 
 KeyReader::KeyReader(const Json& object, std::string where, std::string prefix)

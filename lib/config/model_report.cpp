@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string_view>
 
+#include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "config/parameter_table.h"
@@ -15,7 +16,7 @@ namespace {
 constexpr std::uint64_t kFloat = 4;  // bytes
 
 std::uint64_t u(int n) {
-  return static_cast<std::uint64_t>(n);
+  return to_size(n);
 }
 
 [[noreturn]] void too_large() {
@@ -110,7 +111,7 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
     ModuleBlock listed{title_of(kind), 1, {}};
     for (const ParameterBlock<std::uint64_t>& block : table) {
       if (block.kind != kind) continue;
-      listed.repeat = static_cast<int>(block.repeat);
+      listed.repeat = to_int(block.repeat);
       for (const auto& entry : block.entries) {
         add_parameter(listed, layers ? "" : block.prefix, entry);
       }

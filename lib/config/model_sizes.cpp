@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "config/parameter_table.h"
@@ -40,7 +41,7 @@ WideSizes widen(const ModelConfig& config) {
 }
 
 ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config) {
-  const auto u = [](int n) { return static_cast<std::uint64_t>(n > 0 ? n : 0); };
+  const auto u = [](int n) { return std::uint64_t{to_size(std::max(n, 0))}; };
   ModelSizes<std::uint64_t> sizes;
   sizes.d_model = u(config.d_model);
   sizes.encoder_layers = u(config.encoder_layers);

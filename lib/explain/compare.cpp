@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/at.h"
 #include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
@@ -32,8 +33,8 @@ ExplanationStep origins(const Scene& encoder, const Scene& decoder, const Scene&
   step.id = "origins";
   step.title = "Where query, key and value come from";
   step.formula = "softmax(Q · Kᵀ / √head_dim + mask) · V   in all three";
-  const auto source = static_cast<Index>(encoder.keys().ids.size());
-  const auto target = static_cast<Index>(decoder.queries().ids.size());
+  const auto source = std::ssize(encoder.keys().ids);
+  const auto target = std::ssize(decoder.queries().ids);
   const Index d = encoder.d();
   step.shape = fmt::format("source {}, target {}", shape_of(source, d), shape_of(target, d));
   step.why = "One formula, three places. Only the origin of the rows and the mask differ.";
@@ -140,7 +141,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   PackedTokens packed;
   packed.add(sentence.ids);
   const std::vector<AttentionGroup> groups = self_groups(packed, /*causal=*/false);
-  const auto rows = static_cast<Index>(sentence.ids.size());
+  const auto rows = std::ssize(sentence.ids);
   Workspace work;
   work.reserve(rows, config.d_model, config.encoder_ffn_dim);
   const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
@@ -152,7 +153,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   Matrix x(rows, config.d_model);
   enter_stack(ends, run, sentence.ids, places, x);
   for (std::size_t i = 0; i < parameters.encoder_layers.size(); ++i) {
-    encoder_layer(parameters.encoder_layers[i], static_cast<Index>(i), run, x);
+    encoder_layer(parameters.encoder_layers[i], to_index(i), run, x);
   }
   leave_stack(ends, run, x);
   return x;
@@ -173,14 +174,14 @@ NamedMatrix order_differences(const Transformer& model, const WordOrder& order) 
     for (std::size_t j = 0; j < order.second.ids.size(); ++j) {
       if (used[j] || order.second.ids[j] != order.first.ids[i]) continue;
       used[j] = true;
-      const auto a = static_cast<Index>(i), b = static_cast<Index>(j);
+      const auto a = to_index(i), b = to_index(j);
       table.row_tokens.push_back(order.first.tokens[i]);
       table.values.push_back((first.row(a) - second.row(b)).cwiseAbs().maxCoeff());
       table.values.push_back((bare_first.row(a) - bare_second.row(b)).cwiseAbs().maxCoeff());
       break;
     }
   }
-  table.rows = static_cast<int>(table.row_tokens.size());
+  table.rows = to_int(table.row_tokens.size());
   return table;
 }
 
@@ -201,8 +202,8 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
       "tell who did what to whom.";
   step.lines = {"one order:   " + listed(order.first), "the other:   " + listed(order.second)};
   step.matrices = {order_differences(model, order)};
-  step.shape = fmt::format("encoder output {}", shape_of(static_cast<Index>(order.first.ids.size()),
-                                                         model.config().d_model));
+  step.shape = fmt::format("encoder output {}",
+                           shape_of(std::ssize(order.first.ids), model.config().d_model));
   return step;
 }
 

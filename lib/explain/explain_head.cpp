@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "explain/head_scene.h"
 #include "model/packed_tokens.h"
@@ -33,7 +34,7 @@ void check(const AttentionRecord& record, const HeadChoice& choice) {
   const std::size_t queries = encoder
                                   ? record.source.ids.size()
                                   : record.hypotheses[choice.hypothesis].decoder_input.ids.size();
-  if (static_cast<std::size_t>(choice.query) >= queries) {
+  if (choice.query < 0 || to_size(choice.query) >= queries) {
     throw UsageError("query {} is asked for, but there are queries 0 to {} here (one a {} token)",
                      choice.query, queries - 1, encoder ? "source" : "decoder input");
   }
@@ -64,8 +65,7 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   explanation.facts.push_back("source: " + record.source_text);
   if (!s.in_encoder()) explanation.facts.push_back("target: " + s.hypothesis().text);
   explanation.facts.push_back(
-      fmt::format("query {}: {}", choice.query,
-                  quoted(s.queries().tokens[static_cast<std::size_t>(choice.query)])));
+      fmt::format("query {}: {}", choice.query, quoted(at(s.queries().tokens, choice.query))));
   std::vector<ExplanationStep>& steps = explanation.steps;
   steps.push_back(tokens_step(s));
   if (s.in_encoder() || s.cross()) steps.push_back(embedding_step(s, true));

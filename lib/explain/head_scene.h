@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/at.h"
 #include "explain/explain_head.h"
 #include "explain/stage_collector.h"
 
@@ -33,13 +34,13 @@ struct Scene {
   const Matrix& at(Stage stage) const { return stages.at(choice.kind, choice.layer, stage); }
   const HeadNumbers& head() const { return stages.head(choice.kind, choice.layer, choice.head); }
   const MultiHeadAttention& attention() const {
-    const auto layer = static_cast<std::size_t>(choice.layer);
+    const auto layer = to_size(choice.layer);
     if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention;
     const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
     return cross() ? decoder.cross_attention : decoder.self_attention;
   }
   const LayerNorm& norm() const {
-    const auto layer = static_cast<std::size_t>(choice.layer);
+    const auto layer = to_size(choice.layer);
     if (in_encoder()) return model.parameters().encoder_layers[layer].self_attention_norm;
     const DecoderLayer& decoder = model.parameters().decoder_layers[layer];
     return cross() ? decoder.cross_attention_norm : decoder.self_attention_norm;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
@@ -64,8 +65,7 @@ ExplanationStep scores_step(const Scene& s) {
       "what the query looks for.";
   step.matrices.push_back(s.query_by_key(named("raw", raw)));
   step.lines.push_back(
-      fmt::format("{} · {}: {}", quoted(s.queries().tokens[static_cast<std::size_t>(q)]),
-                  quoted(s.keys().tokens[static_cast<std::size_t>(k)]),
+      fmt::format("{} · {}: {}", quoted(at(s.queries().tokens, q)), quoted(at(s.keys().tokens, k)),
                   sum_of_products(head.query.row(q), head.key.row(k), kShownProducts,
                                   static_cast<double>(raw(q, k)))));
   return step;
@@ -124,11 +124,11 @@ ExplanationStep softmax_step(const Scene& s) {
   for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
   for (Index j = 0; j < masked.size(); ++j) {
     sum += static_cast<double>(head.weights(q, j));
-    step.lines.push_back(fmt::format(
-        "{}: exp({} − {}) = {}, / {} = {}", quoted(s.keys().tokens[static_cast<std::size_t>(j)]),
-        number(static_cast<double>(masked[j])), number(static_cast<double>(top)),
-        number(std::exp(static_cast<double>(masked[j] - top))), number(total),
-        number(static_cast<double>(head.weights(q, j)))));
+    step.lines.push_back(
+        fmt::format("{}: exp({} − {}) = {}, / {} = {}", quoted(at(s.keys().tokens, j)),
+                    number(static_cast<double>(masked[j])), number(static_cast<double>(top)),
+                    number(std::exp(static_cast<double>(masked[j] - top))), number(total),
+                    number(static_cast<double>(head.weights(q, j)))));
   }
   step.lines.push_back("sum of the row: " + number(sum));
   return step;
@@ -146,10 +146,10 @@ ExplanationStep values_step(const Scene& s) {
                            shape_of(head.output.rows(), head.output.cols()));
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
   step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
-  step.lines.push_back(fmt::format(
-      "column {} of {}: {}", s.begin(), quoted(s.queries().tokens[static_cast<std::size_t>(q)]),
-      sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
-                      static_cast<double>(head.output(q, 0)))));
+  step.lines.push_back(
+      fmt::format("column {} of {}: {}", s.begin(), quoted(at(s.queries().tokens, q)),
+                  sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
+                                  static_cast<double>(head.output(q, 0)))));
   return step;
 }
 

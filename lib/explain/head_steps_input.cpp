@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/at.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 #include "model/layers.h"
@@ -8,8 +9,8 @@ namespace attn {
 
 NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts) {
   for (int part = 0; part < parts; ++part) {
-    const auto first = static_cast<int>(part * s.d() + s.begin());
-    matrix.marked_columns.push_back({first, first + static_cast<int>(s.head_dim())});
+    const auto first = to_int(part * s.d() + s.begin());
+    matrix.marked_columns.push_back({first, first + to_int(s.head_dim())});
   }
   return matrix;
 }
@@ -39,12 +40,12 @@ ExplanationStep tokens_step(const Scene& s) {
 ExplanationStep embedding_step(const Scene& s, bool encoder) {
   const StackEnds& ends = encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
-  const auto n = static_cast<Index>(sequence.ids.size());
+  const auto n = std::ssize(sequence.ids);
   const float scale = embedding_scale(s.model.config());
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {
-      table(t, j) = ends.embedding.at(sequence.ids[static_cast<std::size_t>(t)], j);
+      table(t, j) = ends.embedding.at(at(sequence.ids, t), j);
       positions(t, j) = ends.positions.at(t, j);
     }
   }
@@ -95,8 +96,7 @@ ExplanationStep input_step(const Scene& s) {
   if (s.cross()) {
     step.formula += ",  M = the encoder's output";
     step.why += " Keys and values come from somewhere else: from the encoder's last layer, M.";
-    step.shape +=
-        fmt::format(", M {}", shape_of(static_cast<Index>(s.record.source.ids.size()), s.d()));
+    step.shape += fmt::format(", M {}", shape_of(std::ssize(s.record.source.ids), s.d()));
     step.matrices.push_back(
         s.by_key(named("M", s.stages.at(AttentionKind::encoder_self, s.config().encoder_layers - 1,
                                         Stage::stack_output))));
@@ -107,8 +107,8 @@ ExplanationStep input_step(const Scene& s) {
 /// The product that makes queries, keys and values of all heads at once.
 ExplanationStep projection_step(const Scene& s) {
   const Index d = s.d(), k = s.head_dim(), heads = d / k;
-  const auto n = static_cast<Index>(s.queries().ids.size());
-  const auto m = static_cast<Index>(s.keys().ids.size());
+  const auto n = std::ssize(s.queries().ids);
+  const auto m = std::ssize(s.keys().ids);
   const char* in = s.config().normalize_before ? "N" : "X";
   ExplanationStep step;
   step.id = "projection";

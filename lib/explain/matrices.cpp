@@ -4,14 +4,16 @@
 
 #include <cmath>
 
+#include "base/at.h"
+
 namespace attn {
 
 NamedMatrix named(std::string name, const ConstMatrixRef& rows) {
   NamedMatrix matrix;
   matrix.name = std::move(name);
-  matrix.rows = static_cast<int>(rows.rows());
-  matrix.columns = static_cast<int>(rows.cols());
-  matrix.values.reserve(static_cast<std::size_t>(rows.size()));
+  matrix.rows = to_int(rows.rows());
+  matrix.columns = to_int(rows.cols());
+  matrix.values.reserve(to_size(rows.size()));
   for (Index i = 0; i < rows.rows(); ++i) {
     const float* row = rows.data() + i * rows.outerStride();
     matrix.values.insert(matrix.values.end(), row, row + rows.cols());
@@ -22,9 +24,9 @@ NamedMatrix named(std::string name, const ConstMatrixRef& rows) {
 NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Index end) {
   NamedMatrix matrix;
   matrix.name = std::move(name);
-  matrix.rows = static_cast<int>(parameter.rows);
-  matrix.columns = static_cast<int>(end - begin);
-  matrix.first_column = static_cast<int>(begin);
+  matrix.rows = to_int(parameter.rows);
+  matrix.columns = to_int(end - begin);
+  matrix.first_column = to_int(begin);
   for (Index i = 0; i < parameter.rows; ++i) {
     for (Index j = begin; j < end; ++j) matrix.values.push_back(parameter.at(i, j));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "explain/matrices.h"
@@ -29,7 +30,7 @@ std::vector<Occurrence> find(const std::vector<TokenSequence>& sentences,
       at = std::search(at, all.end(), ids.begin(), ids.end());
       if (at == all.end()) break;
       found.push_back({s, at - all.begin()});
-      at += static_cast<std::ptrdiff_t>(ids.size());
+      at += std::ssize(ids);
     }
   }
   return found;
@@ -42,18 +43,17 @@ float cosine(const RowVector& a, const RowVector& b) {
 
 /// The mean of the word's rows at one stage of its sentence.
 RowVector word_vector(const Matrix& rows, const Occurrence& place, std::size_t pieces) {
-  return rows.middleRows(place.first, static_cast<Index>(pieces)).colwise().mean();
+  return rows.middleRows(place.first, to_index(pieces)).colwise().mean();
 }
 
 /// Cosines of all pairs; the names of rows and columns are the occurrences.
 NamedMatrix cosines(const std::string& name, const std::vector<RowVector>& vectors,
                     const std::vector<std::string>& labels) {
-  const auto n = static_cast<Index>(vectors.size());
+  const auto n = std::ssize(vectors);
   Matrix matrix(n, n);
   for (Index i = 0; i < n; ++i) {
     for (Index j = 0; j < n; ++j) {
-      matrix(i, j) =
-          cosine(vectors[static_cast<std::size_t>(i)], vectors[static_cast<std::size_t>(j)]);
+      matrix(i, j) = cosine(at(vectors, i), at(vectors, j));
     }
   }
   NamedMatrix out = named(name, matrix);
@@ -114,20 +114,19 @@ NamedMatrix overview(const std::vector<NamedMatrix>& stages,
                      const std::vector<std::string>& labels) {
   NamedMatrix table;
   table.name = "cosine of each pair";
-  table.rows = static_cast<int>(stages.size());
-  const int n = static_cast<int>(labels.size());
+  table.rows = to_int(stages.size());
+  const int n = to_int(labels.size());
   for (int i = 0; i < n; ++i) {
     for (int j = i + 1; j < n; ++j) {
-      table.column_tokens.push_back(labels[static_cast<std::size_t>(i)] + "·" +
-                                    labels[static_cast<std::size_t>(j)]);
+      table.column_tokens.push_back(at(labels, i) + "·" + at(labels, j));
     }
   }
-  table.columns = static_cast<int>(table.column_tokens.size());
+  table.columns = to_int(table.column_tokens.size());
   for (const NamedMatrix& stage : stages) {
     table.row_tokens.push_back(stage.name.substr(std::string("cosines ").size()));
     for (int i = 0; i < n; ++i) {
       for (int j = i + 1; j < n; ++j) {
-        table.values.push_back(stage.values[static_cast<std::size_t>(i * n + j)]);
+        table.values.push_back(at(stage.values, i * n + j));
       }
     }
   }

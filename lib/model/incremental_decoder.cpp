@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
 
@@ -11,12 +12,10 @@ namespace attn {
 
 std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index rows, Index steps,
                                               Index source_rows) {
-  const auto width = static_cast<std::uint64_t>(config.d_model) * 2 * sizeof(float);
+  const auto width = to_size(config.d_model) * 2 * sizeof(float);
   const auto past =
-      checked_product({static_cast<std::uint64_t>(rows), static_cast<std::uint64_t>(steps), width,
-                       static_cast<std::uint64_t>(config.decoder_layers)});
-  const auto cross = checked_product({static_cast<std::uint64_t>(source_rows), width,
-                                      static_cast<std::uint64_t>(config.decoder_layers)});
+      checked_product({to_size(rows), to_size(steps), width, to_size(config.decoder_layers)});
+  const auto cross = checked_product({to_size(source_rows), width, to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
 }
@@ -37,11 +36,11 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
     source_memory_.push_back(std::move(keys_values));
     past_.emplace_back(rows * steps, config.d_model);
   }
-  ancestors_.resize(static_cast<std::size_t>(rows * steps));
+  ancestors_.resize(to_size(rows * steps));
   next_ancestors_.resize(ancestors_.size());
-  self_groups_.reserve(static_cast<std::size_t>(rows));
-  cross_groups_.reserve(static_cast<std::size_t>(rows));
-  positions_.resize(static_cast<std::size_t>(rows));
+  self_groups_.reserve(to_size(rows));
+  cross_groups_.reserve(to_size(rows));
+  positions_.resize(to_size(rows));
   x_.resize(rows, config.d_model);
   logits_.resize(rows, config.decoder_vocab_size);
   work_.reserve(rows, config.d_model, config.decoder_ffn_dim);
@@ -51,11 +50,10 @@ void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n)
   for (Index r = 0; r < n; ++r) {
     std::int32_t* own = next_ancestors_.data() + r * steps_;
     if (step_ > 0) {
-      const std::int32_t* parent =
-          ancestors_.data() + parents[static_cast<std::size_t>(r)] * steps_;
+      const std::int32_t* parent = ancestors_.data() + at(parents, r) * steps_;
       std::copy_n(parent, step_, own);
     }
-    own[step_] = static_cast<std::int32_t>(step_ * rows_ + r);
+    own[step_] = same_number<std::int32_t>(step_ * rows_ + r);
   }
   ancestors_.swap(next_ancestors_);
 }
@@ -64,20 +62,19 @@ void IncrementalDecoder::make_groups(std::span<const Index> sentences) {
   self_groups_.clear();
   cross_groups_.clear();
   for (std::size_t r = 0; r < sentences.size(); ++r) {
-    const auto row = static_cast<Index>(r);
+    const auto row = to_index(r);
     const Index b = sentences[r];
     self_groups_.push_back({b, row, 1, 0, step_ + 1, ancestors_.data() + row * steps_, {}});
     if (r > 0 && sentences[r - 1] == b) {
       ++cross_groups_.back().queries;  // the beams of one sentence share its keys
       continue;
     }
-    const auto s = static_cast<std::size_t>(b);
+    const auto s = to_size(b);
     const Index first = source_.offsets[s];
     AttentionMask mask;
     if (!source_.hidden.empty()) {
       mask.hidden = std::span(source_.hidden)
-                        .subspan(static_cast<std::size_t>(first),
-                                 static_cast<std::size_t>(source_.offsets[s + 1] - first));
+                        .subspan(to_size(first), to_size(source_.offsets[s + 1] - first));
     }
     cross_groups_.push_back({b, row, 1, first, source_.offsets[s + 1] - first, nullptr, mask});
   }
@@ -85,7 +82,7 @@ void IncrementalDecoder::make_groups(std::span<const Index> sentences) {
 
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
                                    std::span<const Index> sentences) {
-  const auto n = static_cast<Index>(tokens.size());
+  const auto n = std::ssize(tokens);
   if (n > rows_ || step_ >= steps_) throw std::logic_error("more rows or steps than reserved");
   follow_parents(parents, n);
   make_groups(sentences);
@@ -98,7 +95,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
   enter_stack(parameters.decoder, run, tokens, {positions_.data(), tokens.size()}, x);
   for (std::size_t i = 0; i < past_.size(); ++i) {
-    decoder_layer(parameters.decoder_layers[i], static_cast<Index>(i), run,
+    decoder_layer(parameters.decoder_layers[i], to_index(i), run,
                   {source_memory_[i], &past_[i], step_ * rows_}, x);
   }
   leave_stack(parameters.decoder, run, x);

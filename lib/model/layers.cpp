@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/at.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 
@@ -163,14 +164,13 @@ float embedding_scale(const ModelConfig& config) {
 }
 
 KeyValueCache::KeyValueCache(Index rows, Index d_model)
-    : d_model_(d_model), rows_(static_cast<std::size_t>(rows * 2 * d_model)) {}
+    : d_model_(d_model), rows_(to_size(rows * 2 * d_model)) {}
 
 KeysAndValues KeyValueCache::store(const ConstMatrixRef& keys_values, Index first) {
   const Index width = 2 * d_model_;
   for (Index t = 0; t < keys_values.rows(); ++t) {
     std::memcpy(rows_.data() + (first + t) * width,
-                keys_values.data() + t * keys_values.outerStride(),
-                static_cast<std::size_t>(width) * sizeof(float));
+                keys_values.data() + t * keys_values.outerStride(), to_size(width) * sizeof(float));
   }
   return {rows_.data(), rows_.data() + d_model_, width};
 }

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "base/at.h"
 #include "base/checked.h"
 
 namespace attn {
@@ -16,11 +17,10 @@ std::uint64_t model_bytes(const ModelConfig& config) {
   if (!parameters) return kUnlimited;
   // Parameters, and once more as prepared products (a tied output is a copy of its own).
   const auto twice = checked_multiply(*parameters, 2 * sizeof(float));
-  const auto output = checked_product({static_cast<std::uint64_t>(config.decoder_vocab_size),
-                                       static_cast<std::uint64_t>(config.d_model), sizeof(float)});
+  const auto output =
+      checked_product({to_size(config.decoder_vocab_size), to_size(config.d_model), sizeof(float)});
   const auto positions =
-      checked_product({static_cast<std::uint64_t>(config.max_positions),
-                       static_cast<std::uint64_t>(config.d_model), 2 * sizeof(float)});
+      checked_product({to_size(config.max_positions), to_size(config.d_model), 2 * sizeof(float)});
   if (!twice || !output || !positions) return kUnlimited;
   const auto sum = checked_add(*twice, *output);
   if (!sum) return kUnlimited;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/memory.h"
@@ -95,10 +96,9 @@ class Binder {
   /// Finite everywhere, on all threads; the first offender by order of the file is named.
   void check_finite() const {
     std::vector<Index> bad(bound_tensors_.size(), -1);
-    parallel_for(static_cast<Index>(bound_tensors_.size()), Index{1} << 20, [&](Index i) {
-      const auto& [tensor, data] = bound_tensors_[static_cast<std::size_t>(i)];
-      bad[static_cast<std::size_t>(i)] =
-          first_not_finite(data, static_cast<Index>(tensor->elements));
+    parallel_for(std::ssize(bound_tensors_), Index{1} << 20, [&](Index i) {
+      const auto& [tensor, data] = at(bound_tensors_, i);
+      at(bad, i) = first_not_finite(data, to_index(tensor->elements));
     });
     for (std::size_t i = 0; i < bad.size(); ++i) {
       if (bad[i] < 0) continue;
@@ -155,7 +155,7 @@ class Binder {
   }
 
   float* allocate(std::uint64_t elements) {
-    auto memory = std::make_shared<AlignedFloats>(static_cast<std::size_t>(elements));
+    auto memory = std::make_shared<AlignedFloats>(to_size(elements));
     storage_.push_back(memory);
     return memory->data();
   }
@@ -176,8 +176,8 @@ class Binder {
   Parameter make_default(const ParameterInfo& info) {
     float* data = allocate(info.elements());
     if (info.role == ParameterRole::positions) {
-      const auto rows = static_cast<Index>(info.shape[0]);
-      const auto columns = static_cast<Index>(info.shape[1]);
+      const auto rows = to_index(info.shape[0]);
+      const auto columns = to_index(info.shape[1]);
       Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns);
     } else {
       std::fill_n(data, info.elements(), 0.0F);
@@ -262,8 +262,8 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
   Binder binder(config.model, file);
   // The layers' sizes come from the config: before a billion of them are made, the file must be
   // able to hold them.
-  const std::uint64_t fewest = static_cast<std::uint64_t>(config.model.encoder_layers) +
-                               static_cast<std::uint64_t>(config.model.decoder_layers);
+  const std::uint64_t fewest =
+      to_size(config.model.encoder_layers) + to_size(config.model.decoder_layers);
   if (fewest > file->tensors().size()) {
     throw InputError("{}: {} tensors cannot hold the {} layers of config.json", file->path(),
                      file->tensors().size(), fewest);

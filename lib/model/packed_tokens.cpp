@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "base/at.h"
 #include "base/error.h"
 
 namespace attn {
@@ -10,31 +11,31 @@ namespace {
 std::span<const std::uint8_t> hidden_keys(const std::vector<std::uint8_t>& hidden,
                                           const Offsets& offsets, std::size_t b) {
   if (hidden.empty()) return {};
-  const auto first = static_cast<std::size_t>(offsets[b]);
-  return {hidden.data() + first, static_cast<std::size_t>(offsets[b + 1]) - first};
+  const auto first = to_size(offsets[b]);
+  return {hidden.data() + first, to_size(offsets[b + 1]) - first};
 }
 
 }  // namespace
 
 void PackedTokens::add(std::span<const int> sentence) {
   ids.insert(ids.end(), sentence.begin(), sentence.end());
-  offsets.push_back(static_cast<Index>(ids.size()));
+  offsets.push_back(std::ssize(ids));
 }
 
 void PackedTokens::add(const PackedTokens& other, std::size_t sentence) {
-  const auto first = static_cast<std::size_t>(other.offsets[sentence]);
-  const std::size_t length = static_cast<std::size_t>(other.offsets[sentence + 1]) - first;
+  const auto first = to_size(other.offsets[sentence]);
+  const std::size_t length = to_size(other.offsets[sentence + 1]) - first;
   add(std::span(other.ids).subspan(first, length));
   if (!other.hidden.empty()) {
-    const auto from = other.hidden.begin() + static_cast<std::ptrdiff_t>(first);
-    hidden.insert(hidden.end(), from, from + static_cast<std::ptrdiff_t>(length));
+    const auto from = other.hidden.begin() + to_index(first);
+    hidden.insert(hidden.end(), from, from + to_index(length));
   }
 }
 
 std::vector<Index> positions_of(const PackedTokens& tokens) {
   std::vector<Index> positions(tokens.ids.size());
   for (Index b = 0; b < tokens.sentences(); ++b) {
-    const auto first = positions.begin() + tokens.offsets[static_cast<std::size_t>(b)];
+    const auto first = positions.begin() + at(tokens.offsets, b);
     std::iota(first, first + tokens.length(b), Index{0});
   }
   return positions;
@@ -60,7 +61,7 @@ std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal)
   for (std::size_t b = 0; b + 1 < tokens.offsets.size(); ++b) {
     const Index first = tokens.offsets[b];
     const Index length = tokens.offsets[b + 1] - first;
-    groups.push_back({static_cast<Index>(b),
+    groups.push_back({to_index(b),
                       first,
                       length,
                       first,
@@ -75,7 +76,7 @@ std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offse
                                          const std::vector<std::uint8_t>& hidden) {
   std::vector<AttentionGroup> groups;
   for (std::size_t b = 0; b + 1 < target.offsets.size(); ++b) {
-    groups.push_back({static_cast<Index>(b),
+    groups.push_back({to_index(b),
                       target.offsets[b],
                       target.offsets[b + 1] - target.offsets[b],
                       offsets[b],

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/at.h"
 #include "nn/attention.h"
 
 namespace attn {
@@ -18,9 +19,9 @@ struct PackedTokens {
 
   void add(std::span<const int> sentence);
   void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
-  Index sentences() const { return static_cast<Index>(offsets.size()) - 1; }
+  Index sentences() const { return std::ssize(offsets) - 1; }
   Index length(Index sentence) const {
-    const auto b = static_cast<std::size_t>(sentence);
+    const auto b = to_size(sentence);
     return offsets[b + 1] - offsets[b];
   }
 };

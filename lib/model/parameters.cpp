@@ -3,6 +3,8 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -77,7 +79,7 @@ auto& in_stack(Stack& stack, const TableEntry& entry) {
 template <typename Model>
 auto& in_model(Model& model, const TableBlock& block, const TableEntry& entry,
                std::uint64_t layer) {
-  const auto i = static_cast<std::size_t>(layer);
+  const auto i = to_size(layer);
   switch (block.kind) {
     case BlockKind::encoder_layers:
       return in_layer(model.encoder_layers[i], entry);
@@ -123,8 +125,8 @@ std::uint64_t ParameterInfo::elements() const {
 }
 
 Parameter parameter_at(const ParameterInfo& info, float* data) {
-  const Index rows = info.shape.size() == 2 ? static_cast<Index>(info.shape[0]) : 1;
-  const Parameter in_file_order = row_major(data, rows, static_cast<Index>(info.shape.back()));
+  const Index rows = info.shape.size() == 2 ? to_index(info.shape[0]) : 1;
+  const Parameter in_file_order = row_major(data, rows, to_index(info.shape.back()));
   return info.transposed ? in_file_order.transposed() : in_file_order;
 }
 
@@ -139,8 +141,8 @@ std::vector<ParameterInfo> list_parameters(const ModelConfig& config) {
 ModelParameters bind_parameters(const ModelConfig& config,
                                 const std::function<void(const ParameterInfo&, Parameter&)>& bind) {
   ModelParameters parameters;
-  parameters.encoder_layers.resize(static_cast<std::size_t>(config.encoder_layers));
-  parameters.decoder_layers.resize(static_cast<std::size_t>(config.decoder_layers));
+  parameters.encoder_layers.resize(to_size(config.encoder_layers));
+  parameters.decoder_layers.resize(to_size(config.decoder_layers));
   for (EncoderLayer& layer : parameters.encoder_layers) {
     layer.feed_forward.activation = config.activation;
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 
+#include "base/at.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "model/memory.h"
@@ -23,7 +24,7 @@ float bound_of(const ParameterInfo& info, const Parameter& p, const ModelConfig&
 void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig& config,
                 std::uint64_t seed) {
   float* data = p.data;
-  const auto count = static_cast<std::size_t>(p.size());
+  const auto count = to_size(p.size());
   switch (info.role) {
     case ParameterRole::weight:
     case ParameterRole::embedding:
@@ -73,7 +74,7 @@ Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend 
       parameter = made.at(info.tied_to);
       return;
     }
-    auto memory = std::make_shared<AlignedFloats>(static_cast<std::size_t>(info.elements()));
+    auto memory = std::make_shared<AlignedFloats>(to_size(info.elements()));
     storage.push_back(memory);
     parameter = made[info.name] = parameter_at(info, memory->data());
     initialise(info, parameter, config, seed);

@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/excerpt.h"
@@ -90,8 +91,8 @@ class HeaderReader {
       fail("header length {}, expected at most the {} bytes after it; is the file complete?",
            length, bytes_.size() - kLengthBytes);
     }
-    data_begin_ = static_cast<std::size_t>(kLengthBytes + length);
-    const std::string_view header = bytes_.substr(kLengthBytes, static_cast<std::size_t>(length));
+    data_begin_ = to_size(kLengthBytes + length);
+    const std::string_view header = bytes_.substr(kLengthBytes, to_size(length));
     if (!header.starts_with('{')) {
       fail("the header begins with {}, expected '{{'",
            header.empty() ? "nothing" : "'" + excerpt(header.substr(0, 1)) + "'");
@@ -240,8 +241,8 @@ class HeaderReader {
                   "complete?",
                   end, data_size());
     }
-    tensor.begin = static_cast<std::size_t>(begin);
-    tensor.end = static_cast<std::size_t>(end);
+    tensor.begin = to_size(begin);
+    tensor.end = to_size(end);
   }
 
   template <typename... Args>

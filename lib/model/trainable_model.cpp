@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "model/random_model.h"
 
@@ -25,7 +26,7 @@ struct Layout {
         if (!info.tied_to.empty() || (info.shape.size() == 2) != matrices) continue;
         std::size_t& size = info.buffer ? fixed_size : trained_size;
         (info.buffer ? fixed : trained)[info.name] = size;
-        size += static_cast<std::size_t>(info.elements());
+        size += to_size(info.elements());
       }
     }
   }

@@ -4,6 +4,7 @@
 #include <deque>
 #include <stdexcept>
 
+#include "base/at.h"
 #include "model/layers.h"
 #include "model/training_layers.h"
 #include "nn/embedding.h"
@@ -13,6 +14,8 @@ namespace {
 
 /// Rows of logits at a time: all of a batch's would be the largest matrix of the whole pass.
 constexpr Index kLogitRows = 256;
+
+}  // namespace
 
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
 class TrainableStackEnds {
@@ -24,7 +27,7 @@ class TrainableStackEnds {
   ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
     positions_ = positions_of(tokens);
     dropout_ = dropout;
-    const auto rows = static_cast<Index>(tokens.ids.size());
+    const auto rows = std::ssize(tokens.ids);
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
     embed(parameters_.embedding, parameters_.positions, embedding_scale(config_), tokens.ids,
           positions_, embedded);
@@ -71,6 +74,8 @@ class TrainableStackEnds {
   Buffer final_;
 };
 
+namespace {
+
 /// The output layer without padding's row: [D, V − 1].
 Linear without_last(const Parameter& table) {
   Parameter rows = table;
@@ -85,7 +90,7 @@ void TrainingBatch::add(std::span<const int> source_ids, std::span<const int> ta
   source.add(source_ids);
   decoder_input.ids.push_back(start);
   decoder_input.ids.insert(decoder_input.ids.end(), target_ids.begin(), target_ids.end() - 1);
-  decoder_input.offsets.push_back(static_cast<Index>(decoder_input.ids.size()));
+  decoder_input.offsets.push_back(std::ssize(decoder_input.ids));
   targets.insert(targets.end(), target_ids.begin(), target_ids.end());
 }
 
@@ -118,12 +123,12 @@ class TrainingPass::Layers {
     const ModelParameters& p = model.parameters();
     const ModelParameters& g = model.gradient_parameters();
     for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
-      encoder_.emplace_back(config_, static_cast<Index>(i), p.encoder_layers[i],
-                            g.encoder_layers[i], backend);
+      encoder_.emplace_back(config_, to_index(i), p.encoder_layers[i], g.encoder_layers[i],
+                            backend);
     }
     for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
-      decoder_.emplace_back(config_, static_cast<Index>(i), p.decoder_layers[i],
-                            g.decoder_layers[i], backend);
+      decoder_.emplace_back(config_, to_index(i), p.decoder_layers[i], g.decoder_layers[i],
+                            backend);
     }
   }
 
@@ -202,7 +207,7 @@ class TrainingPass::Layers {
         output_.forward(hidden.middleRows(p * tokens + first, count),
                         logits.middleRows(p * count, count));
       }
-      const std::span<const int> part(targets.data() + first, static_cast<std::size_t>(count));
+      const std::span<const int> part(targets.data() + first, to_size(count));
       sum += passes == 1
                  ? cross_entropy(logits, part, options.label_smoothing, options.gradient_scale)
                  : cross_entropy_twice(

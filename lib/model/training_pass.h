@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/at.h"
 #include "model/packed_tokens.h"
 #include "model/trainable_model.h"
 #include "nn/cross_entropy.h"
@@ -22,7 +23,7 @@ struct TrainingBatch {
   void clear();
   /// All pairs, and all of them again.
   TrainingBatch twice() const;
-  Index tokens() const { return static_cast<Index>(targets.size()); }
+  Index tokens() const { return std::ssize(targets); }
 };
 
 /// What one pass is asked to do.

@@ -1,5 +1,6 @@
 #include "model/transformer.h"
 
+#include "base/at.h"
 #include "base/error.h"
 #include "model/layers.h"
 
@@ -24,7 +25,7 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
   const std::vector<AttentionGroup> groups = self_groups(source, /*causal=*/false);
-  const auto rows = static_cast<Index>(source.ids.size());
+  const auto rows = std::ssize(source.ids);
   Workspace work;
   work.reserve(rows, config_.d_model, config_.encoder_ffn_dim);
   const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
@@ -32,7 +33,7 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
   enter_stack(parameters_.encoder, run, source.ids, positions_of(source), x);
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
-    encoder_layer(parameters_.encoder_layers[i], static_cast<Index>(i), run, x);
+    encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
   }
   leave_stack(parameters_.encoder, run, x);
   return {std::move(x), source.offsets, source.hidden};
@@ -48,7 +49,7 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   const std::vector<AttentionGroup> self = self_groups(decoder_input, /*causal=*/true);
   const std::vector<AttentionGroup> cross =
       cross_groups(decoder_input, source.offsets, source.hidden);
-  const auto rows = static_cast<Index>(decoder_input.ids.size());
+  const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
   work.reserve(rows, config_.d_model, config_.decoder_ffn_dim);
   const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work};
@@ -59,7 +60,7 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
     layer.cross_attention.key_value(source.rows, keys_values);
-    decoder_layer(layer, static_cast<Index>(i), run, {keys_values}, x);
+    decoder_layer(layer, to_index(i), run, {keys_values}, x);
   }
   leave_stack(parameters_.decoder, run, x);
   return x;

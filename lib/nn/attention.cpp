@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "nn/attention_head.h"
 
 namespace attn {
@@ -10,7 +11,7 @@ namespace {
 /// The head's work without anybody watching: one query after the other, one row of scratch.
 void run_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows) {
   thread_local std::vector<float> row;
-  row.resize(std::max(row.size(), static_cast<std::size_t>(group.keys)));
+  row.resize(std::max(row.size(), to_size(group.keys)));
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
     score_row(shape, rows, i, visible, row.data());
@@ -42,8 +43,7 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
     weights.row(i) = scores.row(i);
     mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
     for (Index j = 0; j < group.keys; ++j) {
-      const bool padding =
-          !group.mask.hidden.empty() && group.mask.hidden[static_cast<std::size_t>(j)] != 0;
+      const bool padding = !group.mask.hidden.empty() && at(group.mask.hidden, j) != 0;
       if (j >= visible || padding) mask(i, j) = kMinusInfinity;
     }
   }
@@ -83,9 +83,9 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
     }
     return;
   }
-  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
-    const AttentionGroup& group = input.groups[static_cast<std::size_t>(task / heads)];
+    const AttentionGroup& group = at(input.groups, task / heads);
     run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
   });
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/at.h"
 #include "nn/attention.h"
 
 namespace attn {
@@ -58,7 +59,7 @@ inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i
 inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
   if (!mask.hidden.empty()) {
     for (Index j = 0; j < visible; ++j) {
-      if (mask.hidden[static_cast<std::size_t>(j)] != 0) row[j] = kMinusInfinity;
+      if (at(mask.hidden, j) != 0) row[j] = kMinusInfinity;
     }
   }
   kernels().softmax(row, visible);
@@ -77,13 +78,13 @@ inline void sum_values(const AttentionMask& mask, const HeadRows& rows, Index i,
   std::vector<float> seen;
   std::vector<std::int32_t> places;
   for (Index j = 0; j < visible; ++j) {
-    if (mask.hidden[static_cast<std::size_t>(j)] != 0) continue;
+    if (at(mask.hidden, j) != 0) continue;
     seen.push_back(weights[j]);
     places.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
-                                                 : static_cast<std::int32_t>(j));
+                                                 : same_number<std::int32_t>(j));
   }
   kernels().weighted_sum(seen.data(), {rows.values.base, rows.values.stride, places.data()},
-                         static_cast<Index>(seen.size()), head_dim, out);
+                         std::ssize(seen), head_dim, out);
 }
 
 }  // namespace attn

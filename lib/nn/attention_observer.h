@@ -59,14 +59,14 @@ class AttentionObserver {
   virtual void weights_ready(AttentionHead& head) = 0;
 
   /// The head's output is known, made from the weights as weights_ready left them.
-  virtual void output_ready(const AttentionHead& head) { static_cast<void>(head); }
+  virtual void output_ready(const AttentionHead& /*head*/) {}
 
   /// A cached decoder calls this before each of its steps: all queries that follow stand at this
   /// position of their sentences. Whole sentences have query i at position i, without this call.
-  virtual void step_begins(Index position) { static_cast<void>(position); }
+  virtual void step_begins(Index /*position*/) {}
 
   /// What the layers make of the rows on their way, between the heads.
-  virtual void stage_ready(const StageView& view) { static_cast<void>(view); }
+  virtual void stage_ready(const StageView& /*view*/) {}
 };
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "base/at.h"
 #include "nn/attention_head.h"
 
 namespace attn {
@@ -16,8 +17,8 @@ struct Scratch {
   std::vector<float> dscores;  ///< [keys, queries] gradient at the scores, transposed
 
   void reserve(Index queries, Index keys) {
-    const auto cells = static_cast<std::size_t>(queries * keys);
-    if (row.size() < static_cast<std::size_t>(keys)) row.resize(static_cast<std::size_t>(keys));
+    const auto cells = to_size(queries * keys);
+    if (row.size() < to_size(keys)) row.resize(to_size(keys));
     if (dropped.size() < cells) dropped.resize(cells);
     if (dscores.size() < cells) dscores.resize(cells);
   }
@@ -58,14 +59,14 @@ void backward_queries(const HeadBackward& head, const Dropout& dropout, Scratch&
     std::copy(p, p + visible, row);
     dropout.apply(row, visible, first_number);
     for (Index j = 0; j < visible; ++j) {
-      scratch.dropped[static_cast<std::size_t>(j * queries + i)] = row[j];
+      at(scratch.dropped, j * queries + i) = row[j];
     }
     k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
                    head_dim, row);
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
     for (Index j = 0; j < visible; ++j) {
-      scratch.dscores[static_cast<std::size_t>(j * queries + i)] = row[j];
+      at(scratch.dscores, j * queries + i) = row[j];
     }
     k.weighted_sum(row, head.rows.keys, visible, head_dim,
                    gradient.dquery + i * gradient.dquery_stride);
@@ -81,7 +82,7 @@ void backward_keys(const HeadBackward& head, const Scratch& scratch) {
     const Index first =
         group.mask.causal ? std::max<Index>(0, j - (group.keys - group.queries)) : 0;
     const Index count = group.queries - first;
-    const auto at = static_cast<std::size_t>(j * group.queries + first);
+    const auto at = to_size(j * group.queries + first);
     const GatheredRows doutput{gradient.doutput + first * gradient.doutput_stride,
                                gradient.doutput_stride, nullptr};
     const GatheredRows queries{head.rows.query + first * head.rows.query_stride,
@@ -102,8 +103,8 @@ void make_room(std::span<const AttentionGroup> groups, Index heads, KeptWeights&
     kept.first.push_back(total);
     total += heads * group.queries * group.keys;
   }
-  if (kept.weights.size() < static_cast<std::size_t>(total)) {
-    kept.weights = AlignedFloats(static_cast<std::size_t>(total));
+  if (kept.weights.size() < to_size(total)) {
+    kept.weights = AlignedFloats(to_size(total));
   }
 }
 
@@ -114,14 +115,14 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
   const Index heads = shape.heads;
   make_room(input.groups, heads, kept);
   kept.dropout = dropout;
-  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
-    const auto g = static_cast<std::size_t>(task / heads);
+    const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
     const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
     const Index first = kept.first[g] + task % heads * group.queries * group.keys;
     thread_local std::vector<float> row;
-    row.resize(std::max(row.size(), static_cast<std::size_t>(group.keys)));
+    row.resize(std::max(row.size(), to_size(group.keys)));
     for (Index i = 0; i < group.queries; ++i) {
       float* weights = kept.weights.data() + first + i * group.keys;
       const Index visible = visible_keys(group, i);
@@ -139,9 +140,9 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const KeptWeights& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient) {
   const Index heads = shape.heads;
-  const auto tasks = static_cast<Index>(input.groups.size()) * heads;
+  const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
-    const auto g = static_cast<std::size_t>(task / heads);
+    const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
     const Index column = task % heads * shape.head_dim;
     // The head's rows have an output; here nothing is written through it.

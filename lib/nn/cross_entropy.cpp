@@ -3,14 +3,14 @@
 #include <stdexcept>
 #include <vector>
 
+#include "base/at.h"
 #include "compute/matmul.h"
 
 namespace attn {
-
 namespace {
 
 void check(std::span<const int> targets, Index rows, Index classes) {
-  if (static_cast<Index>(targets.size()) != rows) {
+  if (std::ssize(targets) != rows) {
     throw std::logic_error("one target for each row of logits");
   }
   for (const int target : targets) {
@@ -25,7 +25,7 @@ LossSum sum_of(const std::vector<float>& loss, const std::vector<float>& nll) {
     sum.loss += static_cast<double>(loss[t]);
     sum.nll += static_cast<double>(nll[t]);
   }
-  sum.tokens = static_cast<Index>(loss.size());
+  sum.tokens = std::ssize(loss);
   return sum;
 }
 
@@ -37,7 +37,7 @@ LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoo
   std::vector<float> loss(targets.size());
   std::vector<float> nll(targets.size());
   parallel_for(logits.rows(), logits.size() * 8, [&](Index t) {
-    const auto i = static_cast<std::size_t>(t);
+    const auto i = to_size(t);
     loss[i] = kernels().cross_entropy(logits.data() + t * logits.outerStride(), logits.cols(),
                                       targets[i], smoothing, scale, &nll[i]);
   });
@@ -55,10 +55,10 @@ LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
   const float half = 0.5F * settings.scale;
   const float weight = 0.5F * settings.r_drop;
   parallel_for(tokens, logits.size() * 16, [&](Index t) {
-    const auto i = static_cast<std::size_t>(t);
+    const auto i = to_size(t);
     float* p = logits.data() + t * logits.outerStride();
     float* q = logits.data() + (tokens + t) * logits.outerStride();
-    std::vector<float> gradient(2 * static_cast<std::size_t>(classes));  // of the divergence
+    std::vector<float> gradient(2 * to_size(classes));  // of the divergence
     float* dp = gradient.data();
     float* dq = dp + classes;
     const float divergence = kernels().divergence(p, q, classes, weight * settings.scale, dp, dq);

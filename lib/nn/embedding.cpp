@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "base/at.h"
+
 namespace attn {
 
 void embed(const Parameter& table, const Parameter& positions, float scale,
@@ -14,7 +16,7 @@ void embed(const Parameter& table, const Parameter& positions, float scale,
       throw std::logic_error("no such position");
     const float* token = table.data + ids[t] * table.row_stride;
     const float* place = positions.data + position[t] * positions.row_stride;
-    float* row = out.data() + static_cast<Index>(t) * out.outerStride();
+    float* row = out.data() + to_index(t) * out.outerStride();
     for (Index j = 0; j < table.columns; ++j) {
       const float scaled = token[j * table.column_stride] * scale;
       row[j] = scaled + place[j * positions.column_stride];
@@ -32,7 +34,7 @@ void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int
     const Index first = chunk * kColumns;
     const Index last = std::min(first + kColumns, dout.cols());
     for (std::size_t t = 0; t < ids.size(); ++t) {
-      const float* gradient = dout.data() + static_cast<Index>(t) * dout.outerStride();
+      const float* gradient = dout.data() + to_index(t) * dout.outerStride();
       if (ids[t] != frozen) {
         float* row = dtable.data + ids[t] * dtable.row_stride;
         for (Index j = first; j < last; ++j) row[j] += scale * gradient[j];

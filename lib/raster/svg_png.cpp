@@ -144,11 +144,11 @@ class PngWriter {
     const int width = size.columns;
     const int height = size.rows;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
-    png_set_IHDR(png_, info_, static_cast<png_uint_32>(width), static_cast<png_uint_32>(height), 8,
+    png_set_IHDR(png_, info_, same_number<png_uint_32>(width), same_number<png_uint_32>(height), 8,
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     const auto resolution =
-        static_cast<png_uint_32>(std::lround(dots_per_inch * scale * inches_per_metre));
+        same_number<png_uint_32>(std::lround(dots_per_inch * scale * inches_per_metre));
     png_set_pHYs(png_, info_, resolution, resolution, PNG_RESOLUTION_METER);
     png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png_, compression);
@@ -159,9 +159,9 @@ class PngWriter {
     for (int y = 0; y < height; ++y) {
       const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
       for (std::size_t x = 0; x < to_size(width); ++x) {
-        row[3 * x] = static_cast<png_byte>(pixels[x] >> 16 & 0xff);
-        row[3 * x + 1] = static_cast<png_byte>(pixels[x] >> 8 & 0xff);
-        row[3 * x + 2] = static_cast<png_byte>(pixels[x] & 0xff);
+        row[3 * x] = same_number<png_byte>(pixels[x] >> 16 & 0xff);
+        row[3 * x + 1] = same_number<png_byte>(pixels[x] >> 8 & 0xff);
+        row[3 * x + 2] = same_number<png_byte>(pixels[x] & 0xff);
       }
       png_write_row(png_, row.data());
     }
@@ -198,9 +198,7 @@ std::string svg_to_png(std::string_view svg, double scale) {
   require_memory(library_bytes, "PNG: librsvg");
   const Handle handle = parsed(svg);
   const PictureSize size = size_of(handle.get(), scale);
-  require_memory(bytes_per_pixel * static_cast<std::uint64_t>(size.columns) *
-                     static_cast<std::uint64_t>(size.rows),
-                 "PNG: the picture");
+  require_memory(bytes_per_pixel * to_size(size.columns) * to_size(size.rows), "PNG: the picture");
   const Surface surface = drawn(handle.get(), size, scale);
   std::vector<png_byte> row(3 * to_size(size.columns));
   std::string png;

@@ -65,8 +65,7 @@ class WordSplitter {
       const std::string& piece = pieces_[at];
       if (is_special(at)) {
         const bool counts = is_language_mark(piece) && mark_is_text_word(piece, text_);
-        chunks.push_back(
-            {{}, static_cast<int>(at), 1, WordKind::special, counts ? next_index_++ : -1});
+        chunks.push_back({{}, to_int(at), 1, WordKind::special, counts ? next_index_++ : -1});
         inside = false;
         continue;
       }
@@ -74,7 +73,7 @@ class WordSplitter {
       const bool begins = !inside || piece.starts_with(word_mark) ||
                           (unknown_begins_word && piece == unknown && !lone_mark);
       if (begins) {
-        chunks.push_back({{}, static_cast<int>(at), 0, WordKind::word, next_index_++});
+        chunks.push_back({{}, to_int(at), 0, WordKind::word, next_index_++});
       }
       ++chunks.back().count;
       inside = true;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "text/wire_format.h"
 
@@ -21,7 +22,7 @@ constexpr std::uint32_t kValueBit = 1u << 31;
 std::uint32_t little_endian(std::string_view bytes, std::size_t at) {
   std::uint32_t value = 0;
   for (std::size_t i = kUnit; i-- > 0;) {
-    value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
+    value = value << 8 | byte_value(bytes[at + i]);
   }
   return value;
 }
@@ -79,8 +80,7 @@ class CharsmapCheck {
     }
     if (!has_leaf(i)) return;
     const std::size_t string = units_[base] & ~kValueBit;
-    if (string >= strings_.size() ||
-        (static_cast<unsigned char>(strings_[string]) & 0xC0) == 0x80) {
+    if (string >= strings_.size() || continues_character(strings_[string])) {
       fail(fmt::format("normalisation table entry {} leads to string byte {} of {}", i, string,
                        strings_.size()));
     }
@@ -98,7 +98,7 @@ class CharsmapCheck {
     std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
     for (std::size_t i = 1; i < units_.size(); ++i) {
       if (!(units_[i] & kValueBit))
-        children_[next[parent_base(i)]++] = static_cast<std::uint32_t>(i);
+        children_[next[parent_base(i)]++] = same_number<std::uint32_t>(i);
     }
   }
 

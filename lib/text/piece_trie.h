@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn {
 
 /// The tree's edges stand in one hash table, so that a step down is one look-up, and making the
@@ -38,7 +40,7 @@ class PieceTrie {
   /// Of the slot that holds `key`, or of the empty one where it belongs.
   std::size_t slot(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1;
-    std::size_t i = static_cast<std::size_t>(key * 0x9E3779B97F4A7C15U >> 32) & mask;
+    std::size_t i = to_size(key * 0x9E3779B97F4A7C15U >> 32) & mask;
     while (slots_[i].child != kNone && slots_[i].key != key) i = (i + 1) & mask;
     return i;
   }

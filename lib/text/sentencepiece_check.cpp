@@ -131,7 +131,7 @@ class ModelCheck {
     if (piece.text.find('\0') != std::string_view::npos) fail("a text with a zero byte");
     if (piece.type == PieceType::unknown) {
       if (unknown_) fail("a second unknown piece");
-      unknown_ = static_cast<int>(model_.pieces.size());
+      unknown_ = to_int(model_.pieces.size());
     }
     model_.pieces.push_back(piece);
   }
@@ -196,7 +196,7 @@ class ModelCheck {
   void index_pieces() {
     model_.index.reserve(model_.pieces.size());
     for (const SentencePieceEntry& piece : model_.pieces) {
-      if (!model_.index.emplace(piece.text, static_cast<int>(model_.index.size())).second) {
+      if (!model_.index.emplace(piece.text, to_int(model_.index.size())).second) {
         throw_damaged(where_, offset_of(piece.text),
                       fmt::format("the piece \"{}\" twice", excerpt(piece.text)));
       }
@@ -223,9 +223,9 @@ class ModelCheck {
     }
     const auto missing = std::find(found.begin(), found.end(), false);
     if (model_.byte_fallback && missing != found.end()) {
-      throw_damaged(where_, bytes_.size(),
-                    fmt::format("byte_fallback without the piece <0x{:02X}>",
-                                static_cast<unsigned>(missing - found.begin())));
+      throw_damaged(
+          where_, bytes_.size(),
+          fmt::format("byte_fallback without the piece <0x{:02X}>", missing - found.begin()));
     }
   }
 
@@ -262,7 +262,7 @@ int byte_value(std::string_view piece) {
   const std::size_t high = kDigits.find(piece[3]);
   const std::size_t low = kDigits.find(piece[4]);
   if (high == std::string_view::npos || low == std::string_view::npos) return kByteValues;
-  return static_cast<int>(high * 16 + low);
+  return to_int(high * 16 + low);
 }
 
 std::string byte_piece(int value) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "text/abbreviations.h"
 
@@ -250,7 +251,7 @@ std::vector<std::size_t> icu_boundaries(std::string_view text) {
   require_success(status);
   std::vector<std::size_t> boundaries;
   for (std::int32_t at = iterator->next(); at != icu::BreakIterator::DONE; at = iterator->next()) {
-    boundaries.push_back(static_cast<std::size_t>(at));
+    boundaries.push_back(to_size(at));
   }
   return boundaries;
 }
@@ -260,9 +261,7 @@ std::vector<std::size_t> icu_boundaries(std::string_view text) {
 std::vector<SentenceSpan> split_sentences(std::string_view text) {
   const std::string read = with_capitals(text);
   const Pairs pairs(text);
-  const auto offset = [&](std::string_view part) {
-    return static_cast<std::size_t>(part.data() - text.data());
-  };
+  const auto offset = [&](std::string_view part) { return to_size(part.data() - text.data()); };
   std::vector<SentenceSpan> sentences;
   std::size_t begin = offset(without_start(text, is_blank));
   for (const std::size_t boundary : icu_boundaries(read)) {

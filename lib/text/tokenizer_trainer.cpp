@@ -254,8 +254,7 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
       training.joint ? source : train_model(training, target_lines, target_name);
   std::vector<std::string> source_pieces = pieces_of(source, source_name);
   std::vector<std::string> target_pieces = pieces_of(target, target_name);
-  TrainedTokenizer made{static_cast<int>(source_pieces.size()),
-                        static_cast<int>(target_pieces.size()), 0};
+  TrainedTokenizer made{to_int(source_pieces.size()), to_int(target_pieces.size()), 0};
   for (const Lines* lines : {&source_lines, &target_lines}) {
     made.skipped_lines +=
         to_size(std::count_if(lines->begin(), lines->end(), [](const std::string* line) {

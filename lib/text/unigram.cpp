@@ -30,7 +30,7 @@ Unigram::Unigram(const SentencePieceModel& model)
   unknown_score_ = least - kUnknownPenalty;
   scores_.reserve(model.pieces.size());
   for (const SentencePieceEntry& piece : model.pieces) {
-    const int id = static_cast<int>(scores_.size());
+    const int id = to_int(scores_.size());
     const bool user_defined = piece.type == PieceType::user_defined;
     const float length = static_cast<float>(piece.text.size());
     scores_.push_back(user_defined ? length * most - kUserDefinedLoss : piece.score);

@@ -56,7 +56,7 @@ class FlatObjectReader {
   bool read_string(std::string& out) {
     for (; at_ < text_.size(); ++at_) {
       const char c = text_[at_];
-      if (static_cast<unsigned char>(c) < 0x20) return false;
+      if (byte_value(c) < 0x20) return false;
       if (c == '"') {
         ++at_;
         return true;

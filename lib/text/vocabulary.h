@@ -24,7 +24,7 @@ class Vocabulary {
   Vocabulary(const Vocabulary&) = delete;
   Vocabulary& operator=(const Vocabulary&) = delete;
 
-  int size() const { return static_cast<int>(pieces_.size()); }
+  int size() const { return to_int(pieces_.size()); }
   std::optional<int> find(std::string_view piece) const;
   bool holds(int id) const { return id >= 0 && id < size(); }
   const std::string& piece(int id) const { return at(pieces_, id); }

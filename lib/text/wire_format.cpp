@@ -1,5 +1,6 @@
 #include "text/wire_format.h"
 #include "base/at.h"
+#include "base/utf8.h"
 
 #include "base/error.h"
 
@@ -15,7 +16,7 @@ std::string varint(std::uint64_t value) {
 std::uint64_t little_endian(std::string_view bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = bytes.size(); i-- > 0;) {
-    value = value << 8 | static_cast<unsigned char>(bytes[i]);
+    value = value << 8 | byte_value(bytes[i]);
   }
   return value;
 }
@@ -42,7 +43,7 @@ std::uint64_t WireReader::read_varint() {
   std::uint64_t value = 0;
   const std::size_t begin = at_;
   for (int shift = 0; at_ < message_.size(); shift += 7) {
-    const std::uint64_t byte = static_cast<unsigned char>(message_[at_++]);
+    const std::uint64_t byte = byte_value(message_[at_++]);
     if (shift == 63 && byte > 1) throw_damaged(where_, offset_ + begin, "a number beyond 64 bits");
     value |= (byte & 0x7F) << shift;
     if (byte < 0x80) return value;
@@ -71,7 +72,7 @@ bool WireReader::next(WireField& field) {
   if (number == 0 || number >= (1u << 29)) {
     throw_damaged(where_, field.offset, fmt::format("field number {}", number));
   }
-  field.number = static_cast<std::uint32_t>(number);
+  field.number = same_number<std::uint32_t>(number);
   read_value(tag & 7, field);
   field.whole = message_.substr(begin, at_ - begin);
   return true;

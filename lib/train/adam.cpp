@@ -5,18 +5,20 @@
 #include <cmath>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
-constexpr Index kBlock = 4096;
+constexpr Index kAdamBlock = 4096;
 
 /// Calls f(first, count) for blocks of [0, size) on the threads.
 template <typename F>
 void for_blocks(Index size, F&& f) {
-  const Index blocks = (size + kBlock - 1) / kBlock;
+  const Index blocks = (size + kAdamBlock - 1) / kAdamBlock;
   parallel_for(blocks, size * 4, [&](Index block) {
-    const Index first = block * kBlock;
-    f(first, std::min(kBlock, size - first));
+    const Index first = block * kAdamBlock;
+    f(first, std::min(kAdamBlock, size - first));
   });
 }
 
@@ -29,11 +31,10 @@ Adam::Adam(std::size_t size, const AdamConfig& config)
 }
 
 double Adam::norm(std::span<const float> gradients) {
-  const auto size = static_cast<Index>(gradients.size());
-  std::vector<float> sums(static_cast<std::size_t>((size + kBlock - 1) / kBlock));
+  const auto size = std::ssize(gradients);
+  std::vector<float> sums(to_size((size + kAdamBlock - 1) / kAdamBlock));
   for_blocks(size, [&](Index first, Index count) {
-    sums[static_cast<std::size_t>(first / kBlock)] =
-        kernels().sum_of_squares(gradients.data() + first, count);
+    at(sums, first / kAdamBlock) = kernels().sum_of_squares(gradients.data() + first, count);
   });
   double total = 0;
   for (const float sum : sums) total += static_cast<double>(sum);
@@ -55,7 +56,7 @@ bool Adam::update(std::span<float> weights, std::span<float> gradients, double n
                       static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(beta2, t))),
                       static_cast<float>(scale)};
   std::atomic<bool> finite = true;
-  for_blocks(static_cast<Index>(weights.size()), [&](Index first, Index count) {
+  for_blocks(std::ssize(weights), [&](Index first, Index count) {
     if (!kernels().adam(step, weights.data() + first, first_.data() + first, second_.data() + first,
                         gradients.data() + first, count)) {
       finite.store(false, std::memory_order_relaxed);

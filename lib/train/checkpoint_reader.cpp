@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
 
@@ -19,7 +20,7 @@ Descriptor open_regular(const std::string& path, std::uint64_t& size) {
     throw DamagedCheckpoint{"found no regular file"};
   }
   Descriptor file(open_to_read(path, status));
-  size = static_cast<std::uint64_t>(status.st_size);
+  size = to_size(status.st_size);
   return file;
 }
 
@@ -107,7 +108,7 @@ void CheckpointReader::read(void* out, std::size_t size) {
 }
 
 void CheckpointReader::read_floats(float* out, std::uint64_t count) {
-  read(out, static_cast<std::size_t>(count) * sizeof(float));  // fits: check_sizes saw it
+  read(out, to_size(count) * sizeof(float));  // fits: check_sizes saw it
 }
 
 void CheckpointReader::skip_arrays() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/lines.h"
@@ -66,9 +67,9 @@ void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& c
   std::vector<PairOfIds> pairs;
   for (std::size_t first = 0; first < count; first += kPairs) {
     pairs.assign(std::min(kPairs, count - first), {});
-    const auto together = static_cast<Index>(pairs.size());
+    const auto together = std::ssize(pairs);
     parallel_for(together, together * kCostOfPair, [&](Index i) {
-      const auto pair = static_cast<std::size_t>(i);
+      const auto pair = to_size(i);
       pairs[pair] = cut(first + pair);
     });
     for (std::size_t i = 0; i < pairs.size(); ++i) take(first + i, pairs[i]);

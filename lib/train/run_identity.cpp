@@ -1,5 +1,6 @@
 #include "train/run_identity.h"
 
+#include "base/at.h"
 #include "base/files.h"
 #include "base/sha256.h"
 #include "config/key_reader.h"
@@ -17,19 +18,19 @@ Json train_identity(const TrainConfig& c) {
              {"accumulate", c.accumulate},
              {"learning_rate", c.learning_rate},
              {"warmup_updates", c.warmup_updates},
-             {"schedule", kSchedules[static_cast<int>(c.schedule)]},
+             {"schedule", at(kSchedules, c.schedule)},
              {"adam_beta1", c.adam_beta1},
              {"adam_beta2", c.adam_beta2},
              {"adam_epsilon", c.adam_epsilon},
              {"label_smoothing", c.label_smoothing},
              {"r_drop", c.r_drop},
              {"clip_norm", c.clip_norm},
-             {"average", kAverages[static_cast<int>(c.average)]},
+             {"average", at(kAverages, c.average)},
              {"average_decay", c.average_decay},
              {"average_last", c.average_last},
              {"validate_every", c.validate_every},
              {"validate_beams", c.validate_beams},
-             {"metric", kMetrics[static_cast<int>(c.metric)]},
+             {"metric", at(kMetrics, c.metric)},
              {"max_length", c.max_length},
              {"precision", c.precision == Precision::bfloat16 ? "bfloat16" : "float32"},
              {"seed", c.seed}};

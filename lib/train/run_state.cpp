@@ -1,5 +1,6 @@
 #include "train/run_state.h"
 
+#include "base/at.h"
 #include "base/error.h"
 #include "config/key_reader.h"
 
@@ -7,8 +8,7 @@ namespace attn {
 namespace {
 
 Json loss_json(const LossSum& sum) {
-  return Json{
-      {"loss", sum.loss}, {"nll", sum.nll}, {"tokens", static_cast<std::uint64_t>(sum.tokens)}};
+  return Json{{"loss", sum.loss}, {"nll", sum.nll}, {"tokens", to_size(sum.tokens)}};
 }
 
 class Reader {
@@ -39,7 +39,7 @@ class Reader {
 
 LossSum loss_from(Reader& reader, const std::string& key) {
   Reader sum(reader.at(key), reader.where(), key + ".");
-  return {sum.number("loss"), sum.number("nll"), static_cast<Index>(sum.whole("tokens"))};
+  return {sum.number("loss"), sum.number("nll"), to_index(sum.whole("tokens"))};
 }
 
 /// The whole numbers of the state, by their names in JSON.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "compute/threads.h"
 
 namespace attn {
@@ -18,9 +19,9 @@ SampledText::SampledText(const ParallelText& text, const Corpus& best, const Tok
                          const SamplingSettings& settings)
     : tokenizer_(tokenizer), settings_(settings), pairs_(best.size()) {
   constexpr Index kCostOfPair = 1 << 16;
-  const auto count = static_cast<Index>(pairs_.size());
+  const auto count = std::ssize(pairs_);
   parallel_for(count, count * kCostOfPair, [&](Index i) {
-    const auto pair = static_cast<std::size_t>(i);
+    const auto pair = to_size(i);
     pairs_[pair] = {tokenizer.normalise_source(text.source[best.lines[pair]]),
                     tokenizer.normalise_target(text.target[best.lines[pair]])};
   });

@@ -9,6 +9,7 @@
 #include <limits>
 #include <tuple>
 
+#include "base/at.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -20,7 +21,7 @@ namespace {
 /// Cuts an open file back to `keep` bytes, which must be there and end a line.
 void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::uint64_t keep) {
   char last = '\n';
-  if (keep > 0 && keep <= size && pread(descriptor, &last, 1, static_cast<off_t>(keep - 1)) != 1) {
+  if (keep > 0 && keep <= size && pread(descriptor, &last, 1, to_index(keep - 1)) != 1) {
     throw_system(path, "cannot read", errno);
   }
   if (keep > size || last != '\n') {
@@ -29,7 +30,7 @@ void cut_back(int descriptor, const std::string& path, std::uint64_t size, std::
         "checkpoint; train afresh into another folder",
         printable(path), size, keep > size ? "" : " and another line there", keep);
   }
-  if (size > keep && ftruncate(descriptor, static_cast<off_t>(keep)) != 0) {
+  if (size > keep && ftruncate(descriptor, to_index(keep)) != 0) {
     throw_system(path, "cannot cut back", errno);
   }
 }
@@ -44,7 +45,7 @@ AppendedFile::AppendedFile(const std::string& path, std::uint64_t keep_bytes) : 
   }
   regular_ = S_ISREG(status.st_mode);
   if (regular_) {
-    cut_back(file.number(), path, static_cast<std::uint64_t>(status.st_size), keep_bytes);
+    cut_back(file.number(), path, to_size(status.st_size), keep_bytes);
     bytes_ = keep_bytes;
     sync_directory_of(path);
   }
@@ -62,7 +63,7 @@ void AppendedFile::append(std::string_view line) {
     write_all(descriptor_, bytes, path_);
   } catch (const SystemError&) {
     // Where the part that is there cannot be taken back, a resumed run cuts it off.
-    if (regular_) std::ignore = ftruncate(descriptor_, static_cast<off_t>(bytes_));
+    if (regular_) std::ignore = ftruncate(descriptor_, to_index(bytes_));
     throw;
   }
   if (regular_) bytes_ += bytes.size();

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "model/model_directory.h"
 #include "model/training_pass.h"
@@ -42,6 +43,8 @@ TrainableModel first_weights(TrainerSetup& setup) {
   return model;
 }
 
+}  // namespace
+
 /// Time spent on updates alone: validations and checkpoints stop the watch.
 class Stopwatch {
  public:
@@ -63,8 +66,6 @@ class Stopwatch {
   double seconds_ = 0;
 };
 
-}  // namespace
-
 class Trainer::Run {
  public:
   Run(TrainerSetup setup, const Tokenizer& tokenizer, TrainingListener& listener)
@@ -78,10 +79,10 @@ class Trainer::Run {
         journal_(setup_.directory, setup_.title, listener) {
     if (setup_.dev) {
       DecodeConfig search = setup_.decode;
-      search.num_beams = static_cast<int>(setup_.train.validate_beams);
+      search.num_beams = to_int(setup_.train.validate_beams);
       search.num_return_sequences = 1;
       validator_.emplace(std::move(*setup_.dev), tokenizer_, search,
-                         static_cast<std::size_t>(setup_.model.max_positions),
+                         to_size(setup_.model.max_positions),
                          static_cast<float>(setup_.train.label_smoothing));
     }
   }
@@ -145,12 +146,12 @@ class Trainer::Run {
   // --- one update ------------------------------------------------------------------------------
 
   void update() {
-    const std::size_t first = static_cast<std::size_t>(state_.next_batch);
+    const std::size_t first = to_size(state_.next_batch);
     const std::size_t last = std::min(first + setup_.train.accumulate, plan_.size());
     Index tokens = 0;
     for (std::size_t b = first; b < last; ++b) {
       for (const std::uint32_t i : plan_[b]) {
-        tokens += static_cast<Index>(corpus().target.length(i));
+        tokens += to_index(corpus().target.length(i));
       }
     }
     LossSum sum;

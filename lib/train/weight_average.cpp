@@ -2,19 +2,20 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "compute/matmul.h"
 
 namespace attn {
 namespace {
 
-constexpr Index kBlock = 4096;
+constexpr Index kAverageBlock = 4096;
 
 /// y += share · (x − y), on the threads.
 void blend(std::span<const float> x, float share, float* y) {
-  const auto size = static_cast<Index>(x.size());
-  parallel_for((size + kBlock - 1) / kBlock, size * 2, [&](Index block) {
-    const Index first = block * kBlock;
-    kernels().blend(x.data() + first, share, y + first, std::min(kBlock, size - first));
+  const auto size = std::ssize(x);
+  parallel_for((size + kAverageBlock - 1) / kAverageBlock, size * 2, [&](Index block) {
+    const Index first = block * kAverageBlock;
+    kernels().blend(x.data() + first, share, y + first, std::min(kAverageBlock, size - first));
   });
 }
 
@@ -49,7 +50,7 @@ std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<Aligned
   if (kind_ == Averaging::none) return weights;
   if (kind_ == Averaging::exponential) return mean_;
   if (snapshots_ == 0) return weights;
-  const std::size_t count = std::min(static_cast<std::size_t>(snapshots_), last_.size());
+  const std::size_t count = std::min(to_size(snapshots_), last_.size());
   // The first is copied: blending with share 1 would round what an earlier call left there in.
   std::copy_n(last_[0].data(), last_[0].size(), mean_->data());
   for (std::size_t i = 1; i < count; ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -15,8 +17,8 @@ SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, In
       ends_(std::move(ends)),
       beams_(decode.num_beams),
       most_tokens_(most_tokens),
-      running_(static_cast<std::size_t>(beams_)),
-      finished_(static_cast<std::size_t>(beams_)) {
+      running_(to_size(beams_)),
+      finished_(to_size(beams_)) {
   // All beams are equal before the first step: only the first may speak.
   for (std::size_t i = 1; i < running_.size(); ++i) running_[i].score = kNone;
 }
@@ -31,11 +33,11 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
   const float length = length_power(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
     // Only the first `beams_` candidates may be results; the others are there to run on.
-    if (i >= static_cast<std::size_t>(beams_) || !ends(best[i])) continue;
+    if (i >= to_size(beams_) || !ends(best[i])) continue;
     float score = best[i].score / length;
     if (full && decode_.early_stopping == EarlyStopping::yes) score += kNone;
     if (!improvement_possible_) score += kNone;
-    std::vector<int> ids = running_[static_cast<std::size_t>(best[i].beam)].ids;
+    std::vector<int> ids = at(running_, best[i].beam).ids;
     ids.push_back(best[i].token);
     finished_.push_back({std::move(ids), score, true});
   }
@@ -43,7 +45,7 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
     // Among equals a real hypothesis stands before an empty place.
     return a.score != b.score ? a.score > b.score : a.is_finished && !b.is_finished;
   });
-  finished_.resize(static_cast<std::size_t>(beams_));
+  finished_.resize(to_size(beams_));
 }
 
 void SentenceBeam::choose_running(std::span<const Candidate> best) {
@@ -55,10 +57,10 @@ void SentenceBeam::choose_running(std::span<const Candidate> best) {
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return running_score(a) > running_score(b);
   });
-  std::vector<Running> next(static_cast<std::size_t>(beams_));
+  std::vector<Running> next(to_size(beams_));
   for (std::size_t i = 0; i < next.size(); ++i) {
     const Candidate& c = best[order[i]];
-    next[i].ids = running_[static_cast<std::size_t>(c.beam)].ids;
+    next[i].ids = at(running_, c.beam).ids;
     next[i].ids.push_back(c.token);
     next[i].score = running_score(order[i]);
     next[i].parent = c.beam;
@@ -104,7 +106,7 @@ void SentenceBeam::advance(std::span<const Candidate> best, SearchTrace* trace, 
 
 std::vector<SearchHypothesis> SentenceBeam::results(Index count) const {
   std::vector<SearchHypothesis> results;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count) && i < finished_.size(); ++i) {
+  for (std::size_t i = 0; i < to_size(count) && i < finished_.size(); ++i) {
     if (!finished_[i].is_finished) continue;
     require_finite_score(finished_[i].score, decode_.length_penalty);
     results.push_back({finished_[i].ids, finished_[i].score});

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/at.h"
 #include "translate/beam.h"
 #include "translate/logits_processor.h"
 #include "translate/search_steps.h"
@@ -13,7 +14,7 @@ namespace {
 /// Keeps the best `capacity` candidates seen, best first; equal scores in the order of arrival.
 class BestCandidates {
  public:
-  explicit BestCandidates(Index capacity) : capacity_(static_cast<std::size_t>(capacity)) {}
+  explicit BestCandidates(Index capacity) : capacity_(to_size(capacity)) {}
 
   float threshold() const {
     return best_.size() < capacity_ ? -std::numeric_limits<float>::infinity() : best_.back().score;
@@ -40,7 +41,7 @@ class BestCandidates {
 /// sixteen at a time: the bound is a little lower than exact, and what passes is compared exactly.
 void offer_row(std::span<const float> row, const RowNormaliser& normal, float running_score,
                Index beam, BestCandidates& best) {
-  const auto n = static_cast<Index>(row.size());
+  const auto n = std::ssize(row);
   const auto bound = [&] {
     if (!best.full()) return -std::numeric_limits<float>::infinity();
     const float exact = best.threshold() - running_score + normal.log_sum + normal.maximum;
@@ -49,13 +50,11 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
   // Below capacity even −∞ counts: `generate` fills its list with forbidden tokens, too.
   Index token = 0;
   for (; token < n && !best.full(); ++token) {
-    best.offer({normal(row[static_cast<std::size_t>(token)]) + running_score, beam,
-                static_cast<int>(token)});
+    best.offer({normal(at(row, token)) + running_score, beam, to_int(token)});
   }
   for (token = kernels().find_above(row.data(), token, n, bound()); token < n;
        token = kernels().find_above(row.data(), token + 1, n, bound())) {
-    best.offer({normal(row[static_cast<std::size_t>(token)]) + running_score, beam,
-                static_cast<int>(token)});
+    best.offer({normal(at(row, token)) + running_score, beam, to_int(token)});
   }
 }
 
@@ -66,20 +65,19 @@ BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder
   BestCandidates best(beam.candidates_needed());
   for (std::size_t i = 0; i < beam.running().size(); ++i) {
     const SentenceBeam::Running& running = beam.running()[i];
-    const auto [row, normal] =
-        decoder.scores(processor, running.ids, first_row + static_cast<Index>(i));
+    const auto [row, normal] = decoder.scores(processor, running.ids, first_row + to_index(i));
     finite = finite && normal.finite;
-    const auto produced = static_cast<Index>(running.ids.size());
+    const auto produced = std::ssize(running.ids);
     if (const auto forced = processor.forced(produced, beam.most_tokens())) {
       // Everything else is −∞; the forced token's own log-probability counts 0.
-      best.offer({running.score, static_cast<Index>(i), *forced});
-      for (int token = 0; static_cast<std::size_t>(token) < row.size() && !best.full(); ++token) {
+      best.offer({running.score, to_index(i), *forced});
+      for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
         if (token == *forced) continue;
-        best.offer({-std::numeric_limits<float>::infinity(), static_cast<Index>(i), token});
+        best.offer({-std::numeric_limits<float>::infinity(), to_index(i), token});
       }
       continue;
     }
-    offer_row(row, normal, running.score, static_cast<Index>(i), best);
+    offer_row(row, normal, running.score, to_index(i), best);
   }
   return best;
 }
@@ -104,27 +102,25 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
   }
   while (!active.empty()) {
     decoder.step(rows.tokens, rows.parents, rows.sentences);
-    const auto count = static_cast<Index>(active.size());
+    const auto count = std::ssize(active);
     std::vector<BestCandidates> best(active.size(), BestCandidates(0));
     std::vector<std::uint8_t> finite(active.size(), 0);
     parallel_for(count, decoder.size() * 8, [&](Index a) {
-      const SentenceBeam& beam =
-          beams[static_cast<std::size_t>(active[static_cast<std::size_t>(a)])];
+      const SentenceBeam& beam = at(beams, at(active, a));
       bool all_finite = true;
-      best[static_cast<std::size_t>(a)] =
-          best_candidates(processor, decoder, beam, a * decode.num_beams, all_finite);
-      finite[static_cast<std::size_t>(a)] = all_finite ? 1 : 0;
+      at(best, a) = best_candidates(processor, decoder, beam, a * decode.num_beams, all_finite);
+      at(finite, a) = all_finite ? 1 : 0;
     });
     if (std::ranges::find(finite, 0) != finite.end()) {
-      const SentenceBeam& beam = beams[static_cast<std::size_t>(active.front())];
-      refuse_logits(models.name(), static_cast<Index>(beam.running().front().ids.size()));
+      const SentenceBeam& beam = at(beams, active.front());
+      refuse_logits(models.name(), std::ssize(beam.running().front().ids));
     }
     rows.clear();
     std::vector<Index> still_active;
     for (Index a = 0; a < count; ++a) {
-      const Index b = active[static_cast<std::size_t>(a)];
-      SentenceBeam& beam = beams[static_cast<std::size_t>(b)];
-      beam.advance(best[static_cast<std::size_t>(a)].best(), watch.trace, b);
+      const Index b = at(active, a);
+      SentenceBeam& beam = at(beams, b);
+      beam.advance(at(best, a).best(), watch.trace, b);
       if (beam.done()) continue;
       still_active.push_back(b);
       for (const SentenceBeam::Running& running : beam.running()) {

@@ -101,7 +101,7 @@ void EnsembleDecoder::step(std::span<const int> tokens, std::span<const Index> p
 }
 
 Index EnsembleDecoder::size() const {
-  return logits_.front().size() * static_cast<Index>(logits_.size());
+  return logits_.front().size() * std::ssize(logits_);
 }
 
 RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, std::span<const int> produced,

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/at.h"
 #include "translate/logits_processor.h"
 #include "translate/search_steps.h"
 
@@ -19,13 +20,12 @@ void choose_greedily(const LogitsProcessor& processor, EnsembleDecoder& decoder,
                      GreedySentence& sentence, Index r) {
   const auto [row, normal] = decoder.scores(processor, sentence.ids, r);
   sentence.finite = normal.finite;
-  if (const auto forced =
-          processor.forced(static_cast<Index>(sentence.ids.size()), sentence.most)) {
+  if (const auto forced = processor.forced(std::ssize(sentence.ids), sentence.most)) {
     sentence.ids.push_back(*forced);
   } else {
-    const Index best = kernels().arg_max(row.data(), static_cast<Index>(row.size()));
-    sentence.sum += normal(row[static_cast<std::size_t>(best)]);
-    sentence.ids.push_back(static_cast<int>(best));
+    const Index best = kernels().arg_max(row.data(), std::ssize(row));
+    sentence.sum += normal(at(row, best));
+    sentence.ids.push_back(to_int(best));
   }
 }
 
@@ -39,30 +39,29 @@ SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
   EnsembleDecoder decoder(models, source, source.sentences(), most_steps(decode, models, source),
                           observer);
 
-  std::vector<GreedySentence> sentences(static_cast<std::size_t>(source.sentences()));
+  std::vector<GreedySentence> sentences(to_size(source.sentences()));
   StepRows rows;
   StepRows next;
   for (Index b = 0; b < source.sentences(); ++b) {
-    sentences[static_cast<std::size_t>(b)].most = most_tokens(decode, models, source.length(b));
+    at(sentences, b).most = most_tokens(decode, models, source.length(b));
     rows.add(config.decoder_start_token_id, b, b);
   }
   while (!rows.tokens.empty()) {
     decoder.step(rows.tokens, rows.parents, rows.sentences);
-    const auto count = static_cast<Index>(rows.tokens.size());
+    const auto count = std::ssize(rows.tokens);
     parallel_for(count, decoder.size() * 8, [&](Index r) {
-      GreedySentence& sentence =
-          sentences[static_cast<std::size_t>(rows.sentences[static_cast<std::size_t>(r)])];
+      GreedySentence& sentence = at(sentences, at(rows.sentences, r));
       choose_greedily(processor, decoder, sentence, r);
     });
     next.clear();
     for (Index r = 0; r < count; ++r) {
-      const Index b = rows.sentences[static_cast<std::size_t>(r)];
-      const GreedySentence& sentence = sentences[static_cast<std::size_t>(b)];
+      const Index b = at(rows.sentences, r);
+      const GreedySentence& sentence = at(sentences, b);
       if (!sentence.finite) {
-        refuse_logits(models.name(), static_cast<Index>(sentence.ids.size()) - 1);
+        refuse_logits(models.name(), std::ssize(sentence.ids) - 1);
       }
       const bool ended = std::ranges::find(ends, sentence.ids.back()) != ends.end();
-      const bool done = ended || static_cast<Index>(sentence.ids.size()) >= sentence.most;
+      const bool done = ended || std::ssize(sentence.ids) >= sentence.most;
       if (!done) next.add(sentence.ids.back(), r, b);
     }
     std::swap(rows, next);

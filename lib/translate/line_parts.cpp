@@ -25,7 +25,7 @@ Partial extended(const Partial& before, const Translation& part, std::size_t ran
   if (part.ids.empty()) return after;
   const bool first = after.line.tokens == 0;
   after.line.tokens += part.ids.size();
-  after.sum += part.score * length_power(static_cast<Index>(part.ids.size()), length_penalty);
+  after.sum += part.score * length_power(std::ssize(part.ids), length_penalty);
   after.line.score =
       first ? part.score : hypothesis_score(after.sum, after.line.tokens, length_penalty);
   return after;

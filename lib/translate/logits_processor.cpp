@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/at.h"
 #include "base/error.h"
 
 namespace attn {
 
 RowNormaliser normaliser(std::span<const float> row) {
   RowNormaliser n;
-  const auto size = static_cast<Index>(row.size());
+  const auto size = std::ssize(row);
   n.finite = kernels().log_sum_exp(row.data(), size, &n.maximum, &n.log_sum);
   return n;
 }
@@ -64,7 +65,7 @@ void LogitsProcessor::forbid(std::span<const int> produced, int start, float val
       const std::size_t at = produced.size() + 1 - prefix + i;
       matches = (at == 0 ? start : produced[at - 1]) == word[i];
     }
-    if (matches) row[static_cast<std::size_t>(word.back())] = value;
+    if (matches) at(row, word.back()) = value;
   }
 }
 

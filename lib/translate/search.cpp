@@ -23,8 +23,8 @@ void require_room(const DecodeConfig& decode, const Ensemble& models, const Pack
   const Index steps = most_steps(decode, models, source);
   std::optional<std::uint64_t> bytes = 0;
   for (const Transformer* model : models.models()) {
-    const std::uint64_t cache = IncrementalDecoder::cache_bytes(
-        model->config(), rows, steps, static_cast<Index>(source.ids.size()));
+    const std::uint64_t cache =
+        IncrementalDecoder::cache_bytes(model->config(), rows, steps, std::ssize(source.ids));
     const auto logits = checked_product(
         {to_size(rows), to_size(model->config().decoder_vocab_size), sizeof(float)});
     if (bytes) bytes = checked_add(*bytes, cache);
@@ -53,16 +53,16 @@ SearchResults search_here(const Ensemble& models, const PackedTokens& source,
 SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source,
                               const DecodeConfig& decode) {
   // Sentences are dealt out by length, so that the parts take about as long.
-  std::vector<std::size_t> order(static_cast<std::size_t>(source.sentences()));
+  std::vector<std::size_t> order(to_size(source.sentences()));
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return source.length(static_cast<Index>(a)) > source.length(static_cast<Index>(b));
+    return source.length(to_index(a)) > source.length(to_index(b));
   });
-  const auto parts = std::min(static_cast<std::size_t>(threads()), order.size());
+  const auto parts = std::min(to_size(threads()), order.size());
   SearchResults results(order.size());
   constexpr Index kMuch = Index{1} << 40;  // always worth a thread
-  parallel_for(static_cast<Index>(parts), kMuch, [&](Index index) {
-    const auto part = static_cast<std::size_t>(index);
+  parallel_for(to_index(parts), kMuch, [&](Index index) {
+    const auto part = to_size(index);
     PackedTokens own;
     for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
     SearchResults found = search_here(models, own, decode, {});
@@ -107,7 +107,7 @@ void require_finite_score(float score, float length_penalty) {
 }
 
 float hypothesis_score(float sum, std::size_t length, float length_penalty) {
-  const float score = sum / length_power(static_cast<Index>(length), length_penalty);
+  const float score = sum / length_power(to_index(length), length_penalty);
   require_finite_score(score, length_penalty);
   return score;
 }

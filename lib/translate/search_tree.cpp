@@ -4,17 +4,18 @@
 #include <map>
 #include <tuple>
 
+#include "base/at.h"
 #include "translate/recorder.h"
 
 namespace attn {
 namespace {
 
-constexpr float kNone = -1e8F;  // below this, a candidate comes from a beam that is none yet
+constexpr float kNoBeam = -1e8F;  // below this, a candidate comes from a beam that is none yet
 
 /// The nodes from the root to `node`.
 std::vector<int> path_to(const SearchTree& tree, int node) {
   std::vector<int> path;
-  for (; node >= 0; node = tree.nodes[static_cast<std::size_t>(node)].parent) path.push_back(node);
+  for (; node >= 0; node = at(tree.nodes, node).parent) path.push_back(node);
   std::reverse(path.begin(), path.end());
   return path;
 }
@@ -25,7 +26,7 @@ std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
       const std::span<const float> map = maps.map(layer, head);
-      const auto first = map.begin() + static_cast<std::ptrdiff_t>(query) * maps.keys;
+      const auto first = map.begin() + to_index(query) * maps.keys;
       rows.insert(rows.end(), first, first + keys);
     }
   }
@@ -41,7 +42,7 @@ void replay_branch(const SearchTree& tree, int leaf, const Transformer& model,
   std::vector<int> ids{model.config().decoder_start_token_id};
   for (const int node : path_to(tree, leaf)) {
     path.push_back(node);
-    ids.push_back(tree.nodes[static_cast<std::size_t>(node)].id);
+    ids.push_back(at(tree.nodes, node).id);
   }
   PackedTokens input;
   input.add(ids);
@@ -51,7 +52,7 @@ void replay_branch(const SearchTree& tree, int leaf, const Transformer& model,
   const AttentionMaps cross = recorder.take(AttentionKind::cross, 0);
   for (std::size_t t = 0; t < path.size(); ++t) {
     if (rows.contains(path[t])) continue;
-    const int step = static_cast<int>(t);
+    const int step = to_int(t);
     rows[path[t]] = {rows_of(self, step, step + 1), rows_of(cross, step, cross.keys)};
   }
 }
@@ -68,20 +69,18 @@ void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candida
   const float length = length_power(step + 1, tree_.length_penalty);
   for (std::size_t rank = 0; rank < candidates.size(); ++rank) {
     const Candidate& c = candidates[rank];
-    if (c.log_prob < kNone) continue;
+    if (c.log_prob < kNoBeam) continue;
     SearchNode node;
-    node.parent = step == 0 ? -1 : running_.at(static_cast<std::size_t>(c.parent));
-    node.step = static_cast<int>(step);
+    node.parent = step == 0 ? -1 : running_.at(to_size(c.parent));
+    node.step = to_int(step);
     node.id = c.token;
     node.sum = c.log_prob;
-    node.log_prob = node.parent < 0
-                        ? c.log_prob
-                        : c.log_prob - tree_.nodes[static_cast<std::size_t>(node.parent)].sum;
+    node.log_prob = node.parent < 0 ? c.log_prob : c.log_prob - at(tree_.nodes, node.parent).sum;
     node.score = c.log_prob / length;
     node.kept = c.kept;
     // Only the first `beams` candidates may become results; a lower one that ends is dropped.
-    node.ended = c.ended && rank < static_cast<std::size_t>(tree_.beams);
-    if (c.kept) next.push_back(static_cast<int>(tree_.nodes.size()));
+    node.ended = c.ended && rank < to_size(tree_.beams);
+    if (c.kept) next.push_back(to_int(tree_.nodes.size()));
     tree_.nodes.push_back(std::move(node));
   }
   running_ = std::move(next);
@@ -91,13 +90,13 @@ void complete(SearchTree& tree, const Transformer& model, const EncodedSource& s
               const Tokenizer& tokenizer) {
   std::vector<bool> continued(tree.nodes.size(), false);
   for (const SearchNode& node : tree.nodes) {
-    if (node.parent >= 0) continued[static_cast<std::size_t>(node.parent)] = true;
+    if (node.parent >= 0) at(continued, node.parent) = true;
   }
   // A step's rows depend on its prefix alone, so they belong to the node whose children it makes.
   // Longest prefixes first: they bring along the shorter ones.
   std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
-  for (int node = static_cast<int>(tree.nodes.size()) - 1; node >= -1; --node) {
-    const bool wanted = node < 0 || continued[static_cast<std::size_t>(node)];
+  for (int node = to_int(tree.nodes.size()) - 1; node >= -1; --node) {
+    const bool wanted = node < 0 || at(continued, node);
     if (wanted && !rows.contains(node)) replay_branch(tree, node, model, source, rows);
   }
   for (SearchNode& node : tree.nodes) {

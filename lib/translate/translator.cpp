@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "translate/recorder.h"
@@ -59,11 +60,11 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
     const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
     const std::string name =
         fmt::format("{}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);
-    if (static_cast<std::size_t>(f.query) >= queries) {
+    if (f.query < 0 || to_size(f.query) >= queries) {
       throw UsageError("{}: query {} is not there; the sentence has queries 0 to {}", name, f.query,
                        queries - 1);
     }
-    if (static_cast<std::size_t>(f.key) >= keys) {
+    if (f.key < 0 || to_size(f.key) >= keys) {
       throw UsageError("{}: key {} is not there; the sentence has keys 0 to {}", name, f.key,
                        keys - 1);
     }
@@ -116,7 +117,7 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   std::size_t cut_bytes = 0;
   if (bytes.size() > kMostBytes) {
     std::size_t end = kMostBytes;
-    while (end > 0 && (static_cast<unsigned char>(bytes[end]) & 0xC0U) == 0x80U) --end;
+    while (end > 0 && continues_character(bytes[end])) --end;
     cut_bytes = bytes.size() - end;
     bytes = bytes.substr(0, end);
   }
@@ -252,7 +253,7 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
                                           const RecordDetail& detail) const {
   EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
   const int positions = model_.config().max_positions;
-  if (encoded_target.ids.size() > static_cast<std::size_t>(positions)) {
+  if (encoded_target.ids.size() > to_size(positions)) {
     throw InputError(
         "the target has {} tokens, and the model has {} positions; give a shorter text",
         encoded_target.ids.size(), positions);

@@ -2,16 +2,18 @@
 
 #include <algorithm>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
 /// Heads come in order (layer by layer, head by head), so appending is placing.
 template <typename Rows>
 void append(HeadVectors& to, const AttentionHead& head, const Rows& rows) {
-  to.layers = std::max(to.layers, static_cast<int>(head.layer) + 1);
-  to.heads = std::max(to.heads, static_cast<int>(head.head) + 1);
-  to.rows = static_cast<int>(rows.rows());
-  to.columns = static_cast<int>(rows.cols());
+  to.layers = std::max(to.layers, to_int(head.layer) + 1);
+  to.heads = std::max(to.heads, to_int(head.head) + 1);
+  to.rows = to_int(rows.rows());
+  to.columns = to_int(rows.cols());
   for (Index i = 0; i < rows.rows(); ++i) {
     const float* row = rows.data() + i * rows.outerStride();
     to.values.insert(to.values.end(), row, row + rows.cols());
@@ -23,7 +25,7 @@ void append(HeadVectors& to, const AttentionHead& head, const Rows& rows) {
 void VectorRecorder::weights_ready(AttentionHead& head) {
   AttentionRecorder::weights_ready(head);
   if (!wanted_) return;
-  AttentionVectors& vectors = vectors_[static_cast<std::size_t>(head.kind)];
+  AttentionVectors& vectors = at(vectors_, head.kind);
   vectors.scale = head.scale;
   append(vectors.query, head, head.query);
   append(vectors.key, head, head.key);
@@ -31,7 +33,7 @@ void VectorRecorder::weights_ready(AttentionHead& head) {
 }
 
 AttentionVectors VectorRecorder::take_vectors(AttentionKind kind) {
-  return std::move(vectors_[static_cast<std::size_t>(kind)]);
+  return std::move(at(vectors_, kind));
 }
 
 }  // namespace attn

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "base/at.h"
+
 namespace attn {
 namespace {
 
@@ -54,7 +56,7 @@ Rgb ramp_color(std::span<const Rgb> stops, float position) {
   const std::size_t low = std::min(static_cast<std::size_t>(scaled), stops.size() - 2);
   const float part = scaled - static_cast<float>(low);
   const auto mix = [part](int from, int to) {
-    return static_cast<int>(
+    return to_int(
         std::lround(static_cast<float>(from) * (1 - part) + static_cast<float>(to) * part));
   };
   const Rgb& a = stops[low];
@@ -68,8 +70,7 @@ float scale_position(float weight) {
 }
 
 int color_level(float weight) {
-  return static_cast<int>(
-      std::lround(scale_position(weight) * static_cast<float>(color_levels - 1)));
+  return to_int(std::lround(scale_position(weight) * static_cast<float>(color_levels - 1)));
 }
 
 Rgb light_color(int level) {

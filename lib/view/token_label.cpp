@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -54,7 +55,7 @@ bool continues_word(std::string_view label) {
 
 std::vector<std::string> stack_label(std::string_view label, int columns, int rows) {
   std::vector<std::string> lines;
-  while (static_cast<int>(lines.size()) + 1 < rows && display_width(label) > columns) {
+  while (to_int(lines.size()) + 1 < rows && display_width(label) > columns) {
     const std::string_view prefix = prefix_of(label, columns);
     if (prefix.empty()) break;
     lines.emplace_back(prefix);

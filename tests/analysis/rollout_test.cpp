@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "analysis/small_record.h"
+#include "base/at.h"
 
 namespace attn {
 namespace {
@@ -13,16 +14,13 @@ namespace {
 using Grid = std::vector<std::vector<double>>;
 
 void check(const WeightMatrix& found, const Grid& expected) {
-  REQUIRE(found.rows == static_cast<int>(expected.size()));
+  REQUIRE(found.rows == to_int(expected.size()));
   for (int row = 0; row < found.rows; ++row) {
-    REQUIRE(found.columns == static_cast<int>(expected[static_cast<std::size_t>(row)].size()));
+    REQUIRE(found.columns == to_int(at(expected, row).size()));
     for (int column = 0; column < found.columns; ++column) {
       CAPTURE(row);
       CAPTURE(column);
-      CHECK(
-          found.at(row, column) ==
-          doctest::Approx(expected[static_cast<std::size_t>(row)][static_cast<std::size_t>(column)])
-              .epsilon(1e-9));
+      CHECK(found.at(row, column) == doctest::Approx(at(at(expected, row), column)).epsilon(1e-9));
     }
   }
 }
@@ -75,11 +73,11 @@ Grid eye(std::size_t size) {
 Grid step(std::size_t size, const AttentionMaps& maps, int layer, int first_row, int first_column) {
   Grid grid = eye(size);
   for (int q = 0; q < maps.queries; ++q) {
-    auto& row = grid[static_cast<std::size_t>(first_row + q)];
-    row[static_cast<std::size_t>(first_row + q)] = 0.5;
+    auto& row = at(grid, first_row + q);
+    at(row, first_row + q) = 0.5;
     for (int k = 0; k < maps.keys; ++k) {
       for (int head = 0; head < maps.heads; ++head) {
-        row[static_cast<std::size_t>(first_column + k)] +=
+        at(row, first_column + k) +=
             0.5 * static_cast<double>(maps.at(layer, head, q, k)) / maps.heads;
       }
     }
@@ -90,17 +88,18 @@ Grid step(std::size_t size, const AttentionMaps& maps, int layer, int first_row,
 TEST_CASE("rollout equals the product of whole-network matrices, on random maps") {
   const std::vector<std::array<int, 4>> shapes = {
       {1, 1, 1, 1}, {2, 3, 5, 4}, {3, 1, 4, 7}, {6, 6, 9, 11}};
-  for (const auto& [encoder_layers, decoder_layers, s, l] : shapes) {
+  for (const std::array<int, 4>& shape : shapes) {
+    const int encoder_layers = shape[0], decoder_layers = shape[1], s = shape[2], l = shape[3];
     CAPTURE(s);
-    const std::vector<std::string> source(static_cast<std::size_t>(s), "▁a");
-    const std::vector<std::string> target(static_cast<std::size_t>(l), "▁x");
+    const std::vector<std::string> source(to_size(s), "▁a");
+    const std::vector<std::string> target(to_size(l), "▁x");
     AttentionRecord record = test::small_record(source, target);
     HypothesisRecord& hypothesis = record.hypotheses[0];
     record.encoder_self = test::random_maps(encoder_layers, 3, s, s, 1);
     hypothesis.decoder_self = test::random_maps(decoder_layers, 2, l, l, 2, true);
     hypothesis.cross = test::random_maps(decoder_layers, 4, l, s, 3);
     // States: S of the encoder, then L of the decoder. The encoder runs first.
-    const std::size_t size = static_cast<std::size_t>(s + l);
+    const std::size_t size = to_size(s + l);
     Grid flow = eye(size);
     for (int layer = 0; layer < encoder_layers; ++layer) {
       flow = product(step(size, record.encoder_self, layer, 0, 0), flow);
@@ -113,13 +112,12 @@ TEST_CASE("rollout equals the product of whole-network matrices, on random maps"
     REQUIRE(found.rows == l);
     REQUIRE(found.columns == s);
     for (int t = 0; t < l; ++t) {
-      const std::vector<double>& row = flow[static_cast<std::size_t>(s + t)];
+      const std::vector<double>& row = at(flow, s + t);
       double from_source = 0;
       double sum = 0;
-      for (int j = 0; j < s; ++j) from_source += row[static_cast<std::size_t>(j)];
+      for (int j = 0; j < s; ++j) from_source += at(row, j);
       for (int j = 0; j < s; ++j) {
-        CHECK(found.at(t, j) ==
-              doctest::Approx(row[static_cast<std::size_t>(j)] / from_source).epsilon(1e-6));
+        CHECK(found.at(t, j) == doctest::Approx(at(row, j) / from_source).epsilon(1e-6));
         sum += found.at(t, j);
       }
       CHECK(sum == doctest::Approx(1).epsilon(1e-6));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "record/attention_record.h"
 
 namespace attn::test {
@@ -16,7 +17,7 @@ using Tokens = std::vector<std::string>;
 
 /// One layer with these heads, each row-major.
 inline AttentionMaps maps_of(int queries, int keys, const std::vector<std::vector<float>>& heads) {
-  AttentionMaps maps{1, static_cast<int>(heads.size()), queries, keys, {}};
+  AttentionMaps maps{1, to_int(heads.size()), queries, keys, {}};
   for (const std::vector<float>& head : heads) {
     std::copy(head.begin(), head.end(), std::back_inserter(maps.weights));
   }
@@ -39,14 +40,14 @@ inline AttentionMaps even_maps(int layers, int heads, int queries, int keys, boo
 inline AttentionMaps random_maps(int layers, int heads, int queries, int keys, std::uint32_t state,
                                  bool causal = false) {
   AttentionMaps maps = even_maps(layers, heads, queries, keys, causal);
-  for (std::size_t row = 0; row < maps.weights.size(); row += static_cast<std::size_t>(keys)) {
+  for (std::size_t row = 0; row < maps.weights.size(); row += to_size(keys)) {
     float sum = 0;
-    for (std::size_t i = row; i < row + static_cast<std::size_t>(keys); ++i) {
+    for (std::size_t i = row; i < row + to_size(keys); ++i) {
       state = state * 1664525U + 1013904223U;
       if (maps.weights[i] > 0) maps.weights[i] = std::exp(static_cast<float>(state >> 16) / 16384);
       sum += maps.weights[i];
     }
-    for (std::size_t i = row; i < row + static_cast<std::size_t>(keys); ++i) maps.weights[i] /= sum;
+    for (std::size_t i = row; i < row + to_size(keys); ++i) maps.weights[i] /= sum;
   }
   return maps;
 }
@@ -72,8 +73,8 @@ inline AttentionRecord small_record(const Tokens& source, const Tokens& produced
   record.source_text = text_of(source);
   record.source.tokens = source;
   record.source.ids.resize(source.size());
-  const int s = static_cast<int>(source.size());
-  const int l = static_cast<int>(produced.size());
+  const int s = to_int(source.size());
+  const int l = to_int(produced.size());
   record.encoder_self = even_maps(1, 1, s, s);
   HypothesisRecord hypothesis;
   hypothesis.text = text_of(produced);

@@ -4,6 +4,7 @@
 
 #include "analysis/small_record.h"
 #include "analysis/weight_matrix.h"
+#include "base/at.h"
 
 namespace attn {
 namespace {
@@ -29,7 +30,7 @@ void check_words(const Tokens& pieces, std::string_view text, const std::vector<
     CHECK(words[i].first == next);  // every piece is in exactly one word
     next += words[i].count;
   }
-  CHECK(next == static_cast<int>(pieces.size()));
+  CHECK(next == to_int(pieces.size()));
 }
 
 std::vector<int> indices(const std::vector<Word>& words) {
@@ -180,7 +181,7 @@ TEST_CASE("hostile pieces: every piece is in one word, nothing is lost") {
     next += word.count;
     spelled += word.text;
   }
-  CHECK(next == static_cast<int>(pieces.size()));
+  CHECK(next == to_int(pieces.size()));
   for (const char* part : {"</script>", "<svg onload=x>", "سلام", "😀", "\x1b[31m"}) {
     CHECK(spelled.find(part) != spelled.npos);
   }

@@ -163,7 +163,7 @@ TEST_CASE("the mode follows the umask, a link stays a link") {
 TEST_CASE("a file that is replaced keeps its mode and owner") {
   const TemporaryDirectory directory;
   const std::string path = directory.write("a", "old");
-  for (const mode_t mode : {0600, 0644, 0751}) {
+  for (const mode_t mode : {0600U, 0644U, 0751U}) {
     REQUIRE(chmod(path.c_str(), mode) == 0);
     if (geteuid() == 0) REQUIRE(chown(path.c_str(), 1234, 2345) == 0);
     write_file(path, "new");
@@ -193,7 +193,7 @@ TEST_CASE("a link that leads nowhere makes the file that it names") {
 
 TEST_CASE("names as long as the file system takes, and no longer") {
   const TemporaryDirectory directory;
-  for (const std::size_t length : {240, 250, 255}) {
+  for (const std::size_t length : {240U, 250U, 255U}) {
     const std::string name(length, 'n');
     write_file(directory.file(name), "x");
     CHECK(read_file(directory.file(name)) == "x");

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <set>
 
+#include "base/utf8.h"
+
 namespace attn::test {
 namespace {
 
@@ -71,7 +73,7 @@ std::vector<std::string> listing(const std::string& directory) {
 
 bool is_plain(const std::string& text) {
   return std::none_of(text.begin(), text.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
+    const auto byte = byte_value(c);
     return (byte < 0x20 && c != '\n') || byte == 0x7F;
   });
 }

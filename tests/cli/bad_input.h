@@ -12,6 +12,13 @@
 namespace attn::test {
 
 /// Exit codes by the names of their causes (README.md).
+/// What most tests translate, and a translation of it.
+inline const std::string kDemoSource = "The group went home";
+inline const std::string kDemoTarget = "Die Gruppe ging nach Hause";
+
+/// The folder of the project.
+inline const std::string kProject = ATTN_SOURCE_DIR;
+
 enum Code { kDone = 0, kUsage = 2, kInput = 3, kSystem = 4, kMemory = 5 };
 
 /// In `args`, {dir} stands for the case's own directory, {demo} for configs/demo.json and

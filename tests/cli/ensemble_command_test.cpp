@@ -10,8 +10,8 @@ namespace {
 const std::string kText = "The group went home\nWe went\n";
 
 /// Two models of one vocabulary with other weights and another shape.
-struct Scene {
-  Scene() {
+struct EnsembleScene {
+  EnsembleScene() {
     one = make("one", {});
     two = make("two", {"--seed", "8", "--set", "model.d_model=24"});
   }
@@ -34,7 +34,7 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("a model twice translates as alone; another one beside it changes the translation") {
-  const Scene scene;
+  const EnsembleScene scene;
   const std::vector<std::string> list{"--n-best", "2"};
   const auto run = [&](std::vector<std::string> models) {
     models.insert(models.end(), list.begin(), list.end());
@@ -50,7 +50,7 @@ TEST_CASE("a model twice translates as alone; another one beside it changes the 
 }
 
 TEST_CASE("maps are the first model's, or those of --maps-of") {
-  const Scene scene;
+  const EnsembleScene scene;
   const auto record = [&](const std::vector<std::string>& more) {
     std::vector<std::string> args{"--model", scene.one, "--model", scene.two, "--json", "-"};
     args.insert(args.end(), more.begin(), more.end());
@@ -74,7 +74,7 @@ TEST_CASE("maps are the first model's, or those of --maps-of") {
 }
 
 TEST_CASE("evaluate scores what the models translate together") {
-  const Scene scene;
+  const EnsembleScene scene;
   const std::string source = scene.directory.write("a.en", kText);
   const std::string target = scene.directory.write("a.de", "Die Gruppe ging\nWir\n");
   const std::string out = scene.directory.path() + "/out.de";
@@ -87,7 +87,7 @@ TEST_CASE("evaluate scores what the models translate together") {
 }
 
 TEST_CASE("what several models do not go with, and which cannot go together") {
-  const Scene scene;
+  const EnsembleScene scene;
   const std::vector<std::string> both{"translate", "--model", scene.one, "--model", scene.two};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), both.begin(), both.end());

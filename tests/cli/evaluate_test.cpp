@@ -17,7 +17,7 @@ const std::string kHypotheses =
     "Die Gruppe ging nach hause.\nleer\nWir\n\nDie Gruppe der Kinder, 1.000,5 -\nGING\u00a0i̇ ΣΑς\n";
 
 /// A directory with a corpus and a model in it, and runs of evaluate there.
-struct Scene {
+struct EvaluateScene {
   TemporaryDirectory directory;
   std::string source = directory.write("test.en", kSource);
   std::string target = directory.write("test.de", kTarget);
@@ -67,7 +67,7 @@ void check_same(const std::string& plain, const Json& json) {
 }  // namespace
 
 TEST_CASE("given lines are scored without a model, as sacreBLEU 2.6.0 scores them") {
-  const Scene scene;
+  const EvaluateScene scene;
   const Result plain = scene.of_hypotheses({});
   CHECK(plain.code == kDone);
   CHECK(plain.err == "");
@@ -89,7 +89,7 @@ TEST_CASE("given lines are scored without a model, as sacreBLEU 2.6.0 scores the
 }
 
 TEST_CASE("a model's translations are scored, written and counted") {
-  const Scene scene;
+  const EvaluateScene scene;
   const std::string out = scene.directory.file("written.de");
   const std::string json_file = scene.directory.file("scores.json");
   const Result plain = scene.of_model({"--output", out, "--json", json_file});
@@ -109,7 +109,7 @@ TEST_CASE("a model's translations are scored, written and counted") {
 }
 
 TEST_CASE("search options, batches and threads are those of translate") {
-  const Scene scene;
+  const EvaluateScene scene;
   const std::string out = scene.directory.file("written.de");
   const std::vector<std::string> search = {"--beam",           "3",     "--length-penalty", "0.6",
                                            "--early-stopping", "never", "--max-length",     "7"};
@@ -131,14 +131,14 @@ TEST_CASE("search options, batches and threads are those of translate") {
 }
 
 TEST_CASE("a random model says that its scores are noise") {
-  const Scene scene;
+  const EvaluateScene scene;
   const Result result = scene.evaluate({"--config", demo_config(), "--source", scene.source});
   CHECK(result.code == kDone);
   CHECK(result.err.find("random weights (seed 1)") != std::string::npos);
 }
 
 TEST_CASE("line ends, a missing last one and invalid UTF-8 change no count") {
-  const Scene scene;
+  const EvaluateScene scene;
   scene.directory.write("test.de", "a b c d\r\ne\xE2 f g h\r\n\xFF");
   scene.directory.write("out.de", "a b c d\ne\xE2 f g h\n\xFF");
   const Result result = scene.of_hypotheses({});

@@ -7,12 +7,9 @@
 namespace attn::test {
 namespace {
 
-const std::string kSentence = "The group went home";
-const std::string kTarget = "Die Gruppe ging nach Hause";
-
 Result explain(std::vector<std::string> more) {
-  std::vector<std::string> args{"explain",     kSentence,  "--config",
-                                demo_config(), "--target", kTarget};
+  std::vector<std::string> args{"explain",     kDemoSource, "--config",
+                                demo_config(), "--target",  kDemoTarget};
   args.insert(args.end(), more.begin(), more.end());
   return run_program({.args = std::move(args)});
 }
@@ -23,7 +20,7 @@ Json json_of(const Result& result) {
 }
 
 Result what_if(std::vector<std::string> more) {
-  std::vector<std::string> args{"translate", kSentence, "--config", demo_config()};
+  std::vector<std::string> args{"translate", kDemoSource, "--config", demo_config()};
   args.insert(args.end(), more.begin(), more.end());
   return run_program({.args = std::move(args)});
 }
@@ -32,8 +29,8 @@ Result what_if(std::vector<std::string> more) {
 
 TEST_CASE("explain shows the weights that translate records, for each kind") {
   const Json record =
-      json_of(run_program({.args = {"translate", kSentence, "--config", demo_config(), "--target",
-                                    kTarget, "--json", "-"}}));
+      json_of(run_program({.args = {"translate", kDemoSource, "--config", demo_config(), "--target",
+                                    kDemoTarget, "--json", "-"}}));
   for (const std::string kind : {"encoder", "decoder", "cross"}) {
     const Json found = json_of(
         explain({"--kind", kind, "--layer", "0", "--head", "1", "--query", "3", "--json", "-"}));
@@ -53,14 +50,14 @@ TEST_CASE("explain shows the weights that translate records, for each kind") {
 
 TEST_CASE("explain: another of the n best") {
   const auto with = [](std::vector<std::string> more) {
-    std::vector<std::string> args{"explain", kSentence,      "--config", demo_config(), "--kind",
+    std::vector<std::string> args{"explain", kDemoSource,    "--config", demo_config(), "--kind",
                                   "decoder", "--max-length", "6",        "--json",      "-"};
     args.insert(args.end(), more.begin(), more.end());
     return run_program({.args = std::move(args)});
   };
   const Json records = json_of(
-      run_program({.args = {"translate", kSentence, "--config", demo_config(), "--max-length", "6",
-                            "--beam", "3", "--n-best", "2", "--json", "-"}}));
+      run_program({.args = {"translate", kDemoSource, "--config", demo_config(), "--max-length",
+                            "6", "--beam", "3", "--n-best", "2", "--json", "-"}}));
   const Json found = json_of(with({"--beam", "3", "--hypothesis", "2", "--layer", "1"}));
   for (const Json& step : found["steps"]) {
     if (step["id"] != "weights") continue;
@@ -69,7 +66,7 @@ TEST_CASE("explain: another of the n best") {
   const Result few = with({"--hypothesis", "2"});
   CHECK(few.code == kUsage);
   CHECK(few.err.find("the search has 1 beam; add --beam 2") != std::string::npos);
-  CHECK(with({"--hypothesis", "2", "--target", kTarget}).code == kUsage);
+  CHECK(with({"--hypothesis", "2", "--target", kDemoTarget}).code == kUsage);
 }
 
 TEST_CASE("explain tells everything of twelve columns, on the terminal and as Markdown") {
@@ -134,8 +131,8 @@ TEST_CASE("a final mark stays with its place when the last word is replaced") {
 
 TEST_CASE("every head's worth, as a table and as JSON") {
   const TemporaryDirectory scene;
-  const std::string source = scene.write("s.en", kSentence + "\n\nThe teacher went home\n");
-  const std::string target = scene.write("t.de", kTarget + "\n\nDie Gruppe ging\n");
+  const std::string source = scene.write("s.en", kDemoSource + "\n\nThe teacher went home\n");
+  const std::string target = scene.write("t.de", kDemoTarget + "\n\nDie Gruppe ging\n");
   const std::vector<std::string> args{"evaluate", "--config", demo_config(), "--source",
                                       source,     "--target", target,        "--head-importance"};
   const Result text = run_program({.args = args});
@@ -244,7 +241,7 @@ TEST_CASE("what experiments refuse") {
        kInput,
        {"no tokens"}},
       {"an order of other words",
-       {"explain", kSentence, "--config", "{demo}", "--compare", "--order", "dog bites man",
+       {"explain", kDemoSource, "--config", "{demo}", "--compare", "--order", "dog bites man",
         "cat eats fish"},
        kUsage,
        {"--order", "the same words twice"}},

@@ -31,7 +31,8 @@ TEST_CASE("no signal leaves a half-written file or a new folder") {
   for (const int number : {SIGQUIT, SIGABRT, SIGSEGV, SIGILL, SIGFPE, SIGSYS, SIGTRAP, SIGBUS}) {
     ends.emplace_back(number, -number);
   }
-  for (const auto& [number, code] : ends) {
+  for (const auto& end : ends) {
+    const int number = end.first, code = end.second;
     CAPTURE(number);
     const TemporaryDirectory scene;
     scene.write("m.json", "old");

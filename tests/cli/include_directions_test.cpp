@@ -72,7 +72,7 @@ TEST_CASE("rooms of lib include only what they may") {
     if (relative.extension() != ".h" && relative.extension() != ".cpp") continue;
     std::ifstream file(entry.path());
     for (std::string line; std::getline(file, line);) {
-      seen += included_by(line).empty() ? 0 : 1;
+      if (!included_by(line).empty()) ++seen;
       const std::string fault = fault_of(relative, line);
       CHECK_MESSAGE(fault.empty(), fault);
     }

@@ -38,7 +38,7 @@ std::vector<std::vector<std::string>> commands(const TemporaryDirectory& scene) 
 }  // namespace
 
 TEST_CASE("under ulimit -v a command ends in its result or in exit 5") {
-  for (const rlim_t megabytes : {100, 120, 140, 170, 210, 300, 450}) {
+  for (const rlim_t megabytes : {100U, 120U, 140U, 170U, 210U, 300U, 450U}) {
     const TemporaryDirectory scene;
     std::ofstream(scene.file("en")) << "The group went home\n";
     std::ofstream(scene.file("de")) << "Die Gruppe ging nach Hause\n";
@@ -58,7 +58,7 @@ TEST_CASE("under ulimit -v a command ends in its result or in exit 5") {
 
 TEST_CASE("a small stack is enough for everything, pictures too") {
   const TemporaryDirectory scene;
-  for (const rlim_t kilobytes : {256, 64, 32}) {
+  for (const rlim_t kilobytes : {256U, 64U, 32U}) {
     CAPTURE(kilobytes);
     const Result result =
         run_program({.args = {"translate", "--threads", "2", "--png", scene.file("o.png"), "--html",

@@ -8,9 +8,6 @@
 namespace attn::test {
 namespace {
 
-const std::string kSource = "The group went home";
-const std::string kTarget = "Die Gruppe ging nach Hause";
-
 Result demo(std::vector<std::string> more, const std::string& input = "") {
   more.insert(more.begin(), {"translate", "--config", demo_config(), "--seed", "7"});
   return run_program({.args = std::move(more), .input = input});
@@ -79,44 +76,44 @@ TEST_CASE("--json - is JSON alone, one object a line") {
     REQUIRE(Json::accept(line));
     check_record(Json::parse(line), 2);
   }
-  CHECK(Json::parse(lines[0])["source"]["text"] == kSource);
+  CHECK(Json::parse(lines[0])["source"]["text"] == kDemoSource);
   CHECK(Json::parse(lines[1])["source"]["text"] == "");
   CHECK(Json::parse(lines[2])["source"]["text"] == "We");
   CHECK(Json::parse(lines[0])["model"]["weights"] == "random");
   CHECK(Json::parse(lines[0])["model"]["seed"] == 7);
   // --show does not add anything to it.
-  CHECK(demo({"--json", "-", "--show", "all", kSource}).out == lines[0] + "\n");
+  CHECK(demo({"--json", "-", "--show", "all", kDemoSource}).out == lines[0] + "\n");
 }
 
 TEST_CASE("--json FILE comes with the text and holds every layer and head") {
   const TemporaryDirectory scene;
   const std::string path = scene.file("maps.json");
-  const Result text = demo({"--show", "cross:0:1", kSource});
-  const Result both = demo({"--show", "cross:0:1", "--json", path, kSource});
+  const Result text = demo({"--show", "cross:0:1", kDemoSource});
+  const Result both = demo({"--show", "cross:0:1", "--json", path, kDemoSource});
   CHECK(both.code == kDone);
   CHECK(both.out == text.out);
-  CHECK(bytes_of(path) == demo({"--json", "-", kSource}).out);
+  CHECK(bytes_of(path) == demo({"--json", "-", kDemoSource}).out);
   CHECK(listing(scene.path()) == std::vector<std::string>{"maps.json"});
   CHECK(demo({"--json", path}, "We\nThe\n").out == demo({}, "We\nThe\n").out);
   CHECK(lines_of(bytes_of(path)).size() == 2);
 }
 
 TEST_CASE("--heads splits the same columns in other ways") {
-  for (const std::size_t heads : {1, 2, 3, 4, 6, 12}) {
-    const Result result = demo({"--heads", std::to_string(heads), "--json", "-", kSource});
+  for (const std::size_t heads : {1U, 2U, 3U, 4U, 6U, 12U}) {
+    const Result result = demo({"--heads", std::to_string(heads), "--json", "-", kDemoSource});
     REQUIRE(result.code == kDone);
     check_record(Json::parse(result.out), heads);
   }
 }
 
 TEST_CASE("--target scores and shows the given translation") {
-  const Result json = demo({kSource, "--target", kTarget, "--json", "-"});
+  const Result json = demo({kDemoSource, "--target", kDemoTarget, "--json", "-"});
   REQUIRE(json.code == kDone);
   const Json record = Json::parse(json.out);
   check_record(record, 2);
   REQUIRE(record["hypotheses"].size() == 1);
   const Json& hypothesis = record["hypotheses"][0];
-  CHECK(hypothesis["text"] == kTarget);
+  CHECK(hypothesis["text"] == kDemoTarget);
   CHECK(hypothesis["tokens"].size() == 6);
   double sum = 0;
   for (const Json& value : hypothesis["log_probs"]) sum += value.get<double>();
@@ -124,16 +121,16 @@ TEST_CASE("--target scores and shows the given translation") {
   // However it is shown, it is the target that is printed and not a search's result.
   for (const std::string show : {"none", "cross:0:0", "all"}) {
     INFO("--show ", show);
-    const Result text = demo({kSource, "--target", kTarget, "--show", show});
+    const Result text = demo({kDemoSource, "--target", kDemoTarget, "--show", show});
     CHECK(text.code == kDone);
-    CHECK(text.out.starts_with(kTarget + "\n"));
+    CHECK(text.out.starts_with(kDemoTarget + "\n"));
   }
-  const Json empty = Json::parse(demo({kSource, "--target", "", "--json", "-"}).out);
+  const Json empty = Json::parse(demo({kDemoSource, "--target", "", "--json", "-"}).out);
   CHECK(empty["hypotheses"][0]["tokens"] == Json({"</s>"}));
 }
 
 TEST_CASE("a sentence gives the same record alone and in a batch") {
-  const std::vector<std::string> sentences = {kSource, "We", "The house", "went to the house"};
+  const std::vector<std::string> sentences = {kDemoSource, "We", "The house", "went to the house"};
   std::vector<std::string> args = {"--json", "-"};
   args.insert(args.end(), sentences.begin(), sentences.end());
   const std::vector<std::string> batch = lines_of(demo(args).out);
@@ -147,9 +144,9 @@ TEST_CASE("a saved model gives the record of the config it came from") {
   const TemporaryDirectory scene;
   const std::string model = ModelFiles::good().write(scene, "m");
   const Result loaded =
-      run_program({.args = {"translate", "--model", model, "--json", "-", kSource}});
+      run_program({.args = {"translate", "--model", model, "--json", "-", kDemoSource}});
   Json from_file = Json::parse(loaded.out);
-  Json from_seed = Json::parse(demo({"--json", "-", kSource}).out);
+  Json from_seed = Json::parse(demo({"--json", "-", kDemoSource}).out);
   CHECK(from_file["model"]["weights"] == "loaded");
   CHECK(from_file["model"]["seed"] == nullptr);
   CHECK(from_file["encoder_self"] == from_seed["encoder_self"]);
@@ -158,7 +155,7 @@ TEST_CASE("a saved model gives the record of the config it came from") {
 }
 
 TEST_CASE("--n-best 3 --beam 4: rank, score and text between tabs, best first") {
-  const Result result = demo({"--beam", "4", "--n-best", "3", "--show", "none", kSource, "We"});
+  const Result result = demo({"--beam", "4", "--n-best", "3", "--show", "none", kDemoSource, "We"});
   CHECK(result.code == kDone);
   const std::vector<std::string> lines = lines_of(result.out);
   REQUIRE(lines.size() == 6);
@@ -174,15 +171,15 @@ TEST_CASE("--n-best 3 --beam 4: rank, score and text between tabs, best first") 
     CHECK(lines[i].find('\t', second + 1) == std::string::npos);
   }
   const Json record =
-      Json::parse(demo({"--beam", "4", "--n-best", "3", "--json", "-", kSource}).out);
+      Json::parse(demo({"--beam", "4", "--n-best", "3", "--json", "-", kDemoSource}).out);
   check_record(record, 2);
   CHECK(record["hypotheses"].size() == 3);
 }
 
 TEST_CASE("--max-length counts produced tokens with the end symbol") {
-  for (const std::size_t length : {1, 2, 5}) {
+  for (const std::size_t length : {1U, 2U, 5U}) {
     const Json record =
-        Json::parse(demo({"--max-length", std::to_string(length), "--json", "-", kSource}).out);
+        Json::parse(demo({"--max-length", std::to_string(length), "--json", "-", kDemoSource}).out);
     CHECK(record["hypotheses"][0]["ids"].size() == length);
     CHECK(record["hypotheses"][0]["tokens"].back() == "</s>");
   }
@@ -190,23 +187,23 @@ TEST_CASE("--max-length counts produced tokens with the end symbol") {
 
 TEST_CASE("--show chooses the maps, and a heading says which each is") {
   const std::string heading = "attention · layer ";
-  CHECK(count(demo({kSource}).out, heading) == 6);
-  CHECK(count(demo({kSource, "--show", "all"}).out, heading) == 12);
-  CHECK(count(demo({kSource, "--show", "cross"}).out, heading) == 4);
-  CHECK(count(demo({kSource, "--show", "cross:0"}).out, heading) == 2);
-  const Result one = demo({kSource, "--show", "cross:0:1"});
+  CHECK(count(demo({kDemoSource}).out, heading) == 6);
+  CHECK(count(demo({kDemoSource, "--show", "all"}).out, heading) == 12);
+  CHECK(count(demo({kDemoSource, "--show", "cross"}).out, heading) == 4);
+  CHECK(count(demo({kDemoSource, "--show", "cross:0"}).out, heading) == 2);
+  const Result one = demo({kDemoSource, "--show", "cross:0:1"});
   CHECK(count(one.out, heading) == 1);
   CHECK(count(one.out, "cross-attention · layer 0 of 0–1 · head 1 of 0–1") == 1);
-  CHECK(count(demo({kSource, "--show", "encoder:1:0", "--show", "decoder"}).out, heading) == 5);
+  CHECK(count(demo({kDemoSource, "--show", "encoder:1:0", "--show", "decoder"}).out, heading) == 5);
   for (const std::string word : {"The", "group", "went", "home"}) {
     CHECK(one.out.find(word) != std::string::npos);
   }
-  const Result none = demo({kSource, "--show", "none"});
+  const Result none = demo({kDemoSource, "--show", "none"});
   CHECK(lines_of(none.out).size() == 1);
   CHECK(one.out.starts_with(none.out));
   // From stdin only translations, unless maps are asked for.
-  CHECK(demo({}, kSource + "\n").out == none.out);
-  CHECK(demo({"--show", "cross:0:1"}, kSource + "\n").out == one.out);
+  CHECK(demo({}, kDemoSource + "\n").out == none.out);
+  CHECK(demo({"--show", "cross:0:1"}, kDemoSource + "\n").out == one.out);
 }
 
 TEST_CASE("piped output is plain text, whatever the environment says") {
@@ -217,8 +214,9 @@ TEST_CASE("piped output is plain text, whatever the environment says") {
                                                         {"TERM", "xterm"},
                                                         {"TERM", ""},
                                                         {"CLICOLOR_FORCE", "1"}}) {
-    const Result result = run_program({.args = {"translate", "--config", demo_config(), kSource},
-                                       .environment = {{name, value}}});
+    const Result result =
+        run_program({.args = {"translate", "--config", demo_config(), kDemoSource},
+                     .environment = {{name, value}}});
     CHECK(result.code == kDone);
     CHECK(is_plain(result.out));
     CHECK(is_plain(result.err));

@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/at.h"
+
 namespace attn::test {
 namespace {
 
@@ -54,7 +56,7 @@ void drain(int& descriptor, std::string& into) {
   char block[65536];
   const ssize_t n = read(descriptor, block, sizeof block);
   if (n > 0) {
-    into.append(block, static_cast<std::size_t>(n));
+    into.append(block, to_size(n));
   } else if (n == 0 || (errno != EINTR && errno != EAGAIN)) {
     close_end(descriptor);
   }
@@ -122,7 +124,7 @@ bool Program::pump(const std::string* input, std::size_t& sent) {
   if (ends[1].revents != 0) drain(err_, result_.err);
   if (ends[2].revents != 0) {
     const ssize_t n = write(in_, input->data() + sent, input->size() - sent);
-    if (n > 0) sent += static_cast<std::size_t>(n);
+    if (n > 0) sent += to_size(n);
     if (n < 0 && errno != EINTR && errno != EAGAIN) close_end(in_);
   }
   return true;

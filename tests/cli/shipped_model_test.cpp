@@ -14,8 +14,7 @@
 namespace attn::test {
 namespace {
 
-const std::string kRoot = ATTN_SOURCE_DIR;
-const std::string kModel = kRoot + "/data/models/en-de";
+const std::string kModel = kProject + "/data/models/en-de";
 
 struct Pair {
   std::string source, target;
@@ -23,7 +22,7 @@ struct Pair {
 
 std::vector<Pair> fixed_translations() {
   std::vector<Pair> pairs;
-  for (const std::string& line : lines_of(bytes_of(kRoot + "/tests/cli/shipped_model.tsv"))) {
+  for (const std::string& line : lines_of(bytes_of(kProject + "/tests/cli/shipped_model.tsv"))) {
     const std::size_t tab = line.find('\t');
     REQUIRE(tab != std::string::npos);
     pairs.push_back({line.substr(0, tab), line.substr(tab + 1)});
@@ -64,7 +63,7 @@ TEST_CASE("the shipped model translates the fixed sentences alike on every CPU")
 }
 
 TEST_CASE("the README shows the fixed sentences as they come out") {
-  const std::string readme = bytes_of(kRoot + "/README.md");
+  const std::string readme = bytes_of(kProject + "/README.md");
   const std::vector<Pair> pairs = fixed_translations();
   for (std::size_t i = 1; i < pairs.size(); ++i) {
     const std::string row = "| " + pairs[i].source + " | " + pairs[i].target + " |";

@@ -12,8 +12,8 @@ const std::string kSecond = "Dr. We went to the house.";
 const std::string kLine = kFirst + "  " + kSecond + " The?";
 
 /// A directory with the demo's model, which says that it has learned so many tokens (0: nothing).
-struct Scene {
-  explicit Scene(int longest) {
+struct SplitScene {
+  explicit SplitScene(int longest) {
     ModelFiles files = ModelFiles::good();
     files.set("generation_config.json", "num_beams", 1);
     files.set("generation_config.json", "max_length", 9);
@@ -41,7 +41,7 @@ struct Scene {
 }  // namespace
 
 TEST_CASE("a line beyond what the model has learned is translated sentence by sentence") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   REQUIRE(scene.in_parts() != scene.whole(kLine));
   const std::string input = kFirst + "\n" + kLine + "\n\n" + kSecond + "\n";
   const std::string expected =
@@ -56,20 +56,20 @@ TEST_CASE("a line beyond what the model has learned is translated sentence by se
 }
 
 TEST_CASE("what the model has learned stays whole, unless --split sentences says else") {
-  const Scene scene(100);
+  const SplitScene scene(100);
   CHECK(scene.translate({}, kLine).out == scene.whole(kLine) + "\n");
   CHECK(scene.translate({"--split", "auto"}, kLine).out == scene.whole(kLine) + "\n");
   CHECK(scene.translate({"--split", "sentences"}, kLine).out == scene.in_parts() + "\n");
 }
 
 TEST_CASE("a model that does not say how long it has learned is never cut by itself") {
-  const Scene scene(0);
+  const SplitScene scene(0);
   CHECK(scene.translate({}, kLine).out == scene.whole(kLine) + "\n");
   CHECK(scene.translate({"--split", "sentences"}, kLine).out == scene.in_parts() + "\n");
 }
 
 TEST_CASE("records say which part of which line they are") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   const Result result = scene.translate({"--json", "-"}, kFirst + "\n" + kLine + "\n");
   const std::vector<std::string> lines = lines_of(result.out);
   REQUIRE(lines.size() == 4);
@@ -89,7 +89,7 @@ TEST_CASE("records say which part of which line they are") {
 }
 
 TEST_CASE("the terminal names each part above its maps, and prints one translation a line") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   const Result result = scene.translate({kLine, "--show", "cross:0:0"});
   const std::vector<std::string> lines = lines_of(result.out);
   CHECK(lines.at(0) == scene.in_parts());
@@ -102,7 +102,7 @@ TEST_CASE("the terminal names each part above its maps, and prints one translati
 }
 
 TEST_CASE("n-best and alignments are one list and one line a line of input") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   const Result best = scene.translate({"--beam", "3", "--n-best", "3"}, kLine);
   REQUIRE(lines_of(best.out).size() == 3);
   CHECK(lines_of(best.out)[2].starts_with("3\t"));
@@ -112,7 +112,7 @@ TEST_CASE("n-best and alignments are one list and one line a line of input") {
 }
 
 TEST_CASE("a line that is longer than the positions loses nothing where it is cut into sentences") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   std::string line = kFirst;
   for (int i = 0; i < 200; ++i) line += " " + kFirst;
   const Result parts = scene.translate({"--show", "none", line});
@@ -124,7 +124,7 @@ TEST_CASE("a line that is longer than the positions loses nothing where it is cu
 }
 
 TEST_CASE("evaluate scores what translate writes") {
-  const Scene scene(8);
+  const SplitScene scene(8);
   const std::string source = scene.directory.write("a.en", kFirst + "\n" + kLine + "\n");
   const std::string target = scene.directory.write("a.de", "Die Gruppe.\nDie Gruppe ging. Wir.\n");
   const std::string out = scene.directory.path() + "/out.de";

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "bad_input.h"
+#include "base/at.h"
 
 namespace attn::test {
 namespace {
@@ -21,7 +22,7 @@ std::string joined(const std::vector<std::string>& lines) {
   return text;
 }
 
-std::vector<std::string> demo(std::vector<std::string> more) {
+std::vector<std::string> demo_arguments(std::vector<std::string> more) {
   more.insert(more.begin(), {"translate", "--config", demo_config(), "--seed", "7"});
   return more;
 }
@@ -29,7 +30,7 @@ std::vector<std::string> demo(std::vector<std::string> more) {
 }  // namespace
 
 TEST_CASE("each line is answered before the next is sent") {
-  Program program({.args = demo({})});
+  Program program({.args = demo_arguments({})});
   std::vector<std::string> answers;
   for (const std::string& sentence : kSentences) {
     program.send(sentence + "\n");
@@ -40,12 +41,12 @@ TEST_CASE("each line is answered before the next is sent") {
   const Result end = program.finish();
   CHECK(end.code == kDone);
   CHECK(lines_of(end.out).size() == kSentences.size());
-  const Result at_once = run_program({.args = demo({}), .input = joined(kSentences)});
+  const Result at_once = run_program({.args = demo_arguments({}), .input = joined(kSentences)});
   CHECK(at_once.out == joined(answers));
 }
 
 TEST_CASE("a line sent in parts is one line") {
-  Program program({.args = demo({})});
+  Program program({.args = demo_arguments({})});
   program.send("The gr");
   program.send("oup went ");
   program.send("home\nWe");
@@ -53,12 +54,13 @@ TEST_CASE("a line sent in parts is one line") {
   REQUIRE(first.has_value());
   const Result end = program.finish();
   CHECK(lines_of(end.out).size() == 2);
-  CHECK(*first ==
-        lines_of(run_program({.args = demo({}), .input = "The group went home\n"}).out)[0]);
+  CHECK(
+      *first ==
+      lines_of(run_program({.args = demo_arguments({}), .input = "The group went home\n"}).out)[0]);
 }
 
 TEST_CASE("maps and JSON stream as well") {
-  Program program({.args = demo({"--json", "-"})});
+  Program program({.args = demo_arguments({"--json", "-"})});
   program.send("The group\n");
   const auto first = program.read_line();
   REQUIRE(first.has_value());
@@ -72,19 +74,19 @@ TEST_CASE("order and number of lines hold over many batches") {
   std::string input;
   std::vector<std::string> expected;
   for (const std::string& sentence : kSentences) {
-    const Result alone = run_program({.args = demo({}), .input = sentence + "\n"});
+    const Result alone = run_program({.args = demo_arguments({}), .input = sentence + "\n"});
     REQUIRE(lines_of(alone.out).size() == 1);
     expected.push_back(lines_of(alone.out)[0]);
   }
   std::vector<std::string> wanted;
   for (int i = 0; i < 300; ++i) {
-    const std::size_t which = static_cast<std::size_t>(i * i + 3 * i) % kSentences.size();
+    const std::size_t which = to_size(i * i + 3 * i) % kSentences.size();
     input += kSentences[which] + "\n";
     wanted.push_back(expected[which]);
   }
   for (const std::string batch : {"1", "7", "32", "1000"}) {
     INFO("batch ", batch);
-    const Result result = run_program({.args = demo({"--batch", batch}), .input = input});
+    const Result result = run_program({.args = demo_arguments({"--batch", batch}), .input = input});
     CHECK(result.code == kDone);
     CHECK(result.out == joined(wanted));
   }
@@ -96,7 +98,7 @@ TEST_CASE("threads, batches and repetition change nothing") {
     const auto records = [&](const std::string& threads, const std::string& batch) {
       std::vector<std::string> args = {"--json", "-", "--threads", threads, "--batch", batch};
       args.insert(args.end(), search.begin(), search.end());
-      return run_program({.args = demo(args), .input = joined(kSentences)});
+      return run_program({.args = demo_arguments(args), .input = joined(kSentences)});
     };
     const Result one = records("1", "32");
     CHECK(one.code == kDone);
@@ -122,7 +124,7 @@ TEST_CASE("another seed makes another model") {
 
 TEST_CASE("signals while waiting for a line") {
   for (const auto& [number, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {
-    Program program({.args = demo({}), .limit_milliseconds = 10'000});
+    Program program({.args = demo_arguments({}), .limit_milliseconds = 10'000});
     program.send("The group\n");
     REQUIRE(program.read_line().has_value());
     program.signal(number);
@@ -137,7 +139,7 @@ TEST_CASE("signals while waiting for a line") {
 TEST_CASE("a signal at any moment of waiting ends the program") {
   // The signal comes right behind the answer, when the program is about to wait again.
   for (int i = 0; i < 30; ++i) {
-    Program program({.args = demo({}), .limit_milliseconds = 5'000});
+    Program program({.args = demo_arguments({}), .limit_milliseconds = 5'000});
     program.send("The group\n");
     REQUIRE(program.read_line().has_value());
     std::this_thread::sleep_for(std::chrono::microseconds(10 * i));
@@ -152,7 +154,7 @@ TEST_CASE("a signal at any moment of waiting ends the program") {
 TEST_CASE("a stopped run leaves neither a file nor a part of one") {
   const TemporaryDirectory scene;
   Program program(
-      {.args = demo({"--json", scene.file("maps.json")}), .limit_milliseconds = 10'000});
+      {.args = demo_arguments({"--json", scene.file("maps.json")}), .limit_milliseconds = 10'000});
   program.send("The group went home\n");
   REQUIRE(program.read_line().has_value());
   program.signal(SIGTERM);
@@ -163,7 +165,7 @@ TEST_CASE("a stopped run leaves neither a file nor a part of one") {
 TEST_CASE("a second signal ends the program at once, too, and leaves no part of a file") {
   const TemporaryDirectory scene;
   Program program(
-      {.args = demo({"--json", scene.file("maps.json")}), .limit_milliseconds = 10'000});
+      {.args = demo_arguments({"--json", scene.file("maps.json")}), .limit_milliseconds = 10'000});
   program.send("The group went home\n");
   REQUIRE(program.read_line().has_value());
   program.signal(SIGINT);

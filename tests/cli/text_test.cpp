@@ -28,12 +28,14 @@ std::string repeated(const std::string& text, int times) {
 
 std::size_t notes_with(const Result& result, const std::string& part) {
   std::size_t count = 0;
-  for (const std::string& line : notes_of(result)) count += line.find(part) != line.npos ? 1 : 0;
+  for (const std::string& line : notes_of(result)) {
+    if (line.find(part) != line.npos) ++count;
+  }
   return count;
 }
 
 /// A model directory and the program on it.
-struct Scene {
+struct TextScene {
   TemporaryDirectory directory;
   std::string model = ModelFiles::good().write(directory, "m");
 
@@ -44,7 +46,7 @@ struct Scene {
   }
 };
 
-void check_text(const Scene& scene, const BadText& bad) {
+void check_text(const TextScene& scene, const BadText& bad) {
   INFO("case: ", bad.name);
   const Result result = scene.translate(bad.line + "\nThe group went home\n");
   INFO("stderr: ", result.err);
@@ -71,7 +73,7 @@ void check_text(const Scene& scene, const BadText& bad) {
 }  // namespace
 
 TEST_CASE("bad input: text that is replaced or cut") {
-  const Scene scene;
+  const TextScene scene;
   const std::vector<BadText> cases = {
       {"a lone continuation byte", "The \x80 group", kInvalid},
       {"a byte that never occurs", "The \xff group", kInvalid},
@@ -119,7 +121,7 @@ TEST_CASE("bad input: text that is replaced or cut") {
 }
 
 TEST_CASE("bad input: a megabyte of invalid bytes and of controls") {
-  const Scene scene;
+  const TextScene scene;
   for (const char byte : {'\xff', '\x1b', '\0'}) {
     const Result result = scene.translate(std::string(1 << 20, byte) + "\n");
     CHECK(result.code == kDone);
@@ -133,7 +135,7 @@ TEST_CASE("bad input: a megabyte of invalid bytes and of controls") {
 }
 
 TEST_CASE("bad text is reported once, however often it comes") {
-  const Scene scene;
+  const TextScene scene;
   const Result result = scene.translate(repeated("The \xff\n", 100) + repeated("\x1bThe\n", 100));
   CHECK(result.code == kDone);
   CHECK(lines_of(result.out).size() == 200);
@@ -142,7 +144,7 @@ TEST_CASE("bad text is reported once, however often it comes") {
 }
 
 TEST_CASE("bad text in arguments is treated as on stdin") {
-  const Scene scene;
+  const TextScene scene;
   const std::string bad = "The \x1b[31mgroup \xff";
   const Result argument = scene.translate("", {bad, "--show", "all"});
   CHECK(argument.code == kDone);
@@ -158,7 +160,7 @@ TEST_CASE("bad text in arguments is treated as on stdin") {
 }
 
 TEST_CASE("bad input: a target longer than the positions") {
-  const Scene scene;
+  const TextScene scene;
   const Result result = scene.translate("", {"The group", "--target", repeated("Die ", 64)});
   CHECK(result.code == kInput);
   CHECK(result.out == "");
@@ -200,7 +202,7 @@ TEST_CASE("bad input: pieces of a vocabulary that would break the output") {
 }
 
 TEST_CASE("line ends of every kind") {
-  const Scene scene;
+  const TextScene scene;
   const std::string expected = scene.translate("The group\n\nwent home\n").out;
   REQUIRE(lines_of(expected).size() == 3);
   CHECK(lines_of(expected)[1] == "");

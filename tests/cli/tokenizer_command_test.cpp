@@ -11,12 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kToy = std::string(ATTN_SOURCE_DIR) + "/data/toy/";
+const std::string kToyTexts = std::string(ATTN_SOURCE_DIR) + "/data/toy/";
 
 /// tokenizer on the toy's training text, into `out`.
 Result train(const std::string& out, const std::vector<std::string>& more) {
   std::vector<std::string> args = {
-      "tokenizer", "--source", kToy + "train.en", "--target", kToy + "train.de", "--out", out};
+      "tokenizer", "--source", kToyTexts + "train.en", "--target", kToyTexts + "train.de",
+      "--out",     out};
   args.insert(args.end(), more.begin(), more.end());
   return run_program({.args = args});
 }
@@ -170,8 +171,8 @@ TEST_CASE("a write that fails leaves nothing, not even the files before it") {
   const rlim_t room = fs::file_size(scene.file("t/source.spm"));
   REQUIRE(fs::file_size(scene.file("t/target.spm")) > room);
   BadCase bad = {"no room for the second file",
-                 {"tokenizer", "--source", kToy + "train.en", "--target", kToy + "train.de",
-                  "--type", "word", "--separate", "--out", "{dir}/a/t"},
+                 {"tokenizer", "--source", kToyTexts + "train.en", "--target",
+                  kToyTexts + "train.de", "--type", "word", "--separate", "--out", "{dir}/a/t"},
                  kSystem,
                  {"target.spm", "cannot write"}};
   bad.in_child = [room] {

@@ -7,6 +7,7 @@
 
 #include "analysis/alignment.h"
 #include "analysis/head_statistics.h"
+#include "bad_input.h"
 #include "model/model_directory.h"
 #include "record_from_json.h"
 #include "text/tokenizer.h"
@@ -17,10 +18,8 @@
 namespace attn::test {
 namespace {
 
-const std::string kRoot = ATTN_SOURCE_DIR;
-
 std::vector<std::string> toy_lines(const std::string& file) {
-  return lines_of(bytes_of(kRoot + "/data/toy/" + file));
+  return lines_of(bytes_of(kProject + "/data/toy/" + file));
 }
 
 struct ToyPair {

@@ -3,16 +3,15 @@
 #ifndef __SANITIZE_ADDRESS__
 #include <doctest/doctest.h>
 
+#include "bad_input.h"
 #include "toy_model.h"
 #include "train_run.h"
 
 namespace attn::test {
 namespace {
 
-const std::string kRoot = ATTN_SOURCE_DIR;
-
 std::string test_file(const std::string& language) {
-  return kRoot + "/data/toy/test." + language;
+  return kProject + "/data/toy/test." + language;
 }
 
 }  // namespace

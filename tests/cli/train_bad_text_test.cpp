@@ -7,7 +7,7 @@ namespace attn::test {
 namespace {
 
 /// `lines` times the line.
-std::string repeated(const std::string& line, int lines) {
+std::string repeated_line(const std::string& line, int lines) {
   std::string text;
   for (int i = 0; i < lines; ++i) text += line + "\n";
   return text;
@@ -31,11 +31,11 @@ TEST_CASE("bad text") {
       {"line counts",
        kInput,
        {"{dir}/train.en has 150 lines and {dir}/train.de has 7;", "line n"},
-       file("train.de", repeated("a", 7))},
+       file("train.de", repeated_line("a", 7))},
       {"line counts of dev",
        kInput,
        {"{dir}/dev.en has 9 lines and {dir}/dev.de has 8"},
-       file("dev.en", repeated("a", 9))},
+       file("dev.en", repeated_line("a", 9))},
       {"one empty file", kInput, {"has 150 lines and {dir}/train.de has 0"}, file("train.de", "")},
       {"two empty files", kInput, {"{dir}/train.en and {dir}/train.de are empty"}, both("", "")},
       {"invalid UTF-8",
@@ -45,11 +45,11 @@ TEST_CASE("bad text") {
       {"invalid UTF-8 in dev, CRLF",
        kInput,
        {"{dir}/dev.en:2: not valid UTF-8"},
-       file("dev.en", "a\r\nb\xC3\r\n" + repeated("c", 6))},
+       file("dev.en", "a\r\nb\xC3\r\n" + repeated_line("c", 6))},
       {"no text",
        kInput,
        {"{dir}/train.de: no text to train a tokenizer on"},
-       both(repeated("a", 3), repeated(" ", 3))},
+       both(repeated_line("a", 3), repeated_line(" ", 3))},
       {"each pair has an empty side",
        kInput,
        {"no pair is left to train on (4 with an empty side, 0 longer than 32 tokens)"},
@@ -68,7 +68,7 @@ TEST_CASE("bad text") {
       {"nothing to validate on",
        kInput,
        {"data.dev: no pair is left to validate on (8 with"},
-       file("dev.de", repeated("", 8))},
+       file("dev.de", repeated_line("", 8))},
   });
 }
 

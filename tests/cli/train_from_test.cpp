@@ -65,11 +65,8 @@ TEST_CASE("--from, stopped and resumed, is the run that was not stopped") {
 }
 
 TEST_CASE("--from wants a model directory") {
-  check_bad_training({"nothing there",
-                      kSystem,
-                      {"nothing: no such model directory"},
-                      {},
-                      {"--from", "nothing"}});
+  check_bad_training(
+      {"nothing there", kSystem, {"nothing: no such model directory"}, {}, {"--from", "nothing"}});
 }
 
 TEST_CASE("a run goes on only from the model that it began with") {
@@ -94,12 +91,13 @@ TEST_CASE("a run goes on only from the model that it began with") {
 TEST_CASE("a shape that the weights do not have is refused by its key") {
   FromScene scene;
   const std::vector<std::string> before = listing(scene.directory.path());
-  for (const auto& [override, part] :
+  for (const auto& refused :
        {std::pair{"model.d_model=16", "model.d_model is 16, and the model in"},
         {"model.hidden_size=16", "has 8; weights keep their shape"},
         {"model.encoder_layers=2", "model.encoder_layers is 2"},
         {"model.activation_function=gelu", "model.activation_function is \"gelu\""},
         {"model.scale_embedding=false", "has true"}}) {
+    const char *override = refused.first, *part = refused.second;
     INFO(override);
     if (std::string(override).find("hidden") != std::string::npos) {
       scene.config["model"].erase("d_model");

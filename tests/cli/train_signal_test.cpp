@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/at.h"
 #include "train_run.h"
 
 namespace attn::test {
@@ -45,7 +46,7 @@ class Terminal {
     while (seen.find(part) == std::string::npos) {
       const ssize_t n = read(master_, block.data(), block.size());
       if (n <= 0) return false;
-      seen.append(block.data(), static_cast<std::size_t>(n));
+      seen.append(block.data(), to_size(n));
     }
     return true;
   }

@@ -4,14 +4,12 @@
 #include <cstdlib>
 
 #include "bad_input.h"
+#include "base/at.h"
 #include "view/data/csv_reader.h"
 #include "view/svg/expat_xml.h"
 
 namespace attn::test {
 namespace {
-
-const std::string kSentence = "The group went home";
-const std::string kTarget = "Die Gruppe ging nach Hause";
 
 Result translate(std::vector<std::string> args, std::string input = "") {
   args.insert(args.begin(), {"translate", "--config", demo_config()});
@@ -76,8 +74,7 @@ void check_table(const std::string& csv, const Json& record, const std::string& 
   const std::size_t cells = maps.size() * maps[0].size() * maps[0][0].size() * maps[0][0][0].size();
   REQUIRE(rows.size() == cells + 1);
   const auto column = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::find(rows[0].begin(), rows[0].end(), name) -
-                                    rows[0].begin());
+    return to_size(std::find(rows[0].begin(), rows[0].end(), name) - rows[0].begin());
   };
   const std::size_t layer = column("layer"), head = column("head"), query = column("query"),
                     key = column("key"), weight = column("weight");
@@ -94,7 +91,7 @@ void check_table(const std::string& csv, const Json& record, const std::string& 
 TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
   const TemporaryDirectory scene;
   const Result result =
-      good({kSentence, "--target", kTarget, "--show", "all", "--json", scene.file("m.json"),
+      good({kDemoSource, "--target", kDemoTarget, "--show", "all", "--json", scene.file("m.json"),
             "--svg", scene.file("m.svg"), "--png", scene.file("m.png"), "--png-scale", "0.5",
             "--csv", scene.file("deep/csv"), "--html", scene.file("m.html")});
   const Json record = Json::parse(bytes_of(scene.file("m.json")));
@@ -116,7 +113,7 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
 TEST_CASE("an experiment goes into every view, before and after") {
   const TemporaryDirectory scene;
   const Result result =
-      good({kSentence, "--max-length", "8", "--beam", "2", "--without", "cross:1:0", "--without",
+      good({kDemoSource, "--max-length", "8", "--beam", "2", "--without", "cross:1:0", "--without",
             "decoder:0", "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
             scene.file("e.svg"), "--csv", scene.file("csv")});
   CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
@@ -147,7 +144,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
   CHECK(after[1]["replayed"] == true);
   // What is off has no figures, and never aligns.
   const Json& off = after[0]["report"]["cross"][1][0];
-  for (const auto& [key, value] : off.items()) CHECK_MESSAGE(value.is_null(), key);
+  for (const auto& figure : off.items()) CHECK_MESSAGE(figure.value().is_null(), figure.key());
   CHECK(after[0]["alignment"]["from"] != "cross:1:0");
   CHECK(after.back()["ids"] == experiment["replayed"]["ids"]);
   CHECK(after.back()["cross"] == experiment["replayed"]["cross"]);
@@ -162,7 +159,8 @@ TEST_CASE("an experiment goes into every view, before and after") {
 
 TEST_CASE("page takes an experiment's JSON as its two records") {
   const TemporaryDirectory scene;
-  good({kSentence, "--max-length", "8", "--without", "decoder:0", "--json", scene.file("e.json")});
+  good(
+      {kDemoSource, "--max-length", "8", "--without", "decoder:0", "--json", scene.file("e.json")});
   const auto page = [&] {
     return run_program({.args = {"page", scene.file("e.json"), "--html", scene.file("p.html")}});
   };
@@ -187,7 +185,7 @@ TEST_CASE("page takes an experiment's JSON as its two records") {
 
 TEST_CASE("no output takes the place of another or of an input") {
   const TemporaryDirectory scene;
-  good({kSentence, "--max-length", "4", "--json", scene.file("r.json")});
+  good({kDemoSource, "--max-length", "4", "--json", scene.file("r.json")});
   const std::string before = bytes_of(scene.file("r.json"));
   const Result page =
       run_program({.args = {"page", scene.file("r.json"), "--html", scene.file("r.json")}});
@@ -195,7 +193,7 @@ TEST_CASE("no output takes the place of another or of an input") {
   CHECK(page.err.find("overwrite") != std::string::npos);
   CHECK(bytes_of(scene.file("r.json")) == before);
   for (const std::string name : {"q-2.svg", "q-cross.svg"}) {
-    const Result result = translate({kSentence, "The group", "--max-length", "4", "--show",
+    const Result result = translate({kDemoSource, "The group", "--max-length", "4", "--show",
                                      name == "q-2.svg" ? "cross" : "all", "--svg",
                                      scene.file("q.svg"), "--html", scene.file(name)});
     CHECK(result.code == kUsage);
@@ -212,7 +210,7 @@ TEST_CASE("views of an empty stdin say that there is nothing to show") {
 
 TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
   const auto record = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {kSentence, "--target", kTarget, "--json", "-"});
+    more.insert(more.begin(), {kDemoSource, "--target", kDemoTarget, "--json", "-"});
     return Json::parse(lines_of(good(more).out)[0]);
   };
   const Json plain = record({});
@@ -226,7 +224,7 @@ TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
 
 TEST_CASE("a picture shows the head that --show names, of the hypothesis that is asked for") {
   const TemporaryDirectory scene;
-  good({kSentence, "--beam", "2", "--n-best", "2", "--hypothesis", "2", "--show", "decoder:1:0",
+  good({kDemoSource, "--beam", "2", "--n-best", "2", "--hypothesis", "2", "--show", "decoder:1:0",
         "--svg", scene.file("h.svg"), "--json", scene.file("h.json")});
   const Document picture(bytes_of(scene.file("h.svg")));
   REQUIRE(picture.find("g", "head").size() == 1);
@@ -257,7 +255,7 @@ TEST_CASE("several sentences: a picture each, tables and a page together") {
 
 TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
   const TemporaryDirectory scene;
-  good({kSentence, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
+  good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
         "--json", scene.file("t.json"), "--html", scene.file("t.html")});
   const Json record = Json::parse(bytes_of(scene.file("t.json")));
   const Json& nodes = record["search"]["nodes"];
@@ -292,17 +290,17 @@ TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
   CHECK(all["format"] == "attn-demo.heads");
   CHECK(all["sentences"] == 2);
   // What is alone on stdout stays alone.
-  const Result json = good({kSentence, "--max-length", "8", "--report", "--json", "-"});
+  const Result json = good({kDemoSource, "--max-length", "8", "--report", "--json", "-"});
   CHECK(lines_of(json.out).size() == 2);
   CHECK(Json::parse(lines_of(json.out)[1])["format"] == "attn-demo.heads");
 }
 
 TEST_CASE("--align: a line under each translation, from stdin, too") {
   const auto alignment = [](std::vector<std::string> more) {
-    more.insert(more.begin(), {kSentence, "--target", kTarget});
+    more.insert(more.begin(), {kDemoSource, "--target", kDemoTarget});
     const std::vector<std::string> lines = lines_of(good(more).out);
     REQUIRE(lines.size() == 2);
-    CHECK(lines[0] == kTarget);
+    CHECK(lines[0] == kDemoTarget);
     return lines[1];
   };
   static const std::regex pharaoh(R"(\d+-\d+( \d+-\d+)*)");
@@ -340,7 +338,7 @@ TEST_CASE("best is the best head of all sentences together") {
 
 TEST_CASE("page: records written before, and a training run's moments") {
   const TemporaryDirectory scene;
-  good({kSentence, "--max-length", "8", "--report", "--json", scene.file("one.json")});
+  good({kDemoSource, "--max-length", "8", "--report", "--json", scene.file("one.json")});
   Json record = Json::parse(lines_of(bytes_of(scene.file("one.json")))[0]);
   record["model"]["update"] = 7;
   scene.write("moment.jsonl", record.dump() + "\n");
@@ -356,8 +354,8 @@ TEST_CASE("page: records written before, and a training run's moments") {
 
 TEST_CASE("page: the figures over all sentences of a file go with it") {
   const TemporaryDirectory scene;
-  good(
-      {kSentence, "The group", "--max-length", "8", "--report", "--json", scene.file("two.jsonl")});
+  good({kDemoSource, "The group", "--max-length", "8", "--report", "--json",
+        scene.file("two.jsonl")});
   const std::vector<std::string> lines = lines_of(bytes_of(scene.file("two.jsonl")));
   REQUIRE(lines.size() == 3);
   const auto page = [&] {
@@ -373,11 +371,12 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
     REQUIRE(page().code == kDone);
     CHECK(!page_data(scene.file("p.html")).contains("heads"));
   }
-  for (const auto& [found, wrong] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& change : std::vector<std::pair<std::string, std::string>>{
            {"\"entropy\":", "\"entropy\":\"\",\"old\":"},
            {"\"sentences\":2", "\"sentences\":-2"},
            {"\"cross\":", "\"crossed\":"},
            {"\"version\":1", "\"version\":2"}}) {
+    const std::string &found = change.first, &wrong = change.second;
     CAPTURE(wrong);
     std::string heads = lines[2];
     REQUIRE(heads.find(found) != std::string::npos);
@@ -391,7 +390,7 @@ TEST_CASE("page: the figures over all sentences of a file go with it") {
 
 TEST_CASE("page: what is no record is refused, line and key named") {
   const TemporaryDirectory made;
-  good({kSentence, "--max-length", "8", "--json", made.file("one.json")});
+  good({kDemoSource, "--max-length", "8", "--json", made.file("one.json")});
   const Json whole = Json::parse(bytes_of(made.file("one.json")));
   const auto refused = [&](const std::string& name, const std::string& part,
                            const std::function<void(Json&)>& change) {
@@ -421,7 +420,7 @@ TEST_CASE("page: what is no record is refused, line and key named") {
 }
 
 TEST_CASE("views: what cannot be meant") {
-  const std::vector<std::string> demo = {"translate", kSentence, "--config", "{demo}"};
+  const std::vector<std::string> demo = {"translate", kDemoSource, "--config", "{demo}"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), demo.begin(), demo.end());
     return more;
@@ -439,7 +438,7 @@ TEST_CASE("views: what cannot be meant") {
       {"weights alone", with({"--align-weights"}), kUsage, {"goes with --align"}},
       {"least", with({"--align", "best", "--align-least", "2"}), kUsage, {"--align-least 2"}},
       {"no such head", with({"--align", "cross:7:0"}), kUsage, {"--align cross:7:0", "layers 0"}},
-      {"a sentence", {"translate", "--align", kSentence}, kUsage, {"expected best, average"}},
+      {"a sentence", {"translate", "--align", kDemoSource}, kUsage, {"expected best, average"}},
       {"one beam", with({"--tree", "--svg", "{dir}/t.svg"}), kUsage, {"add --beam 4"}},
       {"no tree file", with({"--tree", "--beam", "2"}), kUsage, {"--tree goes with"}},
       {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json"}},

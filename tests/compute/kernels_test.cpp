@@ -10,6 +10,7 @@
 #include <numeric>
 #include <vector>
 
+#include "base/at.h"
 #include "kernel_tables.h"
 #include "random_matrix.h"
 
@@ -176,9 +177,8 @@ TEST_CASE("dot products and weighted sums gather rows") {
       k->weighted_sum(weights.data(), gathered, n, width, sum.data());
       Eigen::RowVectorXd expected = Eigen::RowVectorXd::Zero(width);
       for (Index j = 0; j < n; ++j) {
-        const Eigen::RowVectorXd row =
-            rows.row(order[static_cast<std::size_t>(j)]).head(width).cast<double>();
-        CHECK(dots[static_cast<std::size_t>(j)] ==
+        const Eigen::RowVectorXd row = rows.row(at(order, j)).head(width).cast<double>();
+        CHECK(at(dots, j) ==
               doctest::Approx(row.dot(query.row(0).cast<double>())).epsilon(1e-5).scale(1));
         expected += static_cast<double>(weights(0, j)) * row;
       }
@@ -197,7 +197,7 @@ TEST_CASE("AVX2 and AVX-512 agree bit by bit") {
     return;
   }
   const auto same = [](const Matrix& x, const Matrix& y) {
-    return std::memcmp(x.data(), y.data(), static_cast<std::size_t>(x.size()) * sizeof(float)) == 0;
+    return std::memcmp(x.data(), y.data(), to_size(x.size()) * sizeof(float)) == 0;
   };
   for (const Index n : kLengths) {
     CAPTURE(n);

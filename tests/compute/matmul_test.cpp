@@ -24,8 +24,9 @@ Parameter view(Matrix& m) {
 TEST_CASE("every backend multiplies shapes that are no multiple of any block") {
   for (const Backend backend : kBackends) {
     for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37}) {
-      for (const auto& [in, out] :
+      for (const auto& shape :
            {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {256, 65}, {300, 257}}) {
+        const Index in = shape.first, out = shape.second;
         CAPTURE(static_cast<int>(backend));
         CAPTURE(rows);
         CAPTURE(in);

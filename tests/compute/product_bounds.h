@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/at.h"
 #include "compute/tensor.h"
 
 namespace attn::test {
@@ -17,7 +18,7 @@ inline bool near(const ConstMatrixRef& found, const Eigen::MatrixXd& expected, I
 
 inline bool same_bits(const Matrix& a, const Matrix& b) {
   return a.size() == b.size() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+         std::memcmp(a.data(), b.data(), to_size(a.size()) * sizeof(float)) == 0;
 }
 
 }  // namespace attn::test

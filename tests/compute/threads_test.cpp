@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/at.h"
+
 using namespace attn;
 
 namespace {
@@ -29,8 +31,8 @@ struct Threads {
 
 /// Whether a loop of `count` turns runs each of them once.
 bool each_once(Index count) {
-  std::vector<std::atomic<int>> turns(static_cast<std::size_t>(count));
-  parallel_for(count, kMuch, [&](Index i) { ++turns[static_cast<std::size_t>(i)]; });
+  std::vector<std::atomic<int>> turns(to_size(count));
+  parallel_for(count, kMuch, [&](Index i) { ++at(turns, i); });
   for (const std::atomic<int>& n : turns) {
     if (n != 1) return false;
   }
@@ -190,7 +192,7 @@ TEST_CASE("where the system starts fewer threads, loops run on those") {
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
     const rlim_t room = 20 << 20;  // for two stacks of 8 MB
-    const rlim_t most = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) + room;
+    const rlim_t most = pages * to_size(sysconf(_SC_PAGESIZE)) + room;
     const rlimit limit{most, most};
     bool right = setrlimit(RLIMIT_AS, &limit) == 0;
     set_threads(64);

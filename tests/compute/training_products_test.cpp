@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "compute/matmul.h"
 #include "kernel_tables.h"
 #include "product_bounds.h"
@@ -13,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Backend kBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
+constexpr Backend kProductBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
 const std::vector<Index> kColumns{1, 2, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 96, 127, 130};
 
 /// Rows that lie apart in memory, NaN between them.
@@ -78,7 +79,7 @@ TEST_CASE("products written and added, also in parts, on odd shapes") {
         (x.leftCols(in).cast<double>() * weight.cast<double>()).rowwise() +
         bias.row(0).cast<double>();
     const Matrix start = random_matrix(13, 130, "y");
-    for (const Backend backend : kBackends) {
+    for (const Backend backend : kProductBackends) {
       WeightProduct product({left_columns(weight, 130)}, {left_columns(bias, 130)}, backend);
       for (const Index out : kColumns) {
         product.update({left_columns(weight, out)}, {left_columns(bias, out)});
@@ -142,7 +143,7 @@ TEST_CASE("transposed products are added, on odd shapes") {
     const Eigen::MatrixXd products =
         a.leftCols(401).cast<double>().transpose() * b.leftCols(130).cast<double>();
     const Matrix start = random_matrix(401, 130, "c");
-    for (const Backend backend : kBackends) {
+    for (const Backend backend : kProductBackends) {
       for (const Index columns : kColumns) {
         for (const Index rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 401}) {
           CAPTURE(tokens);
@@ -196,7 +197,7 @@ TEST_CASE("threads change no bit of our own product, a transposed product or a p
 }
 
 TEST_CASE("a prepared product is a copy until update(), and update() refuses what does not fit") {
-  for (const Backend backend : kBackends) {
+  for (const Backend backend : kProductBackends) {
     Matrix weight = random_matrix(20, 33, "w");
     Matrix bias = random_matrix(1, 33, "b");
     const Matrix x = random_matrix(5, 20, "x");

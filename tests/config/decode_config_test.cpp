@@ -12,31 +12,31 @@ using attn::test::check_error;
 
 namespace {
 
-DecodeOptions read(const std::string& text, std::vector<std::string>& notes) {
+DecodeOptions read_decode(const std::string& text, std::vector<std::string>& notes) {
   return attn::decode_options_from_directory(attn::parse_json(text, "g.json"), "g.json", notes);
 }
 
-DecodeOptions read(const std::string& text) {
+DecodeOptions read_decode(const std::string& text) {
   std::vector<std::string> notes;
-  return read(text, notes);
+  return read_decode(text, notes);
 }
 
-DecodeOptions experiment(const std::string& text) {
+DecodeOptions decode_of_experiment(const std::string& text) {
   return attn::decode_options_from_experiment(attn::parse_json(text, "x.json"), "x.json");
 }
 
-void refuse(const std::string& text, const std::string& message) {
-  check_error([&] { read(text); }, ExitCode::input, message);
+void refuse_decode(const std::string& text, const std::string& message) {
+  check_error([&] { read_decode(text); }, ExitCode::input, message);
 }
 
 void refuse_resolved(const std::string& text, const std::string& message) {
-  check_error([&] { attn::resolve(read(text), 0, "g.json"); }, ExitCode::input, message);
+  check_error([&] { attn::resolve(read_decode(text), 0, "g.json"); }, ExitCode::input, message);
 }
 
 }  // namespace
 
 TEST_CASE("generation options of a directory") {
-  const DecodeOptions options = read(R"({"num_beams": 6, "num_return_sequences": 2,
+  const DecodeOptions options = read_decode(R"({"num_beams": 6, "num_return_sequences": 2,
       "length_penalty": 0.6, "early_stopping": "never", "max_length": 512,
       "bad_words_ids": [[58100], [3, 4]], "forced_eos_token_id": 0, "renormalize_logits": true})");
   CHECK(options.num_beams == 6);
@@ -51,7 +51,7 @@ TEST_CASE("generation options of a directory") {
 }
 
 TEST_CASE("null says nothing, except that it switches forcing off") {
-  const DecodeOptions options = read(R"({"num_beams": null, "early_stopping": null,
+  const DecodeOptions options = read_decode(R"({"num_beams": null, "early_stopping": null,
       "length_penalty": null, "bad_words_ids": null, "forced_eos_token_id": null})");
   CHECK_FALSE(options.num_beams.has_value());
   CHECK_FALSE(options.early_stopping.has_value());
@@ -60,61 +60,64 @@ TEST_CASE("null says nothing, except that it switches forcing off") {
   REQUIRE(options.forced_eos_token_id.has_value());
   CHECK_FALSE(options.forced_eos_token_id->has_value());
   CHECK_FALSE(attn::resolve(options, 0, "x").forced_eos_token_id.has_value());
-  CHECK(attn::resolve(read("{}"), 0, "x").forced_eos_token_id == 0);
-  CHECK(attn::resolve(read(R"({"forced_eos_token_id": [5]})"), 0, "x").forced_eos_token_id == 5);
+  CHECK(attn::resolve(read_decode("{}"), 0, "x").forced_eos_token_id == 0);
+  CHECK(attn::resolve(read_decode(R"({"forced_eos_token_id": [5]})"), 0, "x").forced_eos_token_id ==
+        5);
 }
 
 TEST_CASE("max_new_tokens wins over max_length, which counts the start symbol") {
-  CHECK(attn::resolve(read(R"({"max_length": 20})"), 0, "x").max_new_tokens == 19);
-  CHECK(attn::resolve(read(R"({"max_length": 20, "max_new_tokens": 7})"), 0, "x").max_new_tokens ==
-        7);
-  CHECK(attn::resolve(read("{}"), 0, "x").max_new_tokens == 0);
+  CHECK(attn::resolve(read_decode(R"({"max_length": 20})"), 0, "x").max_new_tokens == 19);
+  CHECK(attn::resolve(read_decode(R"({"max_length": 20, "max_new_tokens": 7})"), 0, "x")
+            .max_new_tokens == 7);
+  CHECK(attn::resolve(read_decode("{}"), 0, "x").max_new_tokens == 0);
 }
 
 TEST_CASE("wrong types are refused") {
-  refuse(R"({"num_beams": 2.5})", "g.json: num_beams is 2.5; expected an integer");
-  refuse(R"({"num_beams": "4"})", "num_beams is \"4\"; expected an integer");
-  refuse(R"({"early_stopping": "yes"})",
-         "early_stopping is \"yes\"; expected true, false or \"never\"");
-  refuse(R"({"early_stopping": 1})", "early_stopping is 1; expected true");
-  refuse(R"({"length_penalty": true})", "length_penalty is true; expected a number");
-  refuse(R"({"length_penalty": 1e200})", "length_penalty is beyond the range of a float");
-  refuse(R"({"bad_words_ids": [5]})", "bad_words_ids is [5]; expected a list of lists");
-  refuse(R"({"bad_words_ids": [[]]})", "bad_words_ids is [[]]; expected a list of lists");
-  refuse(R"({"bad_words_ids": [[-1]]})", "bad_words_ids is [[-1]]; expected a list of lists");
-  refuse(R"({"forced_eos_token_id": "0"})", "forced_eos_token_id is \"0\"; expected a token id");
-  refuse(R"({"renormalize_logits": 0})", "renormalize_logits is 0; expected true or false");
-  refuse(R"({"max_new_tokens": 0})", "max_new_tokens is 0; use 1 or more");
-  refuse("3", "g.json: expected a JSON object");
+  refuse_decode(R"({"num_beams": 2.5})", "g.json: num_beams is 2.5; expected an integer");
+  refuse_decode(R"({"num_beams": "4"})", "num_beams is \"4\"; expected an integer");
+  refuse_decode(R"({"early_stopping": "yes"})",
+                "early_stopping is \"yes\"; expected true, false or \"never\"");
+  refuse_decode(R"({"early_stopping": 1})", "early_stopping is 1; expected true");
+  refuse_decode(R"({"length_penalty": true})", "length_penalty is true; expected a number");
+  refuse_decode(R"({"length_penalty": 1e200})", "length_penalty is beyond the range of a float");
+  refuse_decode(R"({"bad_words_ids": [5]})", "bad_words_ids is [5]; expected a list of lists");
+  refuse_decode(R"({"bad_words_ids": [[]]})", "bad_words_ids is [[]]; expected a list of lists");
+  refuse_decode(R"({"bad_words_ids": [[-1]]})",
+                "bad_words_ids is [[-1]]; expected a list of lists");
+  refuse_decode(R"({"forced_eos_token_id": "0"})",
+                "forced_eos_token_id is \"0\"; expected a token id");
+  refuse_decode(R"({"renormalize_logits": 0})", "renormalize_logits is 0; expected true or false");
+  refuse_decode(R"({"max_new_tokens": 0})", "max_new_tokens is 0; use 1 or more");
+  refuse_decode("3", "g.json: expected a JSON object");
 }
 
 TEST_CASE("keys that would change results are noted, others are not") {
   std::vector<std::string> notes;
-  read(R"({"do_sample": true, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3,
+  read_decode(R"({"do_sample": true, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3,
       "min_length": 5, "suppress_tokens": [1], "forced_bos_token_id": 4, "num_beam_groups": 2})",
-       notes);
+              notes);
   REQUIRE(notes.size() == 7);
   CHECK(notes[0].find("g.json: do_sample true is not supported and ignored") == 0);
   notes.clear();
-  read(R"({"do_sample": false, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0,
+  read_decode(R"({"do_sample": false, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0,
       "min_length": 0, "suppress_tokens": null, "begin_suppress_tokens": [], "temperature": 0.7,
       "transformers_version": "5.23.0", "forced_bos_token_id": null, "num_beam_groups": 1})",
-       notes);
+              notes);
   CHECK(notes.empty());
 }
 
 TEST_CASE("an experiment's decode section is strict") {
-  CHECK(experiment(R"({"num_beams": 4})").num_beams == 4);
-  check_error([] { experiment(R"({"num_beam": 4})"); }, ExitCode::input,
+  CHECK(decode_of_experiment(R"({"num_beams": 4})").num_beams == 4);
+  check_error([] { decode_of_experiment(R"({"num_beam": 4})"); }, ExitCode::input,
               "x.json: unknown key \"num_beam\" in decode; the nearest known one is \"num_beams\"");
-  check_error([] { experiment(R"({"num_beams": true})"); }, ExitCode::input,
+  check_error([] { decode_of_experiment(R"({"num_beams": true})"); }, ExitCode::input,
               "x.json: decode.num_beams is true; expected an integer");
 }
 
 TEST_CASE("merge keeps what the stronger says") {
   const DecodeOptions merged =
-      attn::merge(read(R"({"num_beams": 2, "forced_eos_token_id": null})"),
-                  read(R"({"num_beams": 5, "length_penalty": 2, "forced_eos_token_id": 1,
+      attn::merge(read_decode(R"({"num_beams": 2, "forced_eos_token_id": null})"),
+                  read_decode(R"({"num_beams": 5, "length_penalty": 2, "forced_eos_token_id": 1,
                            "early_stopping": true, "max_length": 9, "bad_words_ids": [[1]],
                            "renormalize_logits": true, "num_return_sequences": 2})"));
   DecodeOptions ends;
@@ -140,7 +143,7 @@ TEST_CASE("ranges are checked when options are resolved") {
   refuse_resolved(R"({"num_return_sequences": 2})", "with num_beams 1 use 1");
   refuse_resolved(R"({"num_return_sequences": 0})", "num_return_sequences 0 is out of range");
   refuse_resolved(R"({"max_length": 1})", "max_length 1 leaves no token to produce");
-  const DecodeConfig config = attn::resolve(read("{}"), 0, "x");
+  const DecodeConfig config = attn::resolve(read_decode("{}"), 0, "x");
   CHECK(config.num_beams == 1);
   CHECK(config.length_penalty == 1.0F);
   CHECK(config.early_stopping == EarlyStopping::no);
@@ -148,14 +151,14 @@ TEST_CASE("ranges are checked when options are resolved") {
 }
 
 TEST_CASE("how long a source the model has learned") {
-  CHECK_FALSE(read("{}").longest_source.has_value());
-  CHECK(attn::resolve(read("{}"), 0, "g.json").longest_source == 0);
-  const DecodeOptions options = read(R"({"longest_source": 40})");
+  CHECK_FALSE(read_decode("{}").longest_source.has_value());
+  CHECK(attn::resolve(read_decode("{}"), 0, "g.json").longest_source == 0);
+  const DecodeOptions options = read_decode(R"({"longest_source": 40})");
   CHECK(options.longest_source == 40);
   CHECK(attn::resolve(attn::merge({}, options), 0, "g.json").longest_source == 40);
-  CHECK(experiment(R"({"longest_source": 40})").longest_source == 40);
-  refuse(R"({"longest_source": 1})",
-         "g.json: longest_source is 1; it counts the end symbol, so use 2 or more tokens");
-  refuse(R"({"longest_source": "long"})",
-         "g.json: longest_source is \"long\"; expected an integer");
+  CHECK(decode_of_experiment(R"({"longest_source": 40})").longest_source == 40);
+  refuse_decode(R"({"longest_source": 1})",
+                "g.json: longest_source is 1; it counts the end symbol, so use 2 or more tokens");
+  refuse_decode(R"({"longest_source": "long"})",
+                "g.json: longest_source is \"long\"; expected an integer");
 }

@@ -9,12 +9,12 @@
 namespace attn::test {
 namespace {
 
-TrainConfig read(const std::string& text) {
+TrainConfig read_train(const std::string& text) {
   return train_config_from_experiment(Json::parse(text), "x.json");
 }
 
-void refuse(const std::string& text, const std::string& part) {
-  check_error([&] { read(text); }, ExitCode::input, part);
+void refuse_train(const std::string& text, const std::string& part) {
+  check_error([&] { read_train(text); }, ExitCode::input, part);
 }
 
 double rate(const std::string& schedule, std::uint64_t warmup, std::uint64_t t) {
@@ -22,7 +22,7 @@ double rate(const std::string& schedule, std::uint64_t warmup, std::uint64_t t) 
   config.learning_rate = 2.0;
   config.warmup_updates = warmup;
   config.updates = 100;
-  config.schedule = read("{\"updates\": 9, \"schedule\": \"" + schedule + "\"}").schedule;
+  config.schedule = read_train("{\"updates\": 9, \"schedule\": \"" + schedule + "\"}").schedule;
   return config.learning_rate_at(t);
 }
 
@@ -62,11 +62,12 @@ TEST_CASE("without a warm-up the first update has the largest rate") {
 }
 
 TEST_CASE("defaults are those of the header, and every key is read") {
-  const TrainConfig plain = read("{}");
+  const TrainConfig plain = read_train("{}");
   CHECK(plain.batch_tokens == 3000);
   CHECK(plain.adam_beta2 == 0.98);
   CHECK(plain.average == Averaging::none);
-  const TrainConfig c = read(R"({"updates": 7, "epochs": 8, "batch_tokens": 9, "accumulate": 2,
+  const TrainConfig c =
+      read_train(R"({"updates": 7, "epochs": 8, "batch_tokens": 9, "accumulate": 2,
     "learning_rate": 0.5, "warmup_updates": 3, "schedule": "cosine", "adam_beta1": 0.1,
     "adam_beta2": 0.2, "adam_epsilon": 1e-5, "label_smoothing": 0.3, "clip_norm": 4,
     "average": "checkpoints", "average_decay": 0.6, "average_last": 11, "validate_every": 12,
@@ -100,30 +101,34 @@ TEST_CASE("defaults are those of the header, and every key is read") {
 }
 
 TEST_CASE("what the train section must not say") {
-  refuse(R"({"updatse": 3})", "the nearest known one is \"updates\"");
-  refuse(R"({"updates": -3})", "x.json: train.updates -3 is out of range; use 0 to");
-  refuse(R"({"updates": "3"})", "train.updates");
-  refuse(R"({"learning_rate": 0})", "train.learning_rate 0 is out of range; use a number above 0");
-  refuse(R"({"adam_beta1": 1})", "use a number from 0 and below 1");
-  refuse(R"({"schedule": "cosin"})",
-         "train.schedule \"cosin\" is not known; use inverse_sqrt, constant, linear or cosine");
-  refuse(R"({"precision": "half"})",
-         "train.precision \"half\" is not known; use float32 or bfloat16");
-  refuse(R"({"schedule": "cosine"})", "train.updates is missing");
-  refuse(R"({"seed": 1e300})", "train.seed");
+  refuse_train(R"({"updatse": 3})", "the nearest known one is \"updates\"");
+  refuse_train(R"({"updates": -3})", "x.json: train.updates -3 is out of range; use 0 to");
+  refuse_train(R"({"updates": "3"})", "train.updates");
+  refuse_train(R"({"learning_rate": 0})",
+               "train.learning_rate 0 is out of range; use a number above 0");
+  refuse_train(R"({"adam_beta1": 1})", "use a number from 0 and below 1");
+  refuse_train(
+      R"({"schedule": "cosin"})",
+      "train.schedule \"cosin\" is not known; use inverse_sqrt, constant, linear or cosine");
+  refuse_train(R"({"precision": "half"})",
+               "train.precision \"half\" is not known; use float32 or bfloat16");
+  refuse_train(R"({"schedule": "cosine"})", "train.updates is missing");
+  refuse_train(R"({"seed": 1e300})", "train.seed");
   // In range as 64-bit floats, and not as the 32-bit ones that are used.
-  refuse(R"({"adam_epsilon": 1e-300})",
-         "x.json: train.adam_epsilon 1e-300 is 0 as a 32-bit float; use a number above 0 and below "
-         "1");
-  refuse(R"({"adam_beta1": 0.999999999})",
-         "x.json: train.adam_beta1 0.999999999 is 1 as a 32-bit float; use a number from 0 and "
-         "below 1");
-  refuse(R"({"adam_beta2": 0.999999999})", "train.adam_beta2 0.999999999 is 1 as");
-  refuse(R"({"label_smoothing": 0.999999999})", "train.label_smoothing 0.999999999 is 1 as");
-  refuse(R"({"learning_rate": 1e-50})", "train.learning_rate 1e-50 is 0 as a 32-bit float");
-  refuse(R"({"clip_norm": 1e-300})", "train.clip_norm 1e-300 is 0 as a 32-bit float");
-  refuse(R"({"clip_norm": 1e300})", "train.clip_norm 1e+300 is inf as a 32-bit float");
-  CHECK(read(R"({"clip_norm": 0, "adam_epsilon": 1e-30, "average_decay": 0.999999999})")
+  refuse_train(
+      R"({"adam_epsilon": 1e-300})",
+      "x.json: train.adam_epsilon 1e-300 is 0 as a 32-bit float; use a number above 0 and below "
+      "1");
+  refuse_train(
+      R"({"adam_beta1": 0.999999999})",
+      "x.json: train.adam_beta1 0.999999999 is 1 as a 32-bit float; use a number from 0 and "
+      "below 1");
+  refuse_train(R"({"adam_beta2": 0.999999999})", "train.adam_beta2 0.999999999 is 1 as");
+  refuse_train(R"({"label_smoothing": 0.999999999})", "train.label_smoothing 0.999999999 is 1 as");
+  refuse_train(R"({"learning_rate": 1e-50})", "train.learning_rate 1e-50 is 0 as a 32-bit float");
+  refuse_train(R"({"clip_norm": 1e-300})", "train.clip_norm 1e-300 is 0 as a 32-bit float");
+  refuse_train(R"({"clip_norm": 1e300})", "train.clip_norm 1e+300 is inf as a 32-bit float");
+  CHECK(read_train(R"({"clip_norm": 0, "adam_epsilon": 1e-30, "average_decay": 0.999999999})")
             .average_decay == 0.999999999);
 }
 

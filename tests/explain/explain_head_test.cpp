@@ -1,6 +1,7 @@
 // Each number of an explanation follows from the ones before it, for every head of every golden
 // model; and the weights are PyTorch's.
 #include "explain/explain_head.h"
+#include "base/at.h"
 
 #include "check_error.h"
 #include "golden_model.h"
@@ -158,13 +159,11 @@ TEST_CASE("every number of an explanation follows from the ones before, in every
           check_formula(e, model);
           check_mask(e, choice);
           check_output(e, choice, model);
-          const Json& map =
-              (*longest)[key][static_cast<std::size_t>(layer)][static_cast<std::size_t>(head)];
+          const Json& map = at(at((*longest)[key], layer), head);
           const Exact weights = exact(e, "weights", "weights");
           for (Eigen::Index i = 0; i < weights.rows(); ++i) {
             for (Eigen::Index j = 0; j < weights.cols(); ++j) {
-              const double expected =
-                  map[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)].get<double>();
+              const double expected = at(at(map, i), j).get<double>();
               CHECK(std::abs(weights(i, j) - expected) <= tolerance);
             }
           }

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/at.h"
 #include "record/explanation.h"
 
 namespace attn::test {
@@ -40,8 +41,7 @@ inline Exact exact(const NamedMatrix& matrix) {
   Exact out(matrix.rows, matrix.columns);
   for (int i = 0; i < matrix.rows; ++i) {
     for (int j = 0; j < matrix.columns; ++j) {
-      out(i, j) =
-          static_cast<double>(matrix.values[static_cast<std::size_t>(i * matrix.columns + j)]);
+      out(i, j) = static_cast<double>(at(matrix.values, i * matrix.columns + j));
     }
   }
   return out;

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/utf8.h"
 #include "fuzz.h"
 #include "text/charsmap_check.h"
 
@@ -24,9 +25,9 @@ int search(const std::vector<std::uint32_t>& units, std::string_view strings,
   int matches = 0;
   std::size_t at = offset(unit(0));
   for (const char c : key) {
-    at ^= static_cast<unsigned char>(c);
+    at ^= byte_value(c);
     const std::uint32_t here = unit(at);
-    if ((here & 0x800000ffU) != static_cast<unsigned char>(c)) break;
+    if ((here & 0x800000ffU) != byte_value(c)) break;
     at ^= offset(here);
     if ((here & 0x100) == 0) continue;
     ++matches;

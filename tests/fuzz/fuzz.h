@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 
@@ -26,7 +27,7 @@ inline void check_message(std::string_view message) {
   constexpr std::size_t kMost = 1000;  // bytes; some messages list what is known
   if (message.size() > kMost || !is_valid_utf8(message) || printable(message) != message) {
     std::fprintf(stderr, "fuzz: a message of %zu bytes: %.*s\n", message.size(),
-                 static_cast<int>(message.size()), message.data());
+                 to_int(message.size()), message.data());
     std::abort();
   }
 }

@@ -1,6 +1,7 @@
 // vocab.json: the fast reader must agree with the strict parser.
 #include "text/vocabulary.h"
 
+#include "base/at.h"
 #include "base/json.h"
 #include "fuzz.h"
 
@@ -10,7 +11,7 @@ FUZZ(bytes) {
   Vocabulary vocabulary;
   if (!fuzz::accepts([&] { vocabulary = Vocabulary::parse(bytes, "vocab.json"); })) return;
   const Json document = parse_json(bytes, "vocab.json");  // throws where only the fast one reads it
-  fuzz::require(document.size() == static_cast<std::size_t>(vocabulary.size()), "as many pieces");
+  fuzz::require(document.size() == to_size(vocabulary.size()), "as many pieces");
   for (const auto& [piece, id] : document.items()) {
     fuzz::require(vocabulary.find(piece) == id.get<int>(), "a piece has its id");
     fuzz::require(vocabulary.piece(id.get<int>()) == piece, "an id has its piece");

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "small_training.h"
 
 using namespace attn;
@@ -90,7 +91,7 @@ void check_parameters(const ModelConfig& config, float r_drop = 0) {
     const auto i = std::min(size - 1, static_cast<Index>((u + 1) / 2 * static_cast<float>(size)));
     CAPTURE(i);
     float& weight = trained.weight.data[i];
-    s.check_parameter(weight, s.gradient[static_cast<std::size_t>(&weight - s.weights().data())]);
+    s.check_parameter(weight, at(s.gradient, &weight - s.weights().data()));
     ++checked;
   });
   CHECK(checked > 60);

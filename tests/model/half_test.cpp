@@ -5,6 +5,7 @@
 #include <limits>
 #include <random>
 
+#include "base/at.h"
 #include "model/half.h"
 
 namespace attn::half {
@@ -12,8 +13,8 @@ namespace {
 
 /// The value of a binary16 by its definition.
 double f16_value(unsigned bits) {
-  const int exponent = static_cast<int>((bits >> 10) & 31);
-  const int mantissa = static_cast<int>(bits & 1023);
+  const int exponent = to_int((bits >> 10) & 31);
+  const int mantissa = to_int(bits & 1023);
   const double magnitude =
       exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
   return (bits & 0x8000) != 0 ? -magnitude : magnitude;
@@ -75,7 +76,7 @@ TEST_CASE("narrowing rounds to nearest even") {
   CHECK(std::isnan(widen_f16(narrow_f16(std::bit_cast<float>(0xff800001u)))));
   std::mt19937 random(3);
   for (int i = 0; i < 200000; ++i) {
-    const float value = std::bit_cast<float>(static_cast<std::uint32_t>(random()));
+    const float value = std::bit_cast<float>(same_number<std::uint32_t>(random()));
     if (!std::isfinite(value)) continue;
     // In F16's range: the exponent folded into −26 … 15.
     int exponent = 0;

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "base/at.h"
 #include "model/incremental_decoder.h"
 #include "small_training.h"
 
@@ -70,16 +71,16 @@ TEST_CASE("cached steps have the bits of whole sentences") {
       std::vector<Index> sentences;
       for (Index b = 0; b < target.sentences(); ++b) {
         if (target.length(b) <= step) continue;
-        const Index first = target.offsets[static_cast<std::size_t>(b)];
-        tokens.push_back(target.ids[static_cast<std::size_t>(first + step)]);
+        const Index first = at(target.offsets, b);
+        tokens.push_back(at(target.ids, first + step));
         parents.push_back(std::ranges::find(alive, b) - alive.begin());
         sentences.push_back(b);
       }
       const Matrix logits = decoder.step(tokens, parents, sentences);
       for (std::size_t r = 0; r < sentences.size(); ++r) {
-        const Index t = target.offsets[static_cast<std::size_t>(sentences[r])] + step;
-        CHECK(std::memcmp(logits.row(static_cast<Index>(r)).data(), whole.row(t).data(),
-                          static_cast<std::size_t>(logits.cols()) * sizeof(float)) == 0);
+        const Index t = at(target.offsets, sentences[r]) + step;
+        CHECK(std::memcmp(logits.row(to_index(r)).data(), whole.row(t).data(),
+                          to_size(logits.cols()) * sizeof(float)) == 0);
       }
       alive = sentences;
     }

@@ -82,7 +82,8 @@ TEST_CASE("every parameter has a name and a place of its own, and ties point bac
     // A layer's weights and biases: 4 projections and a norm an attention, 2 and a norm behind.
     const std::size_t encoder = 3 * 2 * (5 + 3);
     const std::size_t decoder = 2 * 2 * (5 + 5 + 3);
-    const std::size_t norms = (c.add_final_layer_norm ? 4 : 0) + (c.normalize_embedding ? 4 : 0);
+    const std::size_t norms =
+        (c.add_final_layer_norm ? 4U : 0U) + (c.normalize_embedding ? 4U : 0U);
     CHECK(places.size() == encoder + decoder + norms + 6);  // embeddings, positions, output, bias
     CHECK(names.contains("model.decoder.layers.1.encoder_attn.out_proj.bias"));
     CHECK(!names.contains("model.decoder.layers.2.fc1.weight"));

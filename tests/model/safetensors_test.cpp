@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
+#include "base/utf8.h"
 #include "check_error.h"
 #include "model/safetensors_bytes.h"
 #include "temporary_directory.h"
@@ -43,7 +45,7 @@ TEST_CASE("the reference library's file is read") {
   for (const char* name : {"ramp.f32", "ramp.f16", "ramp.bf16"}) {
     CHECK(file.find(name)->shape == std::vector<std::uint64_t>{3, 5});
     const std::vector<float> ramp = values(file, name);
-    for (int i = 0; i < 15; ++i) CHECK(ramp[i] == static_cast<float>(i - 5) / 8);
+    for (int i = 0; i < 15; ++i) CHECK(at(ramp, i) == static_cast<float>(i - 5) / 8);
   }
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   const std::vector<float> f16 = values(file, "edges.f16");
@@ -101,7 +103,7 @@ TEST_CASE("a file cut anywhere or with wrong bytes is read or refused, never mor
     } catch (const Error& error) {
       if (error.code() != ExitCode::input) FAIL(error.what());
       for (const char c : std::string(error.what())) {
-        if (static_cast<unsigned char>(c) < 0x20) FAIL(error.what());
+        if (byte_value(c) < 0x20) FAIL(error.what());
       }
       return false;
     }
@@ -150,7 +152,7 @@ TEST_CASE("what is written is read back, in the order given") {
     CHECK(file.find("empty")->shape == std::vector<std::uint64_t>{4, 0});
     CHECK(values(file, "scalar") == std::vector<float>{-0.625f});
     const std::vector<float> ramp = values(file, "z.weight");
-    for (int i = 0; i < 15; ++i) CHECK(ramp[i] == static_cast<float>(i - 5) / 8);
+    for (int i = 0; i < 15; ++i) CHECK(at(ramp, i) == static_cast<float>(i - 5) / 8);
     CHECK(values(file, "größe \"x\"").size() == 7);
   }
   CHECK(directory.entries() == 1);

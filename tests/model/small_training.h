@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/random.h"
 #include "model/training_pass.h"
 
@@ -66,12 +67,12 @@ inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int sho
     }
     return result;
   };
-  const auto count = static_cast<std::size_t>(2 * sentences);
+  const auto count = to_size(2 * sentences);
   const std::vector<int> lengths = numbers("lengths", count, longest - shortest + 1);
   TrainingBatch batch;
   for (std::size_t b = 0; b < count; b += 2) {
     const auto ids = [&](std::size_t side, int classes) {
-      const auto length = static_cast<std::size_t>(shortest + lengths[b + side]);
+      const auto length = to_size(shortest + lengths[b + side]);
       std::vector<int> sentence =
           numbers(std::to_string(b + side), length, std::min(classes, c.pad_token_id));
       sentence.back() = c.eos_token_id;

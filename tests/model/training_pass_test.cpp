@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "check_error.h"
 #include "small_training.h"
@@ -33,10 +34,9 @@ double largest_difference(const std::vector<float>& a, const std::vector<float>&
 TrainingBatch part_of(const TrainingBatch& batch, Index first, Index last, int start) {
   TrainingBatch part;
   for (Index b = first; b < last; ++b) {
-    const auto at = static_cast<std::size_t>(b);
+    const auto at = to_size(b);
     const auto ids = [&](const std::vector<int>& all, const Offsets& offsets) {
-      return std::span(all).subspan(static_cast<std::size_t>(offsets[at]),
-                                    static_cast<std::size_t>(offsets[at + 1] - offsets[at]));
+      return std::span(all).subspan(to_size(offsets[at]), to_size(offsets[at + 1] - offsets[at]));
     };
     part.add(ids(batch.source.ids, batch.source.offsets),
              ids(batch.targets, batch.decoder_input.offsets), start);
@@ -290,7 +290,7 @@ TEST_CASE("bfloat16 products leave the loss and the direction of the gradient") 
       TrainingPass pass(model, backend);
       const LossSum sum = pass.run(batch, mean_over(batch, true));
       const Eigen::VectorXf gradient = Eigen::Map<const Eigen::VectorXf>(
-          model.gradients().data(), static_cast<Index>(model.gradients().size()));
+          model.gradients().data(), std::ssize(model.gradients()));
       std::ranges::fill(model.gradients(), 0.0F);
       return std::pair(sum.loss, gradient);
     };

@@ -9,19 +9,17 @@
 #include <functional>
 #include <limits>
 
+#include "base/at.h"
 #include "random_matrix.h"
 
 using namespace attn;
 using attn::test::poisoned;
 using attn::test::random_matrix;
+using attn::test::view;
 
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
-
-Parameter view(Matrix& m) {
-  return row_major(m.data(), m.rows(), m.cols());
-}
 
 /// One head the plain way: softmax(Q Kᵀ · scale + mask) V. Returns weights and output.
 struct PlainHead {
@@ -48,7 +46,7 @@ Eigen::MatrixXd mask_matrix(const AttentionGroup& g) {
   for (Index i = 0; i < g.queries; ++i) {
     for (Index j = 0; j < g.keys; ++j) {
       const bool future = g.mask.causal && j > g.keys - g.queries + i;
-      const bool padding = !g.mask.hidden.empty() && g.mask.hidden[static_cast<std::size_t>(j)];
+      const bool padding = !g.mask.hidden.empty() && at(g.mask.hidden, j);
       if (future || padding) mask(i, j) = kMinusInfinity;
     }
   }
@@ -179,7 +177,7 @@ TEST_CASE("an observer sees the formula's quantities and changes no bit") {
   attend(shape, {x.leftCols(d), memory, groups}, with, &watcher);
   CHECK(watcher.weights_seen == 2);
   CHECK(watcher.outputs_seen == 2);
-  CHECK(std::memcmp(with.data(), without.data(), static_cast<std::size_t>(6 * d) * 4) == 0);
+  CHECK(std::memcmp(with.data(), without.data(), to_size(6 * d) * 4) == 0);
 }
 
 TEST_CASE("masked keys contribute nothing, infinite values neither, watched or not") {
@@ -230,7 +228,7 @@ TEST_CASE("keys gathered from a cache equal keys in a row") {
   Matrix kv = random_matrix(8, 12, "kv");
   const std::vector<std::int32_t> rows{6, 1, 3};
   Matrix in_order(3, 12);
-  for (Index j = 0; j < 3; ++j) in_order.row(j) = kv.row(rows[static_cast<std::size_t>(j)]);
+  for (Index j = 0; j < 3; ++j) in_order.row(j) = kv.row(at(rows, j));
   const AttentionShape shape{AttentionKind::decoder_self, 0, 3, 2, 1.0F};
   Matrix a = poisoned(1, 6);
   Matrix b = poisoned(1, 6);

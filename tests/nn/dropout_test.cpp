@@ -8,6 +8,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/at.h"
 #include "compute/dropout_hash.h"
 #include "compute/matmul.h"
 #include "random_matrix.h"
@@ -23,8 +24,8 @@ constexpr Index kNumbers = 1 << 18;
 std::vector<std::uint8_t> dropped(const Dropout& dropout, Index n = kNumbers) {
   Matrix ones = Matrix::Ones(1, n);
   dropout.apply(ones);
-  std::vector<std::uint8_t> mask(static_cast<std::size_t>(n));
-  for (Index i = 0; i < n; ++i) mask[static_cast<std::size_t>(i)] = ones(0, i) == 0.0F;
+  std::vector<std::uint8_t> mask(to_size(n));
+  for (Index i = 0; i < n; ++i) at(mask, i) = ones(0, i) == 0.0F;
   return mask;
 }
 
@@ -119,7 +120,8 @@ TEST_CASE("dropout: neighbours in a mask know nothing of each other") {
   for (const float p : {0.1F, 0.5F}) {
     for (std::uint64_t pass = 0; pass < 3; ++pass) {
       const std::vector<std::uint8_t> mask = dropped(DropoutKeys(1, pass).next(p));
-      for (const std::size_t lag : {1, 2, 3, 4, 7, 8, 16, 64, 256, 512, 1024, 4096, 65536}) {
+      for (const std::size_t lag :
+           {1U, 2U, 3U, 4U, 7U, 8U, 16U, 64U, 256U, 512U, 1024U, 4096U, 65536U}) {
         CAPTURE(lag);
         CHECK(joint_deviations(mask, mask, lag, static_cast<double>(p)) < kMost);
       }
@@ -143,7 +145,7 @@ TEST_CASE("dropout: masks of other places, passes and seeds know nothing of each
         if (a == b) continue;
         CAPTURE(a);
         CAPTURE(b);
-        for (const std::size_t lag : {0, 1, 16, 512}) {
+        for (const std::size_t lag : {0U, 1U, 16U, 512U}) {
           CHECK(joint_deviations(masks[a], masks[b], lag, static_cast<double>(p)) < kMost);
         }
       }

@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "base/at.h"
 #include "nn/attention_training.h"
 #include "numeric_gradient.h"
 
@@ -33,7 +34,7 @@ struct Rows {
   explicit Rows(const Setting& s) : hidden(s.lengths.size()) {
     for (std::size_t b = 0; b < s.lengths.size(); ++b) {
       const auto [n, m] = s.lengths[b];
-      AttentionGroup g{static_cast<Index>(b), queries + 1, n, keys + 1, m, nullptr, {}};
+      AttentionGroup g{to_index(b), queries + 1, n, keys + 1, m, nullptr, {}};
       if (s.hide) {
         for (Index j = 0; j < m; ++j) hidden[b].push_back(j % 3 == 1 ? 1 : 0);
         if (b == 1) hidden[b].assign(hidden[b].size(), 1);  // a sentence that is padding alone
@@ -48,7 +49,7 @@ struct Rows {
 
 bool is_hidden(const AttentionGroup& g, Index i, Index j) {
   const bool future = g.mask.causal && j > g.keys - g.queries + i;
-  return future || (!g.mask.hidden.empty() && g.mask.hidden[static_cast<std::size_t>(j)] != 0);
+  return future || (!g.mask.hidden.empty() && at(g.mask.hidden, j) != 0);
 }
 
 /// softmax of each row over the keys that its query may see; zeros where there are none.

@@ -2,6 +2,7 @@
 // formulas in double.
 #include <doctest/doctest.h>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "nn/cross_entropy.h"
 #include "nn/embedding.h"
@@ -22,7 +23,7 @@ double smoothed_loss(const DoubleMatrix& logits, const std::vector<int>& targets
     const double top = logits.row(t).maxCoeff();
     const double log_sum = top + std::log((logits.row(t).array() - top).exp().sum());
     const Eigen::RowVectorXd log_p = logits.row(t).array() - log_sum;
-    const double at_target = log_p(targets[static_cast<std::size_t>(t)]);
+    const double at_target = log_p(at(targets, t));
     loss -= (1 - smoothing) * at_target + smoothing * log_p.mean();
     if (nll != nullptr) *nll -= at_target;
   }
@@ -32,7 +33,8 @@ double smoothed_loss(const DoubleMatrix& logits, const std::vector<int>& targets
 }  // namespace
 
 TEST_CASE("layer norm: gradients are those of the formula") {
-  for (const auto& [rows, columns] : {std::pair<Index, Index>{7, 5}, {1, 13}, {37, 33}, {16, 2}}) {
+  for (const auto& shape : {std::pair<Index, Index>{7, 5}, {1, 13}, {37, 33}, {16, 2}}) {
+    const Index rows = shape.first, columns = shape.second;
     CAPTURE(rows);
     CAPTURE(columns);
     const Matrix x = random_matrix(rows, columns, "x", 3.0F);
@@ -95,7 +97,7 @@ TEST_CASE("embedding: gradients of repeated tokens add up, padding's row stays")
   const auto loss = [&] {
     DoubleMatrix y(7, width);
     for (Index t = 0; t < 7; ++t) {
-      const auto i = static_cast<std::size_t>(t);
+      const auto i = to_size(t);
       y.row(t) = td.row(ids[i]) * static_cast<double>(scale) + pd.row(places[i]);
     }
     return weighted(dout, y);
@@ -131,8 +133,8 @@ TEST_CASE("embedding: wide rows on several threads have one thread's bits") {
   std::vector<int> ids(601);
   std::vector<Index> places(601);
   for (std::size_t t = 0; t < ids.size(); ++t) {
-    ids[t] = static_cast<int>(t * 7 % 11);
-    places[t] = static_cast<Index>(t % 13);
+    ids[t] = to_int(t * 7 % 11);
+    places[t] = to_index(t % 13);
   }
   const Matrix dout = random_matrix(601, width, "dout");
   const auto run = [&](int threads) {
@@ -148,7 +150,7 @@ TEST_CASE("embedding: wide rows on several threads have one thread's bits") {
   CHECK(run(3) == one);
   DoubleMatrix expected = random_matrix(11, width, "dtable").cast<double>();
   for (Index t = 0; t < 601; ++t) {
-    const int id = ids[static_cast<std::size_t>(t)];
+    const int id = at(ids, t);
     if (id != 10) expected.row(id) += 3.0 * dout.row(t).cast<double>();
   }
   CHECK(largest_error(one.first, expected) < 2e-6);
@@ -156,15 +158,15 @@ TEST_CASE("embedding: wide rows on several threads have one thread's bits") {
 
 TEST_CASE("cross-entropy: loss and gradient are those of the definition") {
   for (const float smoothing : {0.0F, 0.1F, 0.9F}) {
-    for (const auto& [rows, classes] : {std::pair<Index, Index>{7, 37}, {1, 1}, {3, 16}, {5, 2}}) {
+    for (const auto& shape : {std::pair<Index, Index>{7, 37}, {1, 1}, {3, 16}, {5, 2}}) {
+      const Index rows = shape.first, classes = shape.second;
       for (const float size : {1.0F, 60.0F}) {
         CAPTURE(smoothing);
         CAPTURE(classes);
         CAPTURE(size);
         const Matrix logits = random_matrix(rows, classes, "logits", size);
         std::vector<int> targets;
-        for (Index t = 0; t < rows; ++t)
-          targets.push_back(static_cast<int>((t * 11 + 36) % classes));
+        for (Index t = 0; t < rows; ++t) targets.push_back(to_int((t * 11 + 36) % classes));
         const float scale = 0.125F;
         const auto epsilon = static_cast<double>(smoothing);
         DoubleMatrix ld = logits.cast<double>();
@@ -202,10 +204,9 @@ TEST_CASE("R-Drop: loss and gradient are PyTorch's (tests/golden/make_r_drop_gol
   for (const Json& golden : goldens) {
     const auto matrix = [&](const char* key) {
       const auto rows = golden[key].get<std::vector<std::vector<double>>>();
-      DoubleMatrix m(static_cast<Index>(rows.size()), static_cast<Index>(rows[0].size()));
+      DoubleMatrix m(std::ssize(rows), std::ssize(rows[0]));
       for (Index t = 0; t < m.size(); ++t) {
-        m.data()[t] =
-            rows[static_cast<std::size_t>(t / m.cols())][static_cast<std::size_t>(t % m.cols())];
+        m.data()[t] = at(at(rows, t / m.cols()), t % m.cols());
       }
       return m;
     };
@@ -216,7 +217,7 @@ TEST_CASE("R-Drop: loss and gradient are PyTorch's (tests/golden/make_r_drop_gol
     for (const float scale : {1.0F, 0.125F}) {
       Embedded found(matrix("logits").cast<float>());
       const LossSum sum = cross_entropy_twice(found.view(), targets, {smoothing, r_drop, scale});
-      CHECK(sum.tokens == static_cast<Index>(targets.size()));
+      CHECK(sum.tokens == std::ssize(targets));
       CHECK(sum.loss == doctest::Approx(loss).epsilon(1e-6));
       CHECK(sum.nll == doctest::Approx(golden["nll"].get<double>()).epsilon(1e-6));
       CHECK(largest_error(found.view(), matrix("gradient") * static_cast<double>(scale)) < 1e-6);

@@ -1,6 +1,8 @@
 // The linear layer's backward pass against numeric gradients of the formula in double.
 #include <doctest/doctest.h>
 
+#include <tuple>
+
 #include "nn/linear.h"
 #include "numeric_gradient.h"
 
@@ -53,8 +55,10 @@ struct Case {
 
 TEST_CASE("linear: gradients are those of x W + b") {
   for (const Backend backend : kBackends) {
-    for (const auto& [rows, in, out] :
+    for (const auto& shape :
          {std::tuple<Index, Index, Index>{7, 5, 37}, {1, 1, 1}, {3, 17, 2}, {13, 33, 19}}) {
+      Index rows = 0, in = 0, out = 0;
+      std::tie(rows, in, out) = shape;
       CAPTURE(static_cast<int>(backend));
       CAPTURE(rows);
       Case c(rows, in, out);

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
@@ -11,12 +12,7 @@
 using namespace attn;
 using attn::test::poisoned;
 using attn::test::random_matrix;
-
-namespace {
-Parameter view(Matrix& m) {
-  return row_major(m.data(), m.rows(), m.cols());
-}
-}  // namespace
+using attn::test::view;
 
 TEST_CASE("layer norm normalises each row alone") {
   Matrix w = random_matrix(1, 13, "w");
@@ -88,7 +84,7 @@ TEST_CASE("embedding scales the token and adds the position") {
   Matrix out = poisoned(3, 3);
   embed(view(table), view(positions), 1.5F, ids, places, out);
   for (Index t = 0; t < 3; ++t) {
-    const auto s = static_cast<std::size_t>(t);
+    const auto s = to_size(t);
     CHECK(out.row(t) == (table.row(ids[s]) * 1.5F + positions.row(places[s])).eval());
   }
   CHECK_THROWS_AS(

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <limits>
 
+#include "base/at.h"
 #include "check_error.h"
 #include "view/color.h"
 #include "view/sample_record.h"
@@ -30,17 +31,16 @@ struct Pixels {
     REQUIRE(png_image_begin_read_from_memory(&image, png.data(), png.size()) != 0);
     CHECK(image.format == PNG_FORMAT_RGB);
     image.format = PNG_FORMAT_RGB;
-    width = static_cast<int>(image.width);
-    height = static_cast<int>(image.height);
+    width = to_int(image.width);
+    height = to_int(image.height);
     bytes.resize(PNG_IMAGE_SIZE(image));
     REQUIRE(png_image_finish_read(&image, nullptr, bytes.data(), 0, nullptr) != 0);
     CHECK((image.warning_or_error & PNG_IMAGE_ERROR) == 0);
   }
   Rgb at(double x, double y) const {
     REQUIRE((x >= 0 && y >= 0 && x < width && y < height));
-    const auto start = (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
-                        static_cast<std::size_t>(x)) *
-                       3;
+    const auto row = static_cast<std::size_t>(y), column = static_cast<std::size_t>(x);
+    const std::size_t start = (row * to_size(width) + column) * 3;
     return {bytes[start], bytes[start + 1], bytes[start + 2]};
   }
   int width = 0;

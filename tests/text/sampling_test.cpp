@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/files.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -44,9 +45,9 @@ void check_counts(const Counts& counts, const Counts& expected) {
   for (const auto& [what, count] : expected) {
     if (count >= kRare) kept[what] = count;
   }
-  for (const auto& [what, count] : counts) {
-    INFO(what);
-    CHECK(expected.contains(what));
+  for (const auto& one : counts) {
+    CAPTURE(one.first);
+    CHECK(expected.contains(one.first));
   }
   double statistic = 0;
   Counts found = pooled(counts, kept);
@@ -101,7 +102,7 @@ SentencePieceModel small_model() {
   SentencePieceModel model;
   model.pieces = few_pieces();
   for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+    model.index.emplace(piece.text, to_int(model.index.size()));
   }
   return model;
 }
@@ -244,7 +245,7 @@ TEST_CASE("unused byte pairs are steps to longer ones, and come out as their par
                   {"abc", -2},
                   {"ba", -3, PieceType::control}};
   for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+    model.index.emplace(piece.text, to_int(model.index.size()));
   }
   RandomNumbers random(1, "", 0);
   const BytePairs pairs(std::move(model));

@@ -51,7 +51,7 @@ std::string model(const std::string& more = "") {
   return piece("</s>", 3) + piece("<unk>", 2) + piece("▁a") + more;
 }
 
-void refuse(const std::string& bytes, const std::string& part) {
+void refuse_pieces(const std::string& bytes, const std::string& part) {
   CAPTURE(part);
   check_error([&] { check_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input, part);
   check_error([&] { check_sentencepiece_model(bytes, "dir/source.spm"); }, ExitCode::input,
@@ -68,67 +68,67 @@ TEST_CASE("a sound model's pieces are read") {
 }
 
 TEST_CASE("damage of the wire format is refused") {
-  refuse("", "an empty file");
-  refuse("\x0A"s, "cuts");
-  refuse("\x0A\x7F"s + "abc", "a field of 127 bytes where 3 are left");
-  refuse("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s, "are left");
-  refuse(std::string(11, '\xFF'), "beyond 64 bits");
-  refuse(model("\x00\x01"s), "field number 0");
-  refuse(model(varint(200u << 3 | 3)), "wire type 3");
-  refuse(model(varint(200u << 3 | 4)), "wire type 4");
-  refuse(model(varint(200u << 3 | 7)), "wire type 7");
-  refuse(model(varint(200u << 3 | 1) + "1234567"), "a number of 8 bytes where 7 are left");
-  refuse(model(varint(200u << 3 | 5) + "123"), "a number of 4 bytes where 3 are left");
-  refuse(text(1, "\x0A\x05"s + "ab"), "a field of 5 bytes where 2 are left");
-  refuse("GIF89a, or whatever this is", "expected a SentencePiece model");
+  refuse_pieces("", "an empty file");
+  refuse_pieces("\x0A"s, "cuts");
+  refuse_pieces("\x0A\x7F"s + "abc", "a field of 127 bytes where 3 are left");
+  refuse_pieces("\x0A\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"s, "are left");
+  refuse_pieces(std::string(11, '\xFF'), "beyond 64 bits");
+  refuse_pieces(model("\x00\x01"s), "field number 0");
+  refuse_pieces(model(varint(200u << 3 | 3)), "wire type 3");
+  refuse_pieces(model(varint(200u << 3 | 4)), "wire type 4");
+  refuse_pieces(model(varint(200u << 3 | 7)), "wire type 7");
+  refuse_pieces(model(varint(200u << 3 | 1) + "1234567"), "a number of 8 bytes where 7 are left");
+  refuse_pieces(model(varint(200u << 3 | 5) + "123"), "a number of 4 bytes where 3 are left");
+  refuse_pieces(text(1, "\x0A\x05"s + "ab"), "a field of 5 bytes where 2 are left");
+  refuse_pieces("GIF89a, or whatever this is", "expected a SentencePiece model");
 }
 
 TEST_CASE("bad pieces are refused") {
-  refuse(text(2, ""), "no pieces");
-  refuse(piece("a"), "no unknown piece");
-  refuse(model(piece("<u>", 2)), "piece 3: a second unknown piece");
-  refuse(model(text(1, score(2, 1.0F))), "piece 3: no text");
-  refuse(model(piece("")), "piece 3: no text");
-  refuse(model(piece("\xC3")), "piece 3: a text that is not UTF-8");
-  refuse(model(piece("a\0b"s)), "piece 3: a text with a zero byte");
-  refuse(model(piece(std::string(2049, 'a'))), "piece 3: a text of 2049 bytes");
-  refuse(model(piece("▁a")), "the piece \"▁a\" twice");
-  refuse(model(piece("b", 0)), "piece 3: the type 0");
-  refuse(model(piece("b", 7)), "piece 3: the type 7");
+  refuse_pieces(text(2, ""), "no pieces");
+  refuse_pieces(piece("a"), "no unknown piece");
+  refuse_pieces(model(piece("<u>", 2)), "piece 3: a second unknown piece");
+  refuse_pieces(model(text(1, score(2, 1.0F))), "piece 3: no text");
+  refuse_pieces(model(piece("")), "piece 3: no text");
+  refuse_pieces(model(piece("\xC3")), "piece 3: a text that is not UTF-8");
+  refuse_pieces(model(piece("a\0b"s)), "piece 3: a text with a zero byte");
+  refuse_pieces(model(piece(std::string(2049, 'a'))), "piece 3: a text of 2049 bytes");
+  refuse_pieces(model(piece("▁a")), "the piece \"▁a\" twice");
+  refuse_pieces(model(piece("b", 0)), "piece 3: the type 0");
+  refuse_pieces(model(piece("b", 7)), "piece 3: the type 7");
   const float infinity = std::numeric_limits<float>::infinity();
-  refuse(model(text(1, text(1, "b") + score(2, infinity))), "piece 3: the score inf");
-  refuse(model(text(1, text(1, "b") + score(2, -infinity))), "piece 3: the score -inf");
-  refuse(model(text(1, text(1, "b") + score(2, infinity - infinity))), "nan");
-  refuse(model(text(1, text(1, "b") + text(1, "c"))), "piece 3: a field twice");
-  refuse(model(text(1, number(1, 5))), "piece 3: a field of the wrong type");
-  refuse(model(number(1, 5)), "a piece of the wrong type");
+  refuse_pieces(model(text(1, text(1, "b") + score(2, infinity))), "piece 3: the score inf");
+  refuse_pieces(model(text(1, text(1, "b") + score(2, -infinity))), "piece 3: the score -inf");
+  refuse_pieces(model(text(1, text(1, "b") + score(2, infinity - infinity))), "nan");
+  refuse_pieces(model(text(1, text(1, "b") + text(1, "c"))), "piece 3: a field twice");
+  refuse_pieces(model(text(1, number(1, 5))), "piece 3: a field of the wrong type");
+  refuse_pieces(model(number(1, 5)), "a piece of the wrong type");
 }
 
 TEST_CASE("bad settings are refused") {
-  refuse(model(text(2, number(3, 0))), "model type 0");
-  refuse(model(text(2, number(3, 5))), "model type 5");
-  refuse(model(text(2, text(3, "x"))), "a model type of the wrong type");
-  refuse(model(text(2, number(3, 1) + number(3, 2))), "a second model type");
-  refuse(model(text(2, "") + text(2, "")), "a second training record");
-  refuse(model(text(3, "") + text(3, "")), "a second normalizer");
-  refuse(model(text(2, text(44, "\xFF"))), "the unknown surface in no UTF-8");
-  refuse(model(text(3, number(3, 1) + number(3, 0))), "a second add_dummy_prefix");
+  refuse_pieces(model(text(2, number(3, 0))), "model type 0");
+  refuse_pieces(model(text(2, number(3, 5))), "model type 5");
+  refuse_pieces(model(text(2, text(3, "x"))), "a model type of the wrong type");
+  refuse_pieces(model(text(2, number(3, 1) + number(3, 2))), "a second model type");
+  refuse_pieces(model(text(2, "") + text(2, "")), "a second training record");
+  refuse_pieces(model(text(3, "") + text(3, "")), "a second normalizer");
+  refuse_pieces(model(text(2, text(44, "\xFF"))), "the unknown surface in no UTF-8");
+  refuse_pieces(model(text(3, number(3, 1) + number(3, 0))), "a second add_dummy_prefix");
 }
 
 TEST_CASE("byte pieces are all there or none") {
-  refuse(model(piece("<0x41>", 6)), "in a model without byte_fallback");
-  refuse(model(piece("<0x41>", 4)), "the byte piece \"<0x41>\" of another type");
+  refuse_pieces(model(piece("<0x41>", 6)), "in a model without byte_fallback");
+  refuse_pieces(model(piece("<0x41>", 4)), "the byte piece \"<0x41>\" of another type");
   CHECK_NOTHROW(check_sentencepiece_model(model(piece("<0x41>")), "m"));
   const std::string fallback = text(2, number(35, 1));
-  refuse(model(fallback), "without the piece <0x00>");
-  refuse(model(piece("<0x4g>", 6) + fallback), "the byte piece \"<0x4g>\"");
+  refuse_pieces(model(fallback), "without the piece <0x00>");
+  refuse_pieces(model(piece("<0x4g>", 6) + fallback), "the byte piece \"<0x4g>\"");
   std::string bytes;
   constexpr const char* kDigits = "0123456789ABCDEF";
   for (int i = 0; i < 256; ++i) {
     if (i == 0x7F) continue;
     bytes += piece("<0x"s + kDigits[i / 16] + kDigits[i % 16] + ">", 6);
   }
-  refuse(model(bytes + fallback), "without the piece <0x7F>");
+  refuse_pieces(model(bytes + fallback), "without the piece <0x7F>");
   const std::string whole = model(bytes + piece("<0x7F>", 6) + fallback);
   CHECK(check_sentencepiece_model(whole, "m").pieces.size() == 259);
 }
@@ -138,7 +138,7 @@ TEST_CASE("user-defined pieces that begin alike are bounded") {
   for (std::size_t i = 1; i <= 64; ++i) pieces += piece(std::string(i, 'x'), 4);
   const std::string most = model(pieces);
   CHECK(check_sentencepiece_model(most, "m").pieces.size() == 67);
-  refuse(model(pieces + piece(std::string(65, 'x'), 4)), "more than 64 user-defined pieces");
+  refuse_pieces(model(pieces + piece(std::string(65, 'x'), 4)), "more than 64 user-defined pieces");
 }
 
 /// A double array of one block whose root has the child 'a' (unit 'a' ^ 0), which has a leaf.
@@ -166,7 +166,7 @@ Charsmap sound_charsmap() {
   return map;
 }
 
-void refuse(const Charsmap& map, const std::string& part) {
+void refuse_pieces(const Charsmap& map, const std::string& part) {
   CAPTURE(part);
   const std::string bytes = map.bytes();
   check_error([&] { check_charsmap(bytes, 40, "m"); }, ExitCode::input, part);
@@ -179,38 +179,38 @@ TEST_CASE("a sound table of normalisation rules passes") {
 TEST_CASE("tables of normalisation rules that lead outside are refused") {
   Charsmap map = sound_charsmap();
   map.set(0, 0, 256, false);
-  refuse(map, "table entry 0 leads to 256 of 256");
+  refuse_pieces(map, "table entry 0 leads to 256 of 256");
   map = sound_charsmap();
   map.set('a' ^ 2, 'a', 1u << 20, true);
-  refuse(map, "of 256");
+  refuse_pieces(map, "of 256");
   map = sound_charsmap();
   map.units[4] = 1u << 31 | 2;
-  refuse(map, "leads to string byte 2 of 2");
+  refuse_pieces(map, "leads to string byte 2 of 2");
   map = sound_charsmap();
   map.units[4] = 0x7FFFFFFF;  // the mark of a value is not even needed to be read as one
-  refuse(map, "leads to ");
+  refuse_pieces(map, "leads to ");
   map = sound_charsmap();
   map.strings = "b";
-  refuse(map, "do not end with a zero byte");
+  refuse_pieces(map, "do not end with a zero byte");
   map.strings = "\xC3\0"s;
-  refuse(map, "not UTF-8");
+  refuse_pieces(map, "not UTF-8");
   map.strings = "ä\0"s;
   map.units[4] = 1u << 31 | 1;
-  refuse(map, "string byte 1 of 3");
+  refuse_pieces(map, "string byte 1 of 3");
   map = sound_charsmap();
   map.strings.clear();
-  refuse(map, "whose table has 1024");
+  refuse_pieces(map, "whose table has 1024");
   map = sound_charsmap();
   map.units.resize(255);
-  refuse(map, "whose table has 1020");
+  refuse_pieces(map, "whose table has 1020");
   map.units.clear();
-  refuse(map, "whose table has 0");
+  refuse_pieces(map, "whose table has 0");
 }
 
 TEST_CASE("rules without end, and too many that begin alike, are refused") {
   Charsmap map = sound_charsmap();
   map.set('a' ^ 2, 'a', 'a', false);  // "a" leads back to the root's children
-  refuse(map, "a normalisation rule without end");
+  refuse_pieces(map, "a normalisation rule without end");
   // A chain: the unit of each "aa…a" has the next base, and a leaf.
   map = Charsmap();
   map.units.resize(256 * 40);
@@ -227,7 +227,7 @@ TEST_CASE("rules without end, and too many that begin alike, are refused") {
   chain(32);
   CHECK_NOTHROW(check_charsmap(map.bytes(), 0, "m"));
   chain(33);
-  refuse(map, "more than 32 normalisation rules that begin alike");
+  refuse_pieces(map, "more than 32 normalisation rules that begin alike");
 }
 
 }  // namespace

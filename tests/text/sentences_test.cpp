@@ -193,10 +193,8 @@ TEST_CASE("every paragraph of data/typed is cut where its sentences end") {
     ++paragraphs;
     for (const SentenceSpan& sentence : split_sentences(line)) {
       // Every sentence there has a mark.
-      marked +=
-          line.substr(sentence.begin, sentence.end - sentence.begin).find('[') != std::string::npos
-              ? 1
-              : 0;
+      const std::string text = line.substr(sentence.begin, sentence.end - sentence.begin);
+      if (text.find('[') != std::string::npos) ++marked;
       ++sentences;
     }
   }

@@ -21,8 +21,8 @@ using test::DirectoryCopy;
 using test::kDemo;
 using test::kGolden;
 
-void refuse(const std::string& directory, const std::string& part,
-            ExitCode code = ExitCode::input) {
+void refuse_tokenizer(const std::string& directory, const std::string& part,
+                      ExitCode code = ExitCode::input) {
   CAPTURE(part);
   check_error([&] { Tokenizer tokenizer(directory); }, code, part);
 }
@@ -88,11 +88,11 @@ TEST_CASE("ids outside the vocabulary are refused, special ones left out") {
 }
 
 TEST_CASE("each missing file is named") {
-  refuse("/nonexistent/model", "/nonexistent/model: no such directory", ExitCode::system);
+  refuse_tokenizer("/nonexistent/model", "/nonexistent/model: no such directory", ExitCode::system);
   for (const std::string name : {"source.spm", "target.spm", "vocab.json", "target_vocab.json"}) {
     const DirectoryCopy copy(kGolden + "separate");
     copy.remove(name);
-    refuse(copy.path(), name + ": no such file");
+    refuse_tokenizer(copy.path(), name + ": no such file");
   }
   const DirectoryCopy copy(kDemo);
   copy.remove("tokenizer_config.json");  // MarianTokenizer has defaults for all of it
@@ -103,7 +103,7 @@ TEST_CASE("bad settings are refused") {
   const auto with = [](const std::string& settings, const std::string& part) {
     const DirectoryCopy copy(kDemo);
     copy.write("tokenizer_config.json", settings);
-    refuse(copy.path(), part);
+    refuse_tokenizer(copy.path(), part);
   };
   with("[]", "tokenizer_config.json: expected a JSON object");
   with("{", "tokenizer_config.json");
@@ -137,7 +137,7 @@ TEST_CASE("separate vocabularies share the end symbol's id") {
   const DirectoryCopy copy(kGolden + "separate");
   CHECK(Tokenizer(copy.path()).separate_vocabularies());
   copy.write("target_vocab.json", R"({"<unk>": 0, "</s>": 1, "<pad>": 2})");
-  refuse(copy.path(), "target_vocab.json: \"</s>\" has id 1, but 0 in vocab.json");
+  refuse_tokenizer(copy.path(), "target_vocab.json: \"</s>\" has id 1, but 0 in vocab.json");
 }
 
 TEST_CASE("checksums are verified where they are present") {
@@ -148,11 +148,11 @@ TEST_CASE("checksums are verified where they are present") {
                                std::string(64, '0') + "  model.safetensors\n");
   CHECK_NOTHROW(Tokenizer(copy.path()));
   copy.write("SHA256SUMS", source + "  source.spm\n" + source + "  target.spm\n");
-  refuse(copy.path(), "target.spm: its SHA-256 is " + target.substr(0, 12));
+  refuse_tokenizer(copy.path(), "target.spm: its SHA-256 is " + target.substr(0, 12));
   copy.write("SHA256SUMS", target + "  source.spm\n");
-  refuse(copy.path(), "source.spm: its SHA-256 is " + source.substr(0, 12));
+  refuse_tokenizer(copy.path(), "source.spm: its SHA-256 is " + source.substr(0, 12));
   copy.write("SHA256SUMS", source + "  other\n" + source + " source.spm\n");
-  refuse(copy.path(), "SHA256SUMS: line 2: expected 64 hexadecimal digits");
+  refuse_tokenizer(copy.path(), "SHA256SUMS: line 2: expected 64 hexadecimal digits");
 }
 
 /// Loads a directory and uses it; whether it loaded. Anything but InputError fails the test.

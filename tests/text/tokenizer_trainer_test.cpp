@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/files.h"
 #include "check_error.h"
 #include "test_files.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -18,7 +19,7 @@ SentencePieceModel model_of(const std::vector<SentencePieceEntry>& pieces) {
   model.pieces.push_back({"<unk>", 0, PieceType::unknown});
   model.pieces.insert(model.pieces.end(), pieces.begin(), pieces.end());
   for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, static_cast<int>(model.index.size()));
+    model.index.emplace(piece.text, to_int(model.index.size()));
   }
   return model;
 }

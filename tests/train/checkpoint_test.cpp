@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/at.h"
 #include "base/files.h"
 #include "check_error.h"
 #include "temporary_directory.h"
@@ -28,12 +29,12 @@ extern "C" int fsync(int descriptor) {
   struct stat status = {};
   fstat(descriptor, &status);
   calls.push_back(S_ISDIR(status.st_mode) ? "fsync folder" : "fsync file");
-  return static_cast<int>(syscall(SYS_fsync, descriptor));
+  return attn::to_int(syscall(SYS_fsync, descriptor));
 }
 
 extern "C" int rename(const char* from, const char* to) {
   calls.push_back("rename");
-  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+  return attn::to_int(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
 }
 
 namespace attn {

@@ -13,7 +13,7 @@
 namespace attn::test {
 namespace {
 
-const std::string kTokenizer = std::string(ATTN_SOURCE_DIR) + "/tests/golden/tokenizer/joint";
+const std::string kJointTokenizer = std::string(ATTN_SOURCE_DIR) + "/tests/golden/tokenizer/joint";
 constexpr std::size_t kMostTokens = 30;
 
 /// 300 pairs, and some between them that no corpus takes.
@@ -30,7 +30,7 @@ ParallelText some_text() {
 }
 
 struct Scene {
-  Tokenizer tokenizer{kTokenizer};
+  Tokenizer tokenizer{kJointTokenizer};
   ParallelText text = some_text();
   Corpus best = make_corpus(text, tokenizer, kMostTokens);
 
@@ -86,7 +86,9 @@ TEST_CASE("each sentence draws its own cut, the two sides of a pair too") {
   CHECK(std::set(source.begin(), source.end()).size() > 100);
   CHECK(std::set(target.begin(), target.end()).size() > 100);
   std::size_t equal = 0;
-  for (std::size_t i = 0; i < source.size(); ++i) equal += source[i] == target[i] ? 1 : 0;
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    if (source[i] == target[i]) ++equal;
+  }
   CHECK(equal < 50);
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
 #include "train/corpus.h"
 
 namespace attn::test {
@@ -13,8 +14,8 @@ inline Corpus corpus_of(const std::vector<std::pair<int, int>>& lengths) {
   Corpus corpus;
   int id = 0;
   for (const auto& [source, target] : lengths) {
-    corpus.source.add(std::vector<int>(static_cast<std::size_t>(source), id));
-    corpus.target.add(std::vector<int>(static_cast<std::size_t>(target), id));
+    corpus.source.add(std::vector<int>(to_size(source), id));
+    corpus.target.add(std::vector<int>(to_size(target), id));
     ++id;
   }
   return corpus;

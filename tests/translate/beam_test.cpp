@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "base/at.h"
 #include "check_error.h"
 #include "translate/logits_processor.h"
 
@@ -100,7 +101,7 @@ TEST_CASE("forbidden sequences match at the end of what was produced, start symb
     CHECK(processor.process(produced, 9, row).finite);
     std::vector<int> ids;
     for (int i = 0; i < 10; ++i) {
-      if (row[static_cast<std::size_t>(i)] < 0) ids.push_back(i);
+      if (at(row, i) < 0) ids.push_back(i);
     }
     return ids;
   };
@@ -116,9 +117,9 @@ TEST_CASE("NaN and infinity in a row of logits are seen, forbidden tokens are no
     decode.bad_words_ids = {{3}};
     decode.renormalize_logits = renormalise;
     const LogitsProcessor processor(decode, {kEnd}, 40);
-    const auto finite = [&](Index at, float value) {
+    const auto finite = [&](Index place, float value) {
       std::vector<float> row(40, 0.5F);
-      row[static_cast<std::size_t>(at)] = value;
+      at(row, place) = value;
       return processor.process({}, 9, row).finite;
     };
     CHECK(finite(3, 0));

@@ -92,7 +92,7 @@ TEST_CASE("ensembles find what generate finds with PyTorch's mean of log-softmax
 }
 
 TEST_CASE("the same model twice finds exactly what it finds alone, greedily and by beam") {
-  for (const std::uint64_t seed : {1, 2, 3}) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Transformer model = random_model(small_config(12, 2), seed, default_backend());
     for (const int beams : {1, 4}) {
       for (const bool renormalise : {false, true}) {

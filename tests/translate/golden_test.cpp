@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "golden_model.h"
 #include "translate/recorder.h"
 #include "translate/search.h"
@@ -17,20 +18,20 @@ constexpr const char* kKinds[] = {"encoder_self", "decoder_self", "cross"};
 
 /// Largest distance of our maps from the golden ones; the shapes must agree.
 double map_distance(const AttentionMaps& ours, const Json& golden) {
-  REQUIRE(static_cast<std::size_t>(ours.layers) == golden.size());
+  REQUIRE(to_size(ours.layers) == golden.size());
   double worst = 0;
   for (int l = 0; l < ours.layers; ++l) {
-    const Json& layer = golden[static_cast<std::size_t>(l)];
-    REQUIRE(static_cast<std::size_t>(ours.heads) == layer.size());
+    const Json& layer = at(golden, l);
+    REQUIRE(to_size(ours.heads) == layer.size());
     for (int h = 0; h < ours.heads; ++h) {
-      const Json& head = layer[static_cast<std::size_t>(h)];
-      REQUIRE(static_cast<std::size_t>(ours.queries) == head.size());
+      const Json& head = at(layer, h);
+      REQUIRE(to_size(ours.queries) == head.size());
       for (int q = 0; q < ours.queries; ++q) {
-        const Json& row = head[static_cast<std::size_t>(q)];
-        REQUIRE(static_cast<std::size_t>(ours.keys) == row.size());
+        const Json& row = at(head, q);
+        REQUIRE(to_size(ours.keys) == row.size());
         double sum = 0;
         for (int k = 0; k < ours.keys; ++k) {
-          const double expected = row[static_cast<std::size_t>(k)].get<double>();
+          const double expected = at(row, k).get<double>();
           const double found = ours.at(l, h, q, k);
           if (expected == 0.0) CHECK(found == 0.0);  // masked exactly
           worst = std::max(worst, std::abs(found - expected));
@@ -73,7 +74,7 @@ TEST_CASE("maps and log-probabilities equal PyTorch's") {
         model.logits(hidden, logits);
         const double attention_error = c["error"]["attention"].get<double>();
         for (int kind = 0; kind < 3; ++kind) {
-          const AttentionMaps maps = recorder.take(static_cast<AttentionKind>(kind), 0);
+          const AttentionMaps maps = recorder.take(at(attention_kinds, kind), 0);
           CHECK(map_distance(maps, c[kKinds[kind]]) <= std::max(1e-5, 3 * attention_error));
         }
         const std::vector<float> ours = log_probabilities(logits, ids_of(c["target_ids"]));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/at.h"
 #include "golden_model.h"
 #include "model/incremental_decoder.h"
 #include "model/random_model.h"
@@ -18,7 +19,7 @@ namespace {
 
 ModelConfig random_shape(std::mt19937& generator) {
   const auto pick = [&](int low, int high) {
-    return low + static_cast<int>(generator() % static_cast<unsigned>(high - low + 1));
+    return low + to_int(generator() % static_cast<unsigned>(high - low + 1));
   };
   ModelConfig c;
   c.encoder_heads = pick(1, 6);
@@ -48,7 +49,7 @@ std::vector<int> random_sentence(std::mt19937& generator, const ModelConfig& c, 
   std::vector<int> ids;
   const auto length = 1 + generator() % static_cast<unsigned>(most);
   for (unsigned i = 1; i < length; ++i) {
-    ids.push_back(static_cast<int>(generator() % static_cast<unsigned>(c.vocab_size - 1)));
+    ids.push_back(to_int(generator() % static_cast<unsigned>(c.vocab_size - 1)));
   }
   ids.push_back(c.eos_token_id);
   return ids;
@@ -64,7 +65,7 @@ Matrix logits_of(const Transformer& model, const PackedTokens& target, const Enc
 
 bool same_bits(const Matrix& a, const Matrix& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() &&
-         std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(float)) == 0;
+         std::memcmp(a.data(), b.data(), to_size(a.size()) * sizeof(float)) == 0;
 }
 
 struct Trial {
@@ -132,7 +133,7 @@ TEST_CASE("a later target word leaves earlier rows as they were") {
       std::vector<int> other = target;
       other[changed] = (other[changed] + 1) % (t.config.vocab_size - 1);
       const Matrix after = logits_of(t.model, pack({other}), source);
-      const auto rows = static_cast<Index>(changed);
+      const auto rows = to_index(changed);
       CHECK(same_bits(before.topRows(rows), after.topRows(rows)));
     }
   }
@@ -179,8 +180,8 @@ TEST_CASE("a padded batch gives what the packed one gives") {
     const Matrix b = logits_of(t.model, padded_target, padded);
     Index row = 0;
     for (std::size_t i = 0; i < t.targets.size(); ++i) {
-      const auto n = static_cast<Index>(t.targets[i].size());
-      CHECK(same_bits(a.middleRows(row, n), b.middleRows(static_cast<Index>(i) * 16, n)));
+      const auto n = std::ssize(t.targets[i]);
+      CHECK(same_bits(a.middleRows(row, n), b.middleRows(to_index(i) * 16, n)));
       row += n;
     }
   }
@@ -201,19 +202,17 @@ TEST_CASE("decoding step by step equals decoding the whole, also after beams cro
       std::vector<Index> parents;
       std::vector<std::vector<int>> next;
       for (std::size_t r = 0; r < 6; ++r) {
-        parents.push_back(3 * sentences[r] + static_cast<Index>(generator() % 3));
-        tokens.push_back(step == 0 ? t.config.decoder_start_token_id
-                                   : static_cast<int>(generator() % 4));
-        next.push_back(pasts[static_cast<std::size_t>(parents.back())]);
+        parents.push_back(3 * sentences[r] + to_index(generator() % 3));
+        tokens.push_back(step == 0 ? t.config.decoder_start_token_id : to_int(generator() % 4));
+        next.push_back(at(pasts, parents.back()));
         next.back().push_back(tokens.back());
       }
       pasts = next;
       const Matrix logits = decoder.step(tokens, parents, sentences);
       for (std::size_t r = 0; r < 6; ++r) {
-        const EncodedSource own =
-            t.model.encode(pack({t.sources[static_cast<std::size_t>(sentences[r])]}));
+        const EncodedSource own = t.model.encode(pack({at(t.sources, sentences[r])}));
         const Matrix whole = logits_of(t.model, pack({pasts[r]}), own);
-        CHECK(same_bits(whole.bottomRows(1), logits.row(static_cast<Index>(r))));
+        CHECK(same_bits(whole.bottomRows(1), logits.row(to_index(r))));
       }
     }
   }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "golden_model.h"
 #include "translate/head_importance.h"
 #include "translate/intervention.h"
@@ -44,7 +45,7 @@ Pass forward(const Transformer& model, const Changed& changed, const std::vector
   Pass pass;
   pass.hidden = model.decode(pack({input}), encoded, &intervention);
   for (int kind = 0; kind < 3; ++kind) {
-    pass.maps[kind] = recorder.take(static_cast<AttentionKind>(kind), 0);
+    pass.maps[kind] = recorder.take(at(attention_kinds, kind), 0);
   }
   return pass;
 }
@@ -84,7 +85,7 @@ TEST_CASE("a head that is off hands over nothing, and the others work on") {
   const std::vector<int> input{model.config().decoder_start_token_id, 9, 10};
   const Pass before = forward(model, {}, input);
   for (int kind = 0; kind < 3; ++kind) {
-    const Pass after = forward(model, {{{static_cast<AttentionKind>(kind), 0, 1}}, {}}, input);
+    const Pass after = forward(model, {{{at(attention_kinds, kind), 0, 1}}, {}}, input);
     for (const float weight : after.maps[kind].map(0, 1)) CHECK(weight == 0);
     // The other head of the same layer reads the same input, so it is as it was.
     const auto other = after.maps[kind].map(0, 0), was = before.maps[kind].map(0, 0);
@@ -103,7 +104,7 @@ TEST_CASE("a forced weight is 1 at its key, in its row alone") {
   const std::vector<int> input{model.config().decoder_start_token_id, 9, 10};
   const Pass before = forward(model, {}, input);
   for (int kind = 0; kind < 3; ++kind) {
-    const AttentionKind k = static_cast<AttentionKind>(kind);
+    const AttentionKind k = at(attention_kinds, kind);
     const Pass after = forward(model, {{}, {{k, 0, 1, 2, 1}}}, input);
     const AttentionMaps& maps = after.maps[kind];
     for (int q = 0; q < maps.queries; ++q) {
@@ -173,9 +174,8 @@ TEST_CASE("the search's tree holds its results, and each node the maps of its st
       for (std::size_t n = 0; n < tree.nodes.size() && !there; ++n) {
         if (!tree.nodes[n].ended || tree.nodes[n].score != hypothesis.score) continue;
         std::vector<int> ids;
-        for (int at = static_cast<int>(n); at >= 0;
-             at = tree.nodes[static_cast<std::size_t>(at)].parent) {
-          ids.insert(ids.begin(), tree.nodes[static_cast<std::size_t>(at)].id);
+        for (int node = to_int(n); node >= 0; node = at(tree.nodes, node).parent) {
+          ids.insert(ids.begin(), at(tree.nodes, node).id);
         }
         there = ids == hypothesis.ids;
       }
@@ -184,7 +184,7 @@ TEST_CASE("the search's tree holds its results, and each node the maps of its st
     int kept_of_step = 0, step = 0;
     for (std::size_t n = 0; n < tree.nodes.size(); ++n) {
       const SearchNode& node = tree.nodes[n];
-      CHECK(node.parent < static_cast<int>(n));
+      CHECK(node.parent < to_int(n));
       if (node.step != step) {
         CHECK(kept_of_step <= 3);
         kept_of_step = 0;
@@ -196,7 +196,7 @@ TEST_CASE("the search's tree holds its results, and each node the maps of its st
         CHECK(node.step == 0);
         continue;
       }
-      const SearchNode& parent = tree.nodes[static_cast<std::size_t>(node.parent)];
+      const SearchNode& parent = at(tree.nodes, node.parent);
       CHECK(parent.kept);
       CHECK(parent.step == node.step - 1);
       CHECK(node.sum == doctest::Approx(parent.sum + node.log_prob));
@@ -213,13 +213,13 @@ TEST_CASE("vectors give back the weights they were recorded with") {
     const EncodedSource encoded = model.encode(pack({kSource}), &recorder);
     model.decode(pack({{model.config().decoder_start_token_id, 9, 10}}), encoded, &recorder);
     for (int kind = 0; kind < 3; ++kind) {
-      const AttentionMaps maps = recorder.take(static_cast<AttentionKind>(kind), 0);
-      const AttentionVectors v = recorder.take_vectors(static_cast<AttentionKind>(kind));
+      const AttentionMaps maps = recorder.take(at(attention_kinds, kind), 0);
+      const AttentionVectors v = recorder.take_vectors(at(attention_kinds, kind));
       REQUIRE(v.query.rows == maps.queries);
       REQUIRE(v.key.rows == maps.keys);
       REQUIRE(v.value.rows == maps.keys);
       REQUIRE(v.query.values.size() ==
-              static_cast<std::size_t>(maps.layers * maps.heads * maps.queries * v.query.columns));
+              to_size(maps.layers * maps.heads * maps.queries * v.query.columns));
       for (int l = 0; l < maps.layers; ++l) {
         for (int h = 0; h < maps.heads; ++h) {
           for (int q = 0; q < maps.queries; ++q) {
@@ -228,14 +228,14 @@ TEST_CASE("vectors give back the weights they were recorded with") {
             for (int k = 0; k < maps.keys; ++k) {
               double dot = 0;
               for (int c = 0; c < v.query.columns; ++c) {
-                dot += static_cast<double>(v.query.row(l, h, q)[static_cast<std::size_t>(c)]) *
-                       static_cast<double>(v.key.row(l, h, k)[static_cast<std::size_t>(c)]);
+                dot += static_cast<double>(at(v.query.row(l, h, q), c)) *
+                       static_cast<double>(at(v.key.row(l, h, k), c));
               }
               e.push_back(kind == 1 && k > q ? 0 : std::exp(dot * static_cast<double>(v.scale)));
               total += e.back();
             }
             for (int k = 0; k < maps.keys; ++k) {
-              CHECK(e[static_cast<std::size_t>(k)] / total ==
+              CHECK(at(e, k) / total ==
                     doctest::Approx(static_cast<double>(maps.at(l, h, q, k))).epsilon(1e-3));
             }
           }
@@ -253,8 +253,8 @@ TEST_CASE("what a head is worth is what the references lose without it") {
   const ImportanceReport report =
       head_importance(model, pairs, [&](std::size_t done, std::size_t) { heard = done; });
   const ModelConfig& config = model.config();
-  const auto heads = static_cast<std::size_t>(config.encoder_layers * config.encoder_heads +
-                                              2 * config.decoder_layers * config.decoder_heads);
+  const auto heads = to_size(config.encoder_layers * config.encoder_heads +
+                             2 * config.decoder_layers * config.decoder_heads);
   CHECK(report.heads.size() == heads);
   CHECK(heard == heads + 1);
   CHECK(report.tokens == 7);

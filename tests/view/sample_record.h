@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
 #include "record/attention_record.h"
 
 namespace attn::test {
@@ -14,10 +15,10 @@ namespace attn::test {
 /// Rows that sum to 1, from a fixed sequence; with `causal`, 0 right of the diagonal.
 inline AttentionMaps sample_maps(int layers, int heads, int queries, int keys, bool causal) {
   AttentionMaps maps{layers, heads, queries, keys, {}};
-  maps.weights.resize(static_cast<std::size_t>(layers * heads * queries * keys));
+  maps.weights.resize(to_size(layers * heads * queries * keys));
   std::uint32_t state = 12345;
   for (int row = 0; row < layers * heads * queries; ++row) {
-    float* weights = maps.weights.data() + static_cast<std::ptrdiff_t>(row) * keys;
+    float* weights = maps.weights.data() + to_index(row) * keys;
     float sum = 0;
     for (int key = 0; key < keys; ++key) {
       state = state * 1664525u + 1013904223u;
@@ -38,8 +39,8 @@ inline AttentionRecord sample_record(std::vector<std::string> source,
   record.model.d_model = 12;
   record.model.encoder_layers = record.model.decoder_layers = 2;
   record.model.encoder_heads = record.model.decoder_heads = 2;
-  const int source_length = static_cast<int>(source.size());
-  const int target_length = static_cast<int>(produced.size());
+  const int source_length = to_int(source.size());
+  const int target_length = to_int(produced.size());
   HypothesisRecord hypothesis;
   hypothesis.decoder_input.tokens = {"<pad>"};
   hypothesis.decoder_input.tokens.insert(hypothesis.decoder_input.tokens.end(), produced.begin(),

@@ -133,7 +133,7 @@ void append_sentences(std::string& out, const AttentionRecord& record, std::size
   }
 }
 
-constexpr std::array<CsvTable, 5> tables = {{
+constexpr std::array<CsvTable, 5> csv_table_list = {{
     {"encoder.csv", weights_header, append_encoder},
     {"decoder.csv", weights_header, append_decoder},
     {"cross.csv", weights_header, append_cross},
@@ -144,7 +144,7 @@ constexpr std::array<CsvTable, 5> tables = {{
 }  // namespace
 
 std::span<const CsvTable> csv_tables() {
-  return tables;
+  return csv_table_list;
 }
 
 void append_csv_text(std::string& out, std::string_view text) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "record/words.h"
 #include "view/append_text.h"
@@ -31,20 +32,20 @@ Json without_numbers(std::string_view record) {
 }
 
 /// A value inside an object, or null.
-const Json& at(const Json& object, const char* key) {
+const Json& value_or_null(const Json& object, const char* key) {
   static const Json none;
   const auto found = object.find(key);
   return found == object.end() ? none : *found;
 }
 
 std::string text_at(const Json& object, const char* key) {
-  const Json& value = at(object, key);
+  const Json& value = value_or_null(object, key);
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
 Pieces pieces_at(const Json& object) {
   Pieces pieces;
-  for (const Json& piece : at(object, "tokens")) {
+  for (const Json& piece : value_or_null(object, "tokens")) {
     pieces.push_back(piece.is_string() ? piece.get<std::string>() : std::string());
   }
   return pieces;
@@ -67,14 +68,14 @@ void append_ends(std::string& out, const Pieces& pieces, const std::string& text
 }
 
 std::optional<float> figure_at(const Json& figures, const char* key) {
-  const Json& value = at(figures, key);
+  const Json& value = value_or_null(figures, key);
   return value.is_number() ? std::optional(value.get<float>()) : std::nullopt;
 }
 
 /// Figures of cross-attention, [layer][head]; none where layers have different numbers of heads.
 KindReport cross_of(const Json& layers) {
   KindReport report;
-  report.layers = static_cast<int>(layers.size());
+  report.layers = to_int(layers.size());
   for (const Json& heads : layers) {
     if (heads.size() != layers.front().size()) return {};
     for (const Json& figures : heads) {
@@ -82,7 +83,7 @@ KindReport cross_of(const Json& layers) {
       head.alignment = figure_at(figures, "alignment");
       head.read_alignment = figure_at(figures, "read_alignment");
     }
-    report.heads = static_cast<int>(heads.size());
+    report.heads = to_int(heads.size());
   }
   return report;
 }
@@ -101,8 +102,8 @@ void append_best(std::string& out, const Json& cross) {
 void append_nodes(std::string& out, const Json& search, const Pieces& special) {
   std::vector<Pieces> paths;
   out += '[';
-  for (const Json& node : at(search, "nodes")) {
-    const Json& parent = at(node, "parent");
+  for (const Json& node : value_or_null(search, "nodes")) {
+    const Json& parent = value_or_null(node, "parent");
     Pieces path;
     if (parent.is_number_unsigned() && parent.get<std::size_t>() < paths.size()) {
       path = paths[parent.get<std::size_t>()];
@@ -119,7 +120,7 @@ void append_nodes(std::string& out, const Json& search, const Pieces& special) {
 
 std::string page_notes(std::string_view record) {
   const Json json = without_numbers(record);
-  const Json& source = at(json, "source");
+  const Json& source = value_or_null(json, "source");
   const Pieces pieces = pieces_at(source);
   Pieces special;
   if (!pieces.empty()) special.push_back(pieces.back());
@@ -127,8 +128,8 @@ std::string page_notes(std::string_view record) {
   append_ends(out, pieces, text_at(source, "text"), special);
   out += ",\"hypotheses\":[";
   bool first = true;
-  for (const Json& hypothesis : at(json, "hypotheses")) {
-    const Pieces input = pieces_at(at(hypothesis, "decoder_input"));
+  for (const Json& hypothesis : value_or_null(json, "hypotheses")) {
+    const Pieces input = pieces_at(value_or_null(hypothesis, "decoder_input"));
     const std::string text = text_at(hypothesis, "text");
     if (!input.empty()) special.push_back(input.front());
     out += first ? "{\"tokens\":" : ",{\"tokens\":";
@@ -137,11 +138,11 @@ std::string page_notes(std::string_view record) {
     out += ",\"input\":";
     append_ends(out, input, text, special);
     out += ",\"best\":";
-    append_best(out, at(at(hypothesis, "report"), "cross"));
+    append_best(out, value_or_null(value_or_null(hypothesis, "report"), "cross"));
     out += '}';
   }
   out += ']';
-  if (const Json& search = at(json, "search"); search.is_object()) {
+  if (const Json& search = value_or_null(json, "search"); search.is_object()) {
     out += ",\"nodes\":";
     append_nodes(out, search, special);
   }
@@ -150,7 +151,7 @@ std::string page_notes(std::string_view record) {
 
 std::string page_best_heads(std::string_view heads) {
   std::string out;
-  append_best(out, at(Json::parse(heads, nullptr, false), "cross"));
+  append_best(out, value_or_null(Json::parse(heads, nullptr, false), "cross"));
   return out;
 }
 

@@ -87,7 +87,7 @@ std::string count_label(double count, double largest) {
   if (largest >= 1e12) return fmt::format("{:g}", count);
   if (largest >= 1e7 && count > 0) return fmt::format("{:g}M", count / 1e6);
   std::string digits = fmt::format("{:.0f}", count);
-  for (auto at = static_cast<int>(digits.size()) - 3; at > 0; at -= 3) {
+  for (auto at = to_int(digits.size()) - 3; at > 0; at -= 3) {
     digits.insert(to_size(at), 1, ',');
   }
   return digits;

@@ -11,15 +11,14 @@
 namespace attn {
 namespace {
 
-constexpr double heading_height = 26;
+constexpr double head_heading_height = 26;
 constexpr double axis_title_height = 18;
-constexpr double most_row_label = 130;  // pixels of one column of the rows' labels
-constexpr double most_column_label = 130;
-constexpr double largest_font = 12;
-constexpr double label_gap = 6;
+constexpr double head_row_label = 130;  // pixels of one column of the rows' labels
+constexpr double head_column_label = 130;
+constexpr double head_largest_font = 12;
 constexpr double slanted_pitch = 18;       // cells at least this wide have labels at 45 degrees
 constexpr double sine_of_slant = 0.70711;  // 45 degrees
-constexpr int title_columns = 80;          // of a token in a cell's title
+constexpr int cell_title_columns = 80;     // of a token in a cell's title
 constexpr std::size_t most_single_cells = 20000;  // a larger map is drawn as paths
 
 /// Whole pixels a cell.
@@ -58,8 +57,8 @@ struct ColumnLabels {
 
 ColumnLabels plan_columns(const GridAxes& axes, int cell) {
   ColumnLabels columns;
-  columns.plan = plan_labels(cell, largest_font);
-  columns.label = widest_label(axes.columns, columns.plan, most_column_label);
+  columns.plan = plan_labels(cell, head_largest_font);
+  columns.label = widest_label(axes.columns, columns.plan, head_column_label);
   const double size = columns.plan.font_size;
   if (columns.label <= cell - 4) {
     columns.height = size + label_gap;
@@ -83,7 +82,7 @@ class HeadMap {
         place_(place),
         weights_(subject.maps.map(place.layer, place.head)),
         cell_(cell_size(subject.maps)),
-        rows_(plan_row_labels(axes_, cell_, largest_font, most_row_label)),
+        rows_(plan_row_labels(axes_, cell_, head_largest_font, head_row_label)),
         columns_(plan_columns(axes_, cell_)),
         numbers_(number_font(cell_)) {
     // The words over the rows' labels need room, too.
@@ -93,7 +92,7 @@ class HeadMap {
       rows_.width = rows_.reads + rows_.writes + label_gap + arrow_width(rows_.plan.font_size);
     }
     left_ = std::max(rows_.width, 54.0);
-    top_ = heading_height + axis_title_height + columns_.height;
+    top_ = head_heading_height + axis_title_height + columns_.height;
   }
 
   Panel draw() {
@@ -128,7 +127,7 @@ class HeadMap {
                   "</text>\n",
                   place_.layer, maps.layers - 1, place_.head, maps.heads - 1);
     append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">key: {} →</text>\n", left_,
-                  heading_height + 11, axes_.causal ? "token read before" : "source token");
+                  head_heading_height + 11, axes_.causal ? "token read before" : "source token");
     const double lowest = top_ - label_gap - 2;
     const bool both = !axes_.writes.empty();
     append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">query ↓</text>\n",
@@ -179,12 +178,12 @@ class HeadMap {
     out_ += ">\n";
     std::vector<std::string> keys;
     for (const std::string& label : axes_.columns) {
-      keys.push_back(xml_escaped(fit_width(label, title_columns)));
+      keys.push_back(xml_escaped(fit_width(label, cell_title_columns)));
     }
     for (std::size_t row = 0; row < axes_.reads.size(); ++row) {
-      std::string query = xml_escaped(fit_width(axes_.reads[row], title_columns));
+      std::string query = xml_escaped(fit_width(axes_.reads[row], cell_title_columns));
       if (!axes_.writes.empty()) {
-        query += " → " + xml_escaped(fit_width(axes_.writes[row], title_columns));
+        query += " → " + xml_escaped(fit_width(axes_.writes[row], cell_title_columns));
       }
       append_format(out_, "<g class=\"row\" data-query=\"{}\">\n", row);
       for (std::size_t key = 0; key < keys.size(); ++key) append_cell(row, key, query, keys[key]);

@@ -9,6 +9,9 @@
 
 namespace attn {
 
+/// Pixels between labels and the map.
+inline constexpr double label_gap = 6;
+
 /// A label on every n-th token of an axis, in a font that keeps them apart.
 struct AxisLabels {
   double font_size = 12;

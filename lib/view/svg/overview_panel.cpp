@@ -9,19 +9,19 @@
 namespace attn {
 namespace {
 
-constexpr double heading_height = 26;
+constexpr double overview_heading_height = 26;
 constexpr double head_label_height = 18;
 constexpr double layer_label_width = 18;
-constexpr double gap = 12;             // between two maps
+constexpr double overview_gap = 12;    // between two maps
 constexpr double smallest_pitch = 52;  // room for "head 12" and "layer 12"
-constexpr double largest_font = 10;
-constexpr double most_row_label = 64;     // pixels of one column of the rows' labels
-constexpr double most_column_label = 72;  // pixels that labels hang down
+constexpr double overview_largest_font = 10;
+constexpr double overview_row_label = 64;     // pixels of one column of the rows' labels
+constexpr double overview_column_label = 72;  // pixels that labels hang down
 
 constexpr int largest_cell = 22;  // pixels
 
 /// Whole pixels a cell, at least: maps are as large as a row of them can be on a page.
-int smallest_cell(const AttentionMaps& maps) {
+int smallest_overview_cell(const AttentionMaps& maps) {
   const int longest = std::max(maps.queries, maps.keys);
   const int side = maps.heads <= 4 ? 144 : maps.heads <= 8 ? 104 : 80;
   const int smallest = longest > 150 ? 1 : 2;
@@ -35,13 +35,13 @@ class Overview {
         maps_(subject.maps),
         chosen_(chosen),
         cell_(cell),
-        rows_(plan_row_labels(subject.axes, cell_, largest_font, most_row_label)),
-        columns_(plan_labels(cell_, largest_font)),
-        column_labels_(widest_label(subject.axes.columns, columns_, most_column_label)),
+        rows_(plan_row_labels(subject.axes, cell_, overview_largest_font, overview_row_label)),
+        columns_(plan_labels(cell_, overview_largest_font)),
+        column_labels_(widest_label(subject.axes.columns, columns_, overview_column_label)),
         left_(layer_label_width + rows_.width),
-        top_(heading_height + head_label_height),
-        pitch_x_(std::max<double>(smallest_pitch, maps_.keys * cell_ + gap)),
-        pitch_y_(std::max<double>(smallest_pitch, maps_.queries * cell_ + gap)) {}
+        top_(overview_heading_height + head_label_height),
+        pitch_x_(std::max<double>(smallest_pitch, maps_.keys * cell_ + overview_gap)),
+        pitch_y_(std::max<double>(smallest_pitch, maps_.queries * cell_ + overview_gap)) {}
 
   Panel draw() {
     append_format(
@@ -59,7 +59,7 @@ class Overview {
     return std::move(panel_);
   }
 
-  double width() const { return left_ + maps_.heads * pitch_x_ - gap + 4; }
+  double width() const { return left_ + maps_.heads * pitch_x_ - overview_gap + 4; }
   double height() const { return bottom() + column_labels_ + 8; }
 
  private:
@@ -76,7 +76,7 @@ class Overview {
 
   void append_layer(int layer) {
     const double y = y_of(layer) + maps_.queries * cell_ / 2.0;
-    const double centre = std::max(y, y_of(layer) + smallest_pitch / 2 - gap / 2);
+    const double centre = std::max(y, y_of(layer) + smallest_pitch / 2 - overview_gap / 2);
     append_format(panel_.svg,
                   "<text class=\"quiet small middle\" x=\"11\" y=\"{0}\" "
                   "transform=\"rotate(-90 11 {0})\">layer {1}</text>\n",
@@ -143,7 +143,7 @@ class Overview {
 
 Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room) {
   int cell = largest_cell;
-  for (const int smallest = smallest_cell(subject.maps); cell > smallest; --cell) {
+  for (const int smallest = smallest_overview_cell(subject.maps); cell > smallest; --cell) {
     const Overview overview(subject, chosen, cell);
     if (overview.width() <= room.width && overview.height() <= room.height) break;
   }

@@ -14,8 +14,8 @@ constexpr double bar_left = 48;  // after the word "weight"
 constexpr int bar_step = 2;      // levels of the scale a rectangle of the bar
 constexpr double level_width = 2.4;
 constexpr double bar_height = 12;
-constexpr double sample = 14;   // pixels, the side of a sample cell
-constexpr double between = 22;  // pixels between two samples
+constexpr double sample = 14;      // pixels, the side of a sample cell
+constexpr double sample_gap = 22;  // pixels between two samples
 constexpr double text_size = 12;
 constexpr std::array<float, 6> ticks = {0.0f, 0.01f, 0.1f, 0.25f, 0.5f, 1.0f};
 
@@ -58,7 +58,7 @@ double append_bar(std::string& out) {
 
 Panel scale_panel(const MapSubject& subject) {
   Panel panel;
-  double x = append_bar(panel.svg) + between + 6;
+  double x = append_bar(panel.svg) + sample_gap + 6;
   const auto add = [&](std::string_view mark, std::string_view text) {
     panel.svg += mark.empty() ? ""
                               : fmt::format(
@@ -68,12 +68,12 @@ Panel scale_panel(const MapSubject& subject) {
     const double text_x = mark.empty() ? x : x + sample + 6;
     append_format(panel.svg, "<text class=\"quiet\" x=\"{:.1f}\" y=\"11.5\">{}</text>\n", text_x,
                   text);
-    x = text_x + std::ceil(text_width(text, text_size)) + between;
+    x = text_x + std::ceil(text_width(text, text_size)) + sample_gap;
   };
   if (subject.axes.causal) add("masked", "masked");
   if (has_odd(subject.maps)) add("odd", "not a number");
   if (subject.axes.has_continuations()) add("", "‿ goes on with the word before it");
-  panel.width = x - between;
+  panel.width = x - sample_gap;
   panel.height = 32;
   return panel;
 }

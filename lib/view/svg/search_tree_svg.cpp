@@ -16,16 +16,16 @@
 namespace attn {
 namespace {
 
-constexpr double heading_height = 24;
+constexpr double tree_heading_height = 24;
 constexpr double row_pitch = 27;
 constexpr double box_height = 21;
-constexpr double padding = 7;       // of a box, left and right
+constexpr double box_padding = 7;   // of a box, left and right
 constexpr double column_gap = 34;   // for the lines
 constexpr double most_label = 110;  // pixels
 constexpr double token_size = 12;
 constexpr double score_size = 11;
 constexpr double end_mark_width = 4;
-constexpr int title_columns = 200;
+constexpr int tree_title_columns = 200;
 constexpr std::string_view minus = "−";
 
 std::string score_text(float score) {
@@ -65,7 +65,7 @@ class TreePicture {
         layout_(lay_out(tree_, winner_of(record))),
         labels_(labels_of(tree_)),
         start_(start_label(record)) {
-    double x = text_width(start_, token_size) + 2 * padding;
+    double x = text_width(start_, token_size) + 2 * box_padding;
     for (const std::vector<int>& column : layout_.columns) {
       Column place{std::ceil(x + column_gap), 0, 0};
       for (const int node : column) place = widened(place, to_size(node));
@@ -83,8 +83,8 @@ class TreePicture {
     append_format(out_,
                   "<g class=\"start\">\n<rect class=\"box\" x=\"0.5\" y=\"{}\" width=\"{:.1f}\" "
                   "height=\"{}\" rx=\"4\"/>\n<text x=\"{}\" y=\"{}\">{}</text>\n</g>\n",
-                  centre(0) - box_height / 2, text_width(start_, token_size) + 2 * padding,
-                  box_height, padding + 0.5, centre(0) + 4.5, xml_escaped(start_));
+                  centre(0) - box_height / 2, text_width(start_, token_size) + 2 * box_padding,
+                  box_height, box_padding + 0.5, centre(0) + 4.5, xml_escaped(start_));
     // What matters most is drawn last, over the rest.
     for (const auto& wanted :
          std::array<std::pair<bool, bool>, 3>{{{false, false}, {true, false}, {true, true}}}) {
@@ -120,17 +120,17 @@ class TreePicture {
   }
 
   static double width_of(const Column& column) {
-    return 2 * padding + column.label + 8 + column.score + end_mark_width;
+    return 2 * box_padding + column.label + 8 + column.score + end_mark_width;
   }
 
   /// The middle of a row, pixels.
   double centre(double row) const {
-    return heading_height + (row - layout_.first_row) * row_pitch + box_height / 2;
+    return tree_heading_height + (row - layout_.first_row) * row_pitch + box_height / 2;
   }
 
   /// A curve from the right edge of the parent's box.
   void append_edge(const TreeLayout::Place& place) {
-    double x0 = text_width(start_, token_size) + 2 * padding + 0.5;
+    double x0 = text_width(start_, token_size) + 2 * box_padding + 0.5;
     double y0 = centre(0);
     if (place.parent >= 0) {
       const TreeLayout::Place& parent = at(layout_.places, place.parent);
@@ -157,8 +157,8 @@ class TreePicture {
     append_number_attribute("log-prob", node.log_prob);
     append_number_attribute("sum", node.sum);
     append_number_attribute("score", node.score);
-    append_format(out_, ">\n<title>{} ({})", xml_escaped(fit_width(labels_[index], title_columns)),
-                  state_of(node));
+    append_format(out_, ">\n<title>{} ({})",
+                  xml_escaped(fit_width(labels_[index], tree_title_columns)), state_of(node));
     append_title_line("log-probability", node.log_prob);
     append_title_line("sum", node.sum);
     append_title_line("score", node.score);
@@ -175,11 +175,11 @@ class TreePicture {
           column.x + width - end_mark_width, y - box_height / 2, end_mark_width, box_height);
     }
     const double shrink = place.best ? 1.12 : 1;  // bold letters are wider
-    append_format(out_, "<text class=\"token\" x=\"{}\" y=\"{}\">{}</text>\n", column.x + padding,
-                  y + 4.5,
+    append_format(out_, "<text class=\"token\" x=\"{}\" y=\"{}\">{}</text>\n",
+                  column.x + box_padding, y + 4.5,
                   xml_escaped(fit_text(labels_[index], token_size * shrink, column.label + 1)));
     append_format(out_, "<text class=\"score quiet small end\" x=\"{}\" y=\"{}\">{}</text>\n</g>\n",
-                  column.x + width - padding - end_mark_width, y + 4, score_text(node.score));
+                  column.x + width - box_padding - end_mark_width, y + 4, score_text(node.score));
   }
 
   void append_number_attribute(std::string_view name, float value) {

@@ -19,7 +19,7 @@ constexpr std::array<unsigned char, 95> ascii_advance = {
 constexpr std::u32string_view wide_cyrillic = U"ЖМФШЩЫЮжмфшщыюЉЊљњ";
 
 constexpr double bold_factor = 1.12;
-constexpr std::string_view ellipsis = "…";
+constexpr std::string_view cut_mark = "…";
 
 /// In parts of the font size.
 double advance(char32_t value, std::string_view bytes) {
@@ -73,10 +73,10 @@ double text_width(std::string_view text, double font_size, FontWeight weight) {
 
 std::string fit_text(std::string_view text, double font_size, double width) {
   if (fitting(text, font_size, width) == text.size()) return std::string(text);
-  const double room = width - text_width(ellipsis, font_size);
+  const double room = width - text_width(cut_mark, font_size);
   std::string cut(text.substr(0, fitting(text, font_size, room)));
   while (cut.ends_with(' ')) cut.pop_back();
-  return cut.append(ellipsis);
+  return cut.append(cut_mark);
 }
 
 std::vector<std::string> wrap_text(std::string_view text, double font_size, double width,

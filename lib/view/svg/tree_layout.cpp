@@ -45,8 +45,7 @@ double shift_of(const std::vector<int>& column, const SearchTree& tree, const Tr
     shifts.push_back(parent_row - row);
   }
   if (shifts.empty()) return -std::floor(static_cast<double>(column.size()) / 2);
-  std::nth_element(shifts.begin(), shifts.begin() + static_cast<std::ptrdiff_t>(shifts.size() / 2),
-                   shifts.end());
+  std::nth_element(shifts.begin(), shifts.begin() + to_index(shifts.size() / 2), shifts.end());
   return shifts[shifts.size() / 2];
 }
 
@@ -64,7 +63,7 @@ TreeLayout lay_out(const SearchTree& tree, int winner) {
     }
     const auto column = to_size(place.column);
     if (layout.columns.size() <= column) layout.columns.resize(column + 1);
-    layout.columns[column].push_back(static_cast<int>(i));
+    layout.columns[column].push_back(to_int(i));
   }
   for (int node = winner; node >= 0; node = at(layout.places, node).parent) {
     at(layout.places, node).best = true;
@@ -75,7 +74,7 @@ TreeLayout lay_out(const SearchTree& tree, int winner) {
     const double shift = shift_of(column, tree, layout);
     for (std::size_t i = 0; i < column.size(); ++i) {
       const auto node = to_size(column[i]);
-      order[node] = static_cast<int>(i);
+      order[node] = to_int(i);
       layout.places[node].row = static_cast<double>(i) + shift;
       layout.first_row = std::min(layout.first_row, layout.places[node].row);
       layout.last_row = std::max(layout.last_row, layout.places[node].row);
@@ -89,7 +88,7 @@ int winner_of(const AttentionRecord& record) {
   const std::vector<SearchNode>& nodes = record.search->nodes;
   std::map<std::pair<int, int>, int> children;  // by parent and token
   for (std::size_t i = 0; i < nodes.size(); ++i) {
-    children.emplace(std::pair(nodes[i].parent, nodes[i].id), static_cast<int>(i));
+    children.emplace(std::pair(nodes[i].parent, nodes[i].id), to_int(i));
   }
   int node = -1;
   bool found = !record.hypotheses.empty() && !record.hypotheses[0].produced.ids.empty();
@@ -106,7 +105,7 @@ int winner_of(const AttentionRecord& record) {
     const auto quality = [&nodes](std::size_t at) {
       return std::tuple(nodes[at].ended, nodes[at].ended ? 0 : nodes[at].step, rank_of(nodes[at]));
     };
-    if (best < 0 || quality(i) > quality(to_size(best))) best = static_cast<int>(i);
+    if (best < 0 || quality(i) > quality(to_size(best))) best = to_int(i);
   }
   return best;
 }

@@ -11,7 +11,6 @@
 namespace attn {
 namespace {
 
-constexpr int kNarrowest = 40;
 constexpr int kWidestLabel = 16;
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
@@ -51,7 +50,7 @@ void fold(std::string& out, const std::string& text, int width, int indent) {
 class TextDrawing {
  public:
   explicit TextDrawing(const TerminalStyle& style)
-      : width_(std::max(style.width, kNarrowest)), colored_(style.color != ColorMode::none) {}
+      : width_(std::max(style.width, narrowest_width)), colored_(style.color != ColorMode::none) {}
 
   std::string draw(const Explanation& explanation) {
     head(explanation.title, '=');
@@ -103,8 +102,7 @@ class TextDrawing {
     for (std::size_t first = 0; first < columns.size(); first += to_size(per_block)) {
       const std::size_t last = std::min(columns.size(), first + to_size(per_block));
       draw_block(matrix, rows,
-                 {columns.begin() + static_cast<std::ptrdiff_t>(first),
-                  columns.begin() + static_cast<std::ptrdiff_t>(last)},
+                 {columns.begin() + to_index(first), columns.begin() + to_index(last)},
                  {label, cell});
     }
   }

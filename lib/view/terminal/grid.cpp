@@ -58,7 +58,7 @@ int cell_width(const std::vector<std::string>& labels, int room) {
   std::sort(widths.begin(), widths.end());
   if (widths.empty()) return smallest_cell;
   const int longest = std::min(widths.back(), widest_label);
-  const int count = static_cast<int>(widths.size());
+  const int count = to_int(widths.size());
   if (cell_for(longest) * count <= room) return cell_for(longest);
   if (cell_for(std::min(longest, narrow_label)) * count <= room) return room / count;
   // It folds: cells for most of the labels, and a few long words go on in a second line.
@@ -185,7 +185,7 @@ GridLayout plan_grid(const GridAxes& axes, int width) {
     layout.writes = std::min(widest(axes.writes, display_width(writes_title)), most);
     layout.row_label = layout.reads + arrow_columns + layout.writes + 1;
   }
-  const int keys = std::max(1, static_cast<int>(axes.columns.size()));
+  const int keys = std::max(1, to_int(axes.columns.size()));
   const int room = width - layout.row_label;
   layout.cell = cell_width(axes.columns, room);
   const int most_columns = std::max(1, room / layout.cell);

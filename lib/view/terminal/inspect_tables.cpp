@@ -1,5 +1,6 @@
 #include "view/terminal/inspect_tables.h"
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -11,7 +12,7 @@ namespace attn {
 namespace {
 
 std::string number(int n) {
-  return with_separators(static_cast<std::uint64_t>(n));
+  return with_separators(to_size(n));
 }
 
 std::string bytes_text(std::uint64_t bytes) {
@@ -35,11 +36,12 @@ std::string norm_text(const ModelConfig& config) {
 }
 
 std::string embedding_text(const ModelConfig& config) {
-  const std::string tables = config.share_embeddings ? "one table for both stacks"
-                                                     : "separate tables for encoder and decoder";
+  const std::string embeddings = config.share_embeddings
+                                     ? "one table for both stacks"
+                                     : "separate tables for encoder and decoder";
   const std::string output =
       config.tie_word_embeddings ? ", tied to the output" : ", output untied";
-  return tables + output + (config.scale_embedding ? ", times √d_model" : "");
+  return embeddings + output + (config.scale_embedding ? ", times √d_model" : "");
 }
 
 Table summary(const ModelConfig& config, const InspectOptions& options) {
@@ -150,7 +152,7 @@ std::vector<int> with_crossing(const GrowthReport& report, std::vector<int> leng
   const std::vector<GrowthRow>& rows = report.rows;
   const bool inside = !rows.empty() && rows.front().length < report.crossing_length &&
                       report.crossing_length < rows.back().length;
-  if (inside) lengths.push_back(static_cast<int>(report.crossing_length));
+  if (inside) lengths.push_back(to_int(report.crossing_length));
   return lengths;
 }
 

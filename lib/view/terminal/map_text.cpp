@@ -10,8 +10,7 @@
 namespace attn {
 namespace {
 
-constexpr int smallest_width = 40;  // in a narrower window lines are as for this one
-constexpr int panel_gap = 3;        // columns between two maps that stand side by side
+constexpr int map_gap = 3;  // columns between two maps that stand side by side
 
 struct KindText {
   AttentionKind kind;
@@ -92,7 +91,7 @@ class KindRenderer {
       : kind_(kind),
         maps_(maps),
         axes_(std::move(axes)),
-        width_(std::max(style.width, smallest_width)),
+        width_(std::max(style.width, narrowest_width)),
         color_(style.color),
         layout_(plan_grid(axes_, width_)) {}
 
@@ -143,8 +142,8 @@ class KindRenderer {
       std::size_t end = first + 1;
       int columns = panels[first].columns;
       while (layout_.blocks == 1 && end < panels.size() &&
-             columns + panel_gap + panels[end].columns <= width_) {
-        columns += panel_gap + panels[end++].columns;
+             columns + map_gap + panels[end].columns <= width_) {
+        columns += map_gap + panels[end++].columns;
       }
       if (first > 0) out += '\n';
       append_row(std::span(panels).subspan(first, end - first), out);
@@ -161,7 +160,7 @@ class KindRenderer {
         joined.pad_to(start);
         joined.text += panel.lines[line].text;
         joined.columns += panel.lines[line].columns;
-        start += panel.columns + panel_gap;
+        start += panel.columns + map_gap;
       }
       joined.text.erase(joined.text.find_last_not_of(' ') + 1);
       out += joined.text;

@@ -5,6 +5,9 @@ namespace attn {
 
 enum class ColorMode { none, shades_256, true_color };
 
+/// Columns; in a narrower window lines are as for this one.
+inline constexpr int narrowest_width = 40;
+
 struct TerminalStyle {
   int width = 80;  ///< columns of the window
   ColorMode color = ColorMode::none;

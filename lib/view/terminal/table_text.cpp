@@ -5,12 +5,12 @@
 
 #include "base/at.h"
 #include "base/utf8.h"
+#include "view/terminal/style.h"
 
 namespace attn {
 namespace {
 
 constexpr int kGap = 2;
-constexpr int kNarrowest = 40;
 
 std::string blanks(int n) {
   return std::string(to_size(std::max(n, 0)), ' ');
@@ -59,7 +59,7 @@ std::vector<int> widths_of(const std::vector<TableColumn>& columns,
 
 class TableText {
  public:
-  TableText(const Table& table, int width) : width_(std::max(width, kNarrowest)) {
+  TableText(const Table& table, int width) : width_(std::max(width, narrowest_width)) {
     columns_ = table.columns;
     for (const auto& row : table.rows) {
       rows_.emplace_back();
@@ -140,7 +140,7 @@ std::string render_table(const Table& table, int width) {
   text += TableText(table, width).draw();
   if (!table.notes.empty()) text += "\n";
   for (const std::string& note : table.notes) {
-    for (const std::string& line : fold(printable(note), std::max(width, kNarrowest))) {
+    for (const std::string& line : fold(printable(note), std::max(width, narrowest_width))) {
       text += line + "\n";
     }
   }

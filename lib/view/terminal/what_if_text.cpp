@@ -13,7 +13,6 @@
 namespace attn {
 namespace {
 
-constexpr int kNarrowest = 40;
 constexpr int kNumber = 9;
 constexpr int kNumbers = 3;
 
@@ -50,7 +49,7 @@ float sum(const std::vector<float>& values) {
 }  // namespace
 
 std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style) {
-  const int window = std::max(style.width, kNarrowest);
+  const int window = std::max(style.width, narrowest_width);
   std::string out;
   for (const std::string& change : record.after.changes) {
     out += fit_width("changed: " + printable(change), window) + "\n";

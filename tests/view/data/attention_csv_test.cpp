@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/data/csv_reader.h"
 #include "view/map_view.h"
@@ -38,7 +39,7 @@ float number(const std::string& field) {
 }
 
 const std::string& token_at(const std::vector<std::string>& tokens, int index) {
-  return tokens[static_cast<std::size_t>(index)];
+  return at(tokens, index);
 }
 
 /// Every row of a weights table against the record; `hypothesis` is −1 for the encoder.
@@ -62,8 +63,7 @@ void check_weights(std::size_t index, AttentionKind kind, const AttentionRecord&
       const int key = std::stoi(row[5]);
       CHECK(row[0] == "3");
       CHECK(row[1] == (encoder ? "" : std::to_string(h)));
-      CHECK(((layer * maps.heads + head) * maps.queries + query) * maps.keys + key ==
-            static_cast<int>(i));
+      CHECK(((layer * maps.heads + head) * maps.queries + query) * maps.keys + key == to_int(i));
       CHECK(unguarded(row[6]) == token_at(queries, query));
       CHECK(unguarded(row[7]) ==
             (encoder ? "" : token_at(record.hypotheses[h].produced.tokens, query)));

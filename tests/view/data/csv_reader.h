@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace attn::test {
 
 using Row = std::vector<std::string>;
@@ -51,7 +53,7 @@ inline std::vector<Row> read_csv(std::string_view text) {
 inline std::string unguarded(const std::string& field) {
   const std::size_t first = field.find_first_not_of('\'');
   if (first == 0 || first == std::string::npos) return field;
-  const auto begin = static_cast<unsigned char>(field[first]);
+  const auto begin = byte_value(field[first]);
   const bool guard =
       (begin < 0x20 || std::string_view("=+-@").find(field[first]) != std::string_view::npos) &&
       first + 1 < field.size();

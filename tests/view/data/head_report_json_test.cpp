@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "view/data/word_alignment.h"
 #include "view/sample_report.h"
@@ -35,12 +36,12 @@ void check_bits(const Json& json, const std::optional<float>& value) {
 }
 
 void check_kind(const Json& json, const KindReport& kind) {
-  REQUIRE(json.size() == static_cast<std::size_t>(kind.layers));
+  REQUIRE(json.size() == to_size(kind.layers));
   for (int layer = 0; layer < kind.layers; ++layer) {
-    const Json& heads = json[static_cast<std::size_t>(layer)];
-    REQUIRE(heads.size() == static_cast<std::size_t>(kind.heads));
+    const Json& heads = at(json, layer);
+    REQUIRE(heads.size() == to_size(kind.heads));
     for (int head = 0; head < kind.heads; ++head) {
-      const Json& found = heads[static_cast<std::size_t>(head)];
+      const Json& found = at(heads, head);
       const HeadFigures& figures = kind.at({layer, head});
       check_bits(found["entropy"], figures.entropy);
       check_bits(found["distance"], figures.distance);

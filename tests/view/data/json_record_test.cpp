@@ -5,7 +5,9 @@
 #include <limits>
 #include <string>
 
+#include "base/at.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "view/data/json_record.h"
 #include "view/sample_record.h"
 
@@ -35,14 +37,14 @@ std::uint32_t bits_of(const Json& number) {
 }
 
 void check_maps(const Json& json, const AttentionMaps& maps) {
-  REQUIRE(json.size() == static_cast<std::size_t>(maps.layers));
+  REQUIRE(json.size() == to_size(maps.layers));
   std::size_t next = 0;
   for (const Json& layer : json) {
-    REQUIRE(layer.size() == static_cast<std::size_t>(maps.heads));
+    REQUIRE(layer.size() == to_size(maps.heads));
     for (const Json& head : layer) {
-      REQUIRE(head.size() == static_cast<std::size_t>(maps.queries));
+      REQUIRE(head.size() == to_size(maps.queries));
       for (const Json& row : head) {
-        REQUIRE(row.size() == static_cast<std::size_t>(maps.keys));
+        REQUIRE(row.size() == to_size(maps.keys));
         for (const Json& weight : row) {
           REQUIRE(bits_of(weight) == std::bit_cast<std::uint32_t>(maps.weights[next++]));
         }
@@ -171,7 +173,7 @@ TEST_CASE("json: hostile text stays one line, comes back, and is JavaScript, too
   CHECK(line.find("\u2028") == std::string::npos);
   CHECK(line.find("\u2029") == std::string::npos);
   for (const char byte : line.substr(0, line.size() - 1)) {
-    REQUIRE(static_cast<unsigned char>(byte) >= 0x20);
+    REQUIRE(byte_value(byte) >= 0x20);
   }
   const Json json = parsed(record);
   CHECK(json["source"]["text"] == text);

@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "check_error.h"
 #include "view/color.h"
@@ -79,7 +80,7 @@ void check_weight_rows(const std::string& rows, const AttentionMaps& maps, int l
 
 /// What the paths of a small map paint: a level a cell, −1 where only the ground shows, −2 for odd.
 std::vector<int> painted(const Document& document, int map, const AttentionMaps& maps) {
-  std::vector<int> levels(static_cast<std::size_t>(maps.queries * maps.keys), -1);
+  std::vector<int> levels(to_size(maps.queries * maps.keys), -1);
   for (const int path : document.find("path")) {
     if (!document.is_inside(path, map) || document.at(path).has_class("masked")) continue;
     const std::string css_class = document.at(path).get("class");
@@ -88,13 +89,13 @@ std::vector<int> painted(const Document& document, int map, const AttentionMaps&
     static const std::regex run(R"(M(\d+) (\d+)h(\d+)v1h-(\d+)z)");
     std::size_t matched = 0;
     for (std::sregex_iterator it(data.begin(), data.end(), run), end; it != end; ++it) {
-      matched += static_cast<std::size_t>(it->length());
+      matched += to_size(it->length());
       CHECK((*it)[3] == (*it)[4]);
       for (int i = 0; i < std::stoi((*it)[3]); ++i) {
         const int cell = std::stoi((*it)[2]) * maps.keys + std::stoi((*it)[1]) + i;
-        REQUIRE(cell < static_cast<int>(levels.size()));
-        CHECK(levels[static_cast<std::size_t>(cell)] == -1);  // once
-        levels[static_cast<std::size_t>(cell)] = level;
+        REQUIRE(cell < to_int(levels.size()));
+        CHECK(at(levels, cell) == -1);  // once
+        at(levels, cell) = level;
       }
     }
     CHECK(matched == data.size());
@@ -115,7 +116,7 @@ void check_overview(const Document& document, const AttentionRecord& record,
     for (int row = 0; row < maps.queries; ++row) {
       for (int key = 0; key < maps.keys; ++key) {
         const float weight = maps.at(layer, head, row, key);
-        const int level = levels[static_cast<std::size_t>(row * maps.keys + key)];
+        const int level = at(levels, row * maps.keys + key);
         const bool above = choice.kind == AttentionKind::decoder_self && key > row;
         int expected = !std::isfinite(weight) ? -2 : color_level(weight);
         if (expected == 0 && (!above || weight == 0)) expected = -1;
@@ -123,7 +124,7 @@ void check_overview(const Document& document, const AttentionRecord& record,
       }
     }
   }
-  CHECK(ids.size() == static_cast<std::size_t>(maps.layers * maps.heads));
+  CHECK(ids.size() == to_size(maps.layers * maps.heads));
 }
 
 TEST_CASE("pictures: every weight of every kind reads back exactly") {
@@ -201,12 +202,12 @@ TEST_CASE("pictures: rows and columns have their tokens, level with their cells"
   AttentionRecord record = demo_record();
   AttentionMaps& cross = record.hypotheses[0].cross;  // of one head: there is no overview then
   cross.layers = cross.heads = 1;
-  cross.weights.resize(static_cast<std::size_t>(cross.queries * cross.keys));
+  cross.weights.resize(to_size(cross.queries * cross.keys));
   const Document document = checked_picture(attention_svg(record));
   CHECK(document.find("g", "map").empty());
   const std::vector<int> rows = document.find("g", "row");
   for (int query = 0; query < 6; ++query) {
-    const int cell = document.children(rows[static_cast<std::size_t>(query)], "g")[0];
+    const int cell = document.children(at(rows, query), "g")[0];
     const int rect = document.children(cell, "rect")[0];
     const double y = document.place(rect, {0, document.at(rect).number("y") + 23}).y;
     std::string found;
@@ -217,7 +218,7 @@ TEST_CASE("pictures: rows and columns have their tokens, level with their cells"
       }
     }
     const GridAxes axes = axes_of(record, AttentionKind::cross, 0);
-    const auto at = static_cast<std::size_t>(query);
+    const auto at = to_size(query);
     CHECK(found == axes.reads[at] + " → " + axes.writes[at] + " ");
   }
 }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/at.h"
+
 namespace attn::test {
 
 struct Node {
@@ -49,8 +51,7 @@ class Document {
     XML_SetUserData(parser, this);
     XML_SetElementHandler(parser, begin, end);
     XML_SetCharacterDataHandler(parser, characters);
-    const bool good =
-        XML_Parse(parser, xml.data(), static_cast<int>(xml.size()), XML_TRUE) == XML_STATUS_OK;
+    const bool good = XML_Parse(parser, xml.data(), to_int(xml.size()), XML_TRUE) == XML_STATUS_OK;
     const std::string message = good ? "" : XML_ErrorString(XML_GetErrorCode(parser));
     const auto line = XML_GetCurrentLineNumber(parser);
     XML_ParserFree(parser);
@@ -64,11 +65,11 @@ class Document {
     std::vector<int> found;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       if (nodes[i].name != name) continue;
-      if (css_class.empty() || nodes[i].has_class(css_class)) found.push_back(static_cast<int>(i));
+      if (css_class.empty() || nodes[i].has_class(css_class)) found.push_back(to_int(i));
     }
     return found;
   }
-  const Node& at(int index) const { return nodes[static_cast<std::size_t>(index)]; }
+  const Node& at(int index) const { return attn::at(nodes, index); }
   bool is_inside(int index, int ancestor) const {
     while (index >= 0 && index != ancestor) index = at(index).parent;
     return index >= 0;
@@ -130,14 +131,13 @@ class Document {
     node.parent = document.open_.empty() ? -1 : document.open_.back();
     node.name = name;
     for (; *attributes != nullptr; attributes += 2) node.attributes[attributes[0]] = attributes[1];
-    document.open_.push_back(static_cast<int>(document.nodes.size()));
+    document.open_.push_back(to_int(document.nodes.size()));
     document.nodes.push_back(std::move(node));
   }
   static void end(void* self, const XML_Char*) { static_cast<Document*>(self)->open_.pop_back(); }
   static void characters(void* self, const XML_Char* text, int length) {
     auto& document = *static_cast<Document*>(self);
-    document.nodes[static_cast<std::size_t>(document.open_.back())].text.append(
-        text, static_cast<std::size_t>(length));
+    attn::at(document.nodes, document.open_.back()).text.append(text, to_size(length));
   }
 
   std::vector<int> open_;

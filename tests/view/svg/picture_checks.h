@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/svg/expat_xml.h"
 #include "view/svg/text_width.h"
@@ -68,7 +69,7 @@ inline Document checked_picture(const std::string& svg) {
   int outside = 0;
   for (std::size_t i = 0; i < document.nodes.size(); ++i) {
     const Node& node = document.nodes[i];
-    const int index = static_cast<int>(i);
+    const int index = to_int(i);
     for (const char* banned : {"script", "image", "foreignObject", "a", "use", "animate"}) {
       CHECK(node.name != banned);
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/at.h"
 #include "view/sample_record.h"
 #include "view/svg/picture_checks.h"
 #include "view/svg/tree_layout.h"
@@ -22,9 +23,9 @@ void add(AttentionRecord& record, int parent, const std::string& token, float lo
   std::vector<SearchNode>& nodes = record.search->nodes;
   SearchNode node;
   node.parent = parent;
-  const SearchNode* before = parent < 0 ? nullptr : &nodes[static_cast<std::size_t>(parent)];
+  const SearchNode* before = parent < 0 ? nullptr : &at(nodes, parent);
   node.step = before == nullptr ? 0 : before->step + 1;
-  node.id = static_cast<int>(nodes.size()) + 100;
+  node.id = to_int(nodes.size()) + 100;
   node.token = token;
   node.log_prob = log_prob;
   node.sum = log_prob + (before == nullptr ? 0 : before->sum);
@@ -60,7 +61,7 @@ TEST_CASE("search tree: each candidate with its exact numbers, token, state and 
   std::vector<Point> boxes(groups.size());
   for (const int group : groups) {
     const Node& drawn = document.at(group);
-    const auto index = static_cast<std::size_t>(std::stoi(drawn.get("id").substr(5)));
+    const auto index = to_size(std::stoi(drawn.get("id").substr(5)));
     const SearchNode& node = record.search->nodes[index];
     CHECK(drawn.get("data-parent") == std::to_string(node.parent));
     CHECK(drawn.get("data-token-id") == std::to_string(node.id));
@@ -102,21 +103,20 @@ TEST_CASE("search tree: lines never cross") {
   for (int i = 0; i < 200; ++i) {
     state = state * 1664525u + 1013904223u;
     const int newest = std::max(0, i - 12);
-    const int parent = i < 8 ? -1 : newest + static_cast<int>(state >> 16) % (i - newest);
+    const int parent = i < 8 ? -1 : newest + to_int(state >> 16) % (i - newest);
     add(record, parent, "▁x", -static_cast<float>(state >> 24) / 64, i % 2 == 0 ? kept : dropped);
   }
   record.hypotheses[0].produced.ids.clear();
   const TreeLayout layout = lay_out(*record.search, winner_of(record));
   for (const std::vector<int>& column : layout.columns) {
     for (std::size_t i = 1; i < column.size(); ++i) {
-      const auto& above = layout.places[static_cast<std::size_t>(column[i - 1])];
-      const auto& below = layout.places[static_cast<std::size_t>(column[i])];
+      const auto& above = at(layout.places, column[i - 1]);
+      const auto& below = at(layout.places, column[i]);
       CHECK(below.row == above.row + 1);
       if (above.parent < 0) {
         CHECK(below.parent < 0);
       } else {
-        CHECK(layout.places[static_cast<std::size_t>(above.parent)].row <=
-              layout.places[static_cast<std::size_t>(below.parent)].row);
+        CHECK(at(layout.places, above.parent).row <= at(layout.places, below.parent).row);
       }
     }
   }

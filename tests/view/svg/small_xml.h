@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/utf8.h"
+
 namespace attn::test {
 
 struct Element {
@@ -33,7 +35,7 @@ class SmallXml {
     REQUIRE(rest_.starts_with(kStart));
     rest_.remove_prefix(kStart.size());
     REQUIRE(std::none_of(rest_.begin(), rest_.end(),
-                         [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; }));
+                         [](char c) { return byte_value(c) < 0x20 && c != '\n'; }));
     read_element();
     REQUIRE(rest_ == "\n");
   }

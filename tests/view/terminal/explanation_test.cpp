@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "base/at.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "view/data/explanation_json.h"
@@ -140,7 +141,7 @@ TEST_CASE("JSON holds every number to the bit, and masked ones as null") {
 }
 
 TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
-  NamedMatrix m = matrix(static_cast<int>(kHostile.size()), static_cast<int>(kHostile.size()));
+  NamedMatrix m = matrix(to_int(kHostile.size()), to_int(kHostile.size()));
   m.row_tokens = m.column_tokens = kHostile;
   Explanation e = explanation({m});
   e.facts = e.steps[0].lines = kHostile;
@@ -163,7 +164,7 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
     if (bars < 0) bars = count;
     CHECK_MESSAGE(count == bars, line);
   }
-  CHECK(bars == static_cast<int>(kHostile.size()) + 2);
+  CHECK(bars == to_int(kHostile.size()) + 2);
   const Json json = parse_json(explanation_json(e), "explanation");
   CHECK(json["steps"][0]["matrices"][0]["row_tokens"] == Json(kHostile));
   CHECK(json["title"] == kHostile[0]);

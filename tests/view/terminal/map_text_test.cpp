@@ -23,7 +23,7 @@ std::string rendered(const AttentionRecord& record, const std::vector<std::strin
   return render_maps(record, 0, parse_show(show), {width, color});
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
+std::vector<std::string> map_lines(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
   for (std::string line; std::getline(stream, line);) lines.push_back(line);
@@ -142,8 +142,8 @@ TEST_CASE("terminal: heads stand side by side where they fit") {
   const std::string wide = rendered(demo_record(), {"cross:1"}, 120);
   CHECK(wide.find("cross-attention · layer 1 of 0–1 · head 0 of 0–1   "
                   "cross-attention · layer 1 of 0–1 · head 1 of 0–1\n") != std::string::npos);
-  CHECK(lines_of(wide).size() == 1 + 8);
-  CHECK(lines_of(rendered(demo_record(), {"cross:1"}, 80)).size() == 1 + 8 + 1 + 8);
+  CHECK(map_lines(wide).size() == 1 + 8);
+  CHECK(map_lines(rendered(demo_record(), {"cross:1"}, 80)).size() == 1 + 8 + 1 + 8);
 }
 
 TEST_CASE("terminal: every weight is drawn once at every width") {
@@ -163,7 +163,7 @@ TEST_CASE("terminal: no line is wider than the window") {
   for (const AttentionRecord& record : {demo_record(), long_record(), hostile_record()}) {
     for (const ColorMode color : {ColorMode::none, ColorMode::shades_256, ColorMode::true_color}) {
       for (const int width : {40, 41, 42, 43, 55, 64, 80, 81, 100, 120, 132, 250}) {
-        for (const std::string& line : lines_of(rendered(record, {"all"}, width, color))) {
+        for (const std::string& line : map_lines(rendered(record, {"all"}, width, color))) {
           REQUIRE_MESSAGE(display_width(without_colors(line)) <= width, line);
         }
       }
@@ -185,7 +185,7 @@ TEST_CASE("terminal: colours only paint the plain text") {
       const std::string painted = rendered(record, {"all"}, 100, color);
       CHECK(painted.find('\x1b') != std::string::npos);
       CHECK(without_shades(without_colors(painted)) == without_shades(plain));
-      for (const std::string& line : lines_of(painted)) {
+      for (const std::string& line : map_lines(painted)) {
         const std::size_t last = line.rfind('\x1b');
         if (last != std::string::npos) CHECK(line.substr(last, 4) == "\x1b[0m");
       }
@@ -195,7 +195,7 @@ TEST_CASE("terminal: colours only paint the plain text") {
 
 TEST_CASE("terminal: masked cells are not painted") {
   const std::string text = rendered(demo_record(), {"decoder:0:0"}, 80, ColorMode::true_color);
-  const std::vector<std::string> lines = lines_of(text);
+  const std::vector<std::string> lines = map_lines(text);
   REQUIRE(lines.size() == 9);
   CHECK(lines[3].ends_with("1.00 \x1b[0m   ·      ·      ·      ·      ·"));
   CHECK(lines[8].ends_with(" \x1b[0m"));
@@ -218,7 +218,7 @@ TEST_CASE("terminal: hostile tokens reach the terminal only spelled out") {
 TEST_CASE("terminal: columns stay level under wide characters") {
   const std::string text = rendered(hostile_record(), {"encoder:0:0"}, 100);
   int numbers = -1;  // where the first number of a row begins
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : map_lines(text)) {
     std::smatch match;
     if (!std::regex_search(line, match, std::regex("[01]\\.[0-9][0-9][^0-9]"))) continue;
     const int column = display_width(match.prefix().str());
@@ -241,7 +241,7 @@ TEST_CASE("terminal: odd weights keep the grid") {
   map[1] = -0.0f;
   map[2] = 12345678.0f;
   map[3] = -std::numeric_limits<float>::infinity();
-  const std::vector<std::string> lines = lines_of(rendered(record, {"encoder:0:0"}, 80));
+  const std::vector<std::string> lines = map_lines(rendered(record, {"encoder:0:0"}, 80));
   CHECK(lines[3].starts_with("The     nan  0.00 1234…█ -inf "));
   CHECK(display_width(lines[3]) <= display_width(lines[2]) + 1);
 }
