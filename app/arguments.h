@@ -12,14 +12,15 @@
 
 namespace attn {
 
-/// Does what an option asks for. Libraries know no options: where one refuses what was typed, the
-/// option's name comes before its words.
-template <typename Action>
+/// Does what an option asks for. Libraries know no options: where one refuses what was typed (or,
+/// as SystemError, the system does what the option names), the option's name comes before its
+/// words.
+template <typename Refusal = UsageError, typename Action>
 auto for_option(std::string_view option, Action&& action) {
   try {
     return action();
-  } catch (const UsageError& error) {
-    throw UsageError("{} {}", option, error.what());
+  } catch (const Refusal& error) {
+    throw Refusal("{} {}", option, error.what());
   }
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/shortened.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 
 namespace attn {

@@ -16,7 +16,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/shortened.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "command_line.h"
 #include "compute/matmul.h"

@@ -106,11 +106,8 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
     picture.first = std::make_unique<OutputFile>(picture.path);
   }
   if (!options.csv.empty()) {
-    try {
-      csv_folder_ = std::make_unique<NewFolders>(options.csv);
-    } catch (const SystemError& error) {
-      throw SystemError("--csv {}", error.what());
-    }
+    csv_folder_ =
+        for_option<SystemError>("--csv", [&] { return std::make_unique<NewFolders>(options.csv); });
     for (const CsvTable& table : csv_tables()) {
       tables_.push_back(std::make_unique<AtomicFile>(table_path(table)));
       tables_.back()->write(table.header);

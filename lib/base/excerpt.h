@@ -1,4 +1,4 @@
-// What came in, quoted in a message.
+// What came in, quoted in a message, and messages with long names: for a person.
 #pragma once
 
 #include <string>
@@ -9,5 +9,9 @@ namespace attn {
 /// A piece of a file or of an argument for a message: printable, and cut to 60 columns, because it
 /// may be as long as whoever wrote it wanted.
 std::string excerpt(std::string_view piece);
+
+/// A valid UTF-8 message in which words of more than 300 bytes, and what is then still longer than
+/// 4,000 bytes, lose their middle to "…".
+std::string shortened(std::string_view message);
 
 }  // namespace attn

@@ -1,5 +1,5 @@
 // The type of every size and index (Eigen's own). In a header without Eigen, because the kernel
-// files, compiled for one instruction set each, must not instantiate code that others share.
+// files, whose functions need newer CPUs, must not instantiate code that others share.
 #pragma once
 
 #include <cstddef>

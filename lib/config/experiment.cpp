@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -66,7 +67,9 @@ std::string read_path(KeyReader& reader, const std::string& key, const std::stri
   if (path->empty() || path->find('\0') != std::string::npos) {
     reader.fail(key, fmt::format("is {}; expected a path", in_quotes(*path)));
   }
-  const std::filesystem::path folder = std::filesystem::absolute(file).parent_path();
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
+  if (error) throw SystemError("{}: no working directory: {}", printable(file), error.message());
   return (folder / *path).lexically_normal().string();
 }
 

@@ -204,8 +204,7 @@ void check_record(const Json& record, const std::string& where) {
       record["format"] != "attn-demo.attention" || !record.contains("version") ||
       record["version"] != 1) {
     throw InputError(
-        "{}: expected an attention record (\"format\": \"attn-demo.attention\", \"version\": 1), "
-        "as translate --json writes it",
+        "{}: expected an attention record (\"format\": \"attn-demo.attention\", \"version\": 1)",
         where);
   }
   const JsonPlace top(record, where);
