@@ -129,7 +129,8 @@ def translate(program, directory, lines, options, length):
     early = {True: "true", False: "false", "never": "never"}[options["early_stopping"]]
     command = [str(program), "translate", "--model", str(directory), "--json", "-",
                "--max-length", str(length), "--beam", str(options["num_beams"]),
-               "--length-penalty", str(options["length_penalty"]), "--early-stopping", early]
+               "--length-penalty", str(options["length_penalty"]), "--early-stopping", early,
+               "--split", "never"]  # as transformers, which knows no sentences
     done = subprocess.run(command, input="".join(l + "\n" for l in lines), text=True,
                           capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
