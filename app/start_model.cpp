@@ -57,7 +57,8 @@ void check_agreement(const ExperimentConfig& experiment, const ModelConfig& foun
 
 std::string start_from(ExperimentConfig& experiment, const std::string& directory) {
   namespace fs = std::filesystem;
-  ModelConfig model = read_directory_config(directory).model;
+  const DirectoryConfig found = read_directory_config(directory);
+  ModelConfig model = found.model;
   check_agreement(experiment, model, directory);
   const Json section = experiment.document.value("model", Json::object());
   for (const auto& [key, mine, config] :
@@ -67,6 +68,10 @@ std::string start_from(ExperimentConfig& experiment, const std::string& director
     if (section.contains(key)) *mine = config;
   }
   experiment.model = model;
+  // How long a line it has learned stays true; its other settings of decoding are the config's.
+  if (!experiment.decode.longest_source) {
+    experiment.decode.longest_source = found.decode.longest_source;
+  }
 
   TokenizerConfig& tokenizer = experiment.tokenizer;
   std::error_code gone;

@@ -1,4 +1,5 @@
-// The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX).
+// The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX):
+// kernels_amx.cpp has them, kernels.cpp asks the CPU.
 //
 // A tile is 16 rows of 64 bytes. Of the left factor it holds 16 rows and 32 columns; of the right
 // one 32 rows and 16 columns, two rows interleaved ("pairs"), because the instruction multiplies

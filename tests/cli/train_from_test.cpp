@@ -54,6 +54,16 @@ TEST_CASE("--from needs neither the section model nor the section tokenizer; dro
   CHECK(first_loss("second") < first_loss("first"));
 }
 
+TEST_CASE("--from keeps how long a line the model has learned, unless the config says") {
+  FromScene scene;
+  scene.config["decode"]["longest_source"] = 9;
+  scene.must_train("second", scene.from());
+  scene.config["decode"].erase("longest_source");
+  scene.must_train("third", {"--from", scene.file("second/model")});
+  const Json kept = Json::parse(bytes_of(scene.file("third/model/generation_config.json")));
+  CHECK(kept["longest_source"] == 9);
+}
+
 TEST_CASE("--from, stopped and resumed, is the run that was not stopped") {
   FromScene scene;
   scene.must_train("stopped", scene.from({"--set", updates(7)}));
