@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <stdexcept>
@@ -16,7 +17,9 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/error.h"
 #include "base/excerpt.h"
+#include "base/fragile_call.h"
 #include "base/utf8.h"
 #include "command_line.h"
 #include "compute/matmul.h"
@@ -41,15 +44,23 @@ bool is_out_of_memory(const std::exception& error) {
 /// more thrown by a destructor) says nothing of memory.
 std::atomic<bool> memory_ran_out{false};
 
-[[noreturn]] void note_failed_new() {
-  memory_ran_out = true;
-  throw std::bad_alloc();
-}
-
 /// Allocates nothing itself.
 int fail_without_memory() {
   std::fputs("attn-demo: out of memory; choose a smaller model, --batch or --beam\n", stderr);
   return static_cast<int>(ExitCode::memory);
+}
+
+[[noreturn]] void leave_without_memory() {
+  static std::atomic_flag leaving = ATOMIC_FLAG_INIT;
+  while (leaving.test_and_set()) pause();  // another thread says so already
+  attn::remove_unfinished();
+  _exit(fail_without_memory());
+}
+
+[[noreturn]] void note_failed_new() {
+  memory_ran_out = true;
+  if (attn::FragileCall::any()) leave_without_memory();
+  throw std::bad_alloc();
 }
 
 /// Where 0, 1 or 2 is closed, the next file that is opened would get the number, and what is meant
@@ -102,8 +113,8 @@ int run_and_report(int argc, char** argv) {
 /// An exception that leaves a library's thread, or a destructor, ends the process. Where memory ran
 /// out there, that is what it says.
 [[noreturn]] void terminate() {
+  if (memory_ran_out) leave_without_memory();
   attn::remove_unfinished();
-  if (memory_ran_out) _exit(fail_without_memory());
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::exception& error) {
@@ -112,6 +123,14 @@ int run_and_report(int argc, char** argv) {
   }
   std::fputs("attn-demo: internal error: terminated; please report it\n", stderr);
   _exit(static_cast<int>(ExitCode::system));
+}
+
+std::atomic<bool> main_has_ended{false};
+
+/// libgomp and SentencePiece call exit() where they get no memory or no thread. They have said so
+/// on stderr; the exit code is the program's to choose.
+void leave() {
+  if (!main_has_ended) leave_without_memory();
 }
 
 constexpr std::size_t kStack = std::size_t{8} << 20;
@@ -143,7 +162,10 @@ int run_on_large_stack(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::set_new_handler(note_failed_new);
   std::set_terminate(terminate);
+  std::atexit(leave);
   occupy_standard_descriptors();
   attn::handle_stop_signals();
-  return stack_is_small() ? run_on_large_stack(argc, argv) : run_and_report(argc, argv);
+  const int code = stack_is_small() ? run_on_large_stack(argc, argv) : run_and_report(argc, argv);
+  main_has_ended = true;
+  return code;
 }

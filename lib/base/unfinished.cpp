@@ -193,7 +193,8 @@ void Unfinished::keep() {
   made_ = false;
 }
 
-NewFolders::NewFolders(const std::string& path) {
+// By way of the other constructor: the destructor runs, too, where this one throws.
+NewFolders::NewFolders(const std::string& path) : NewFolders() {
   std::vector<std::string> missing;  // innermost first
   struct stat status = {};
   std::string folder = path;
@@ -211,13 +212,11 @@ NewFolders::NewFolders(const std::string& path) {
     if (made) {
       made_.push_back(std::move(made));
     } else if (errno != EEXIST) {
-      const int error = errno;
-      while (!made_.empty()) made_.pop_back();
-      throw_system(path, "cannot make the directory", error);
+      throw_system(path, "cannot make the directory", errno);
     }
   }
-  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return;
-  throw_system(path, "cannot make the directory", S_ISDIR(status.st_mode) ? errno : ENOTDIR);
+  if (stat(path.c_str(), &status) != 0) throw_system(path, "cannot make the directory", errno);
+  if (!S_ISDIR(status.st_mode)) throw_system(path, "cannot make the directory", ENOTDIR);
 }
 
 NewFolders::~NewFolders() {

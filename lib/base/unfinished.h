@@ -62,6 +62,8 @@ class NewFolders {
   void keep();
 
  private:
+  NewFolders() = default;
+
   std::vector<std::unique_ptr<Unfinished>> made_;  ///< outermost first
 };
 

@@ -2,6 +2,10 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
 #include "base/error.h"
 
 namespace attn {
@@ -9,6 +13,31 @@ namespace {
 
 // The major version is part of the name: what was compiled against is what is loaded.
 constexpr const char* library_name = "librsvg-2.so.2";
+
+constexpr std::size_t longest_complaint = 300;
+/// Of fixed size: it is C code that calls, maybe where memory is short.
+std::array<char, longest_complaint + 1> first_complaint{};
+
+std::string_view text_of(const GLogField& field) {
+  const char* text = static_cast<const char*>(field.value);
+  return field.length < 0 ? std::string_view(text)
+                          : std::string_view(text, static_cast<std::size_t>(field.length));
+}
+
+/// Called by GLib for every message of its libraries.
+GLogWriterOutput listen(GLogLevelFlags level, const GLogField* fields, gsize count,
+                        gpointer /*data*/) {
+  std::string_view domain, message;
+  for (gsize i = 0; i < count; ++i) {
+    if (std::string_view(fields[i].key) == "GLIB_DOMAIN") domain = text_of(fields[i]);
+    if (std::string_view(fields[i].key) == "MESSAGE") message = text_of(fields[i]);
+  }
+  if (domain != "Pango" || (level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL)) == 0) {
+    return rsvg_library().g_log_writer_default(level, fields, count, nullptr);
+  }
+  if (first_complaint[0] == '\0') message.copy(first_complaint.data(), longest_complaint);
+  return G_LOG_WRITER_HANDLED;
+}
 
 RsvgLibrary load() {
   void* handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
@@ -32,6 +61,8 @@ RsvgLibrary load() {
   ATTN_FIND(rsvg_handle_render_document);
   ATTN_FIND(g_object_unref);
   ATTN_FIND(g_error_free);
+  ATTN_FIND(g_log_set_writer_func);
+  ATTN_FIND(g_log_writer_default);
   ATTN_FIND(cairo_image_surface_create);
   ATTN_FIND(cairo_image_surface_get_data);
   ATTN_FIND(cairo_image_surface_get_stride);
@@ -46,6 +77,7 @@ RsvgLibrary load() {
   ATTN_FIND(cairo_status);
   ATTN_FIND(cairo_status_to_string);
 #undef ATTN_FIND
+  library.g_log_set_writer_func(listen, nullptr, nullptr);
   return library;
 }
 
@@ -54,6 +86,10 @@ RsvgLibrary load() {
 const RsvgLibrary& rsvg_library() {
   static const RsvgLibrary library = load();
   return library;
+}
+
+std::string_view font_complaint() {
+  return first_complaint.data();
 }
 
 }  // namespace attn

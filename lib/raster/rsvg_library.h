@@ -6,6 +6,8 @@
 
 #include <librsvg/rsvg.h>
 
+#include <string_view>
+
 namespace attn {
 
 /// The functions of librsvg, cairo and GLib that are used here, under their own names.
@@ -16,6 +18,8 @@ struct RsvgLibrary {
   decltype(&::rsvg_handle_render_document) rsvg_handle_render_document;
   decltype(&::g_object_unref) g_object_unref;
   decltype(&::g_error_free) g_error_free;
+  decltype(&::g_log_set_writer_func) g_log_set_writer_func;
+  decltype(&::g_log_writer_default) g_log_writer_default;
   decltype(&::cairo_image_surface_create) cairo_image_surface_create;
   decltype(&::cairo_image_surface_get_data) cairo_image_surface_get_data;
   decltype(&::cairo_image_surface_get_stride) cairo_image_surface_get_stride;
@@ -31,7 +35,12 @@ struct RsvgLibrary {
   decltype(&::cairo_status_to_string) cairo_status_to_string;
 };
 
-/// Loads it once for the process; SystemError where the library is missing.
+/// Loads it once for the process; SystemError where the library is missing. From then on what
+/// Pango warns of is kept for font_complaint() instead of printed.
 const RsvgLibrary& rsvg_library();
+
+/// What Pango has first warned of, empty for nothing. It draws boxes where it cannot use a font,
+/// and librsvg calls that drawn.
+std::string_view font_complaint();
 
 }  // namespace attn

@@ -115,6 +115,10 @@ Surface drawn(RsvgHandle* handle, const PictureSize& size, double scale) {
     throw InputError("PNG: the SVG cannot be drawn: {}", message_of(error));
   }
   check(rsvg().cairo_status(context.get()));
+  if (const std::string_view complaint = font_complaint(); !complaint.empty()) {
+    throw SystemError("PNG: the font cannot be used: {}; install fonts-dejavu-core, or write SVG",
+                      printable(complaint));
+  }
   rsvg().cairo_surface_flush(surface.get());
   return surface;
 }

@@ -20,7 +20,7 @@ void check_png_scale(double scale);
 /// and no time stamp: the same SVG and fonts give the same bytes. Fonts are the system's
 /// (fontconfig). InputError where `svg` is not an SVG with a size of its own, or where the picture
 /// would exceed the limits above; MemoryError where it does not fit in memory; SystemError where
-/// librsvg is not installed.
+/// librsvg is not installed or finds no font that it can use.
 std::string svg_to_png(std::string_view svg, double scale);
 
 }  // namespace attn

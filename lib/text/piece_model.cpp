@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/fragile_call.h"
 #include "base/utf8.h"
 #include "text/byte_pairs.h"
 #include "text/sentencepiece_check.h"
@@ -38,6 +39,7 @@ constexpr std::uint32_t kModelType = 3;
 constexpr std::uint32_t kByteFallback = 35;
 
 std::unique_ptr<const Processor> load(std::string_view bytes, const std::string& where) {
+  const FragileCall call;
   auto processor = std::make_unique<Processor>();
   std::string problem;
   try {
@@ -75,6 +77,7 @@ std::string small_copy(std::string_view bytes, const SentencePieceModel& model, 
 }
 
 std::vector<std::string> library_cut(const Processor& processor, std::string_view text) {
+  const FragileCall call;
   std::vector<std::string> pieces;
   const auto status = processor.Encode(text, &pieces);
   if (!status.ok()) {
@@ -194,6 +197,7 @@ std::vector<std::string> PieceModel::sample(std::string_view normalised, double 
 
 std::string PieceModel::join(const std::vector<std::string>& pieces) const {
   std::string text;
+  const FragileCall call;
   const auto status = (parts_->joiner ? parts_->joiner : parts_->cutter)->Decode(pieces, &text);
   if (!status.ok()) {
     throw InputError("ids: SentencePiece cannot join their pieces: {}; check vocab.json",

@@ -15,6 +15,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/fragile_call.h"
 #include "base/json.h"
 #include "base/lines.h"
 #include "base/memory.h"
@@ -76,6 +77,7 @@ LibraryOptions library_options(const TokenizerTraining& training) {
 
 /// Runs the library; what it says against it, or nothing.
 std::string run_library(const LibraryOptions& options, const Lines& lines, std::string& model) {
+  const FragileCall call;
   try {
     LineIterator iterator(lines);
     const auto status = sentencepiece::SentencePieceTrainer::Train(options, &iterator, &model);
