@@ -1,13 +1,19 @@
 // A library to preload: the ATTN_FAIL_MALLOC-th allocation after main() has begun gives no memory,
 // whoever asks for it. With 0 none fails. Where main returns, the file
-// ATTN_FAULT_REPORT gets "COUNT malloc".
+// ATTN_FAULT_REPORT gets "COUNT malloc"; where the program crashes, "COUNT malloc OBJECT", the file
+// (program or library) whose code did, or called what did in the C and C++ libraries.
 #include <dlfcn.h>
+#include <execinfo.h>
+#include <ucontext.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 extern "C" {
 
@@ -20,7 +26,11 @@ using Main = int (*)(int, char**, char**);
 using End = void (*)();
 using Start = int (*)(Main, int, char**, End, End, End, void*);
 
+using SignalAction = int (*)(int, const struct sigaction*, struct sigaction*);
+
 static Main real_main;
+static SignalAction real_sigaction;
+static std::array<struct sigaction, NSIG> handlers;  ///< the program's own
 static std::atomic<long> wanted{-1};
 static std::atomic<long> count{-1};  // not counting yet
 
@@ -30,18 +40,85 @@ static bool fails() {
   return true;
 }
 
+static void report(long counted, const char* object) {
+  const char* path = std::getenv("ATTN_FAULT_REPORT");
+  std::FILE* file = path != nullptr ? std::fopen(path, "w") : nullptr;
+  if (file == nullptr) return;
+  std::fprintf(file, "%ld malloc %s\n", counted, object);
+  std::fclose(file);
+}
+
+/// The name of the file that holds this code.
+static const char* object_of(void* address) {
+  Dl_info info{};
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "?";
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  return slash != nullptr ? slash + 1 : info.dli_fname;
+}
+
+/// Whether it is called by everybody, and so says nothing of who crashed.
+static bool serves_all(const char* object) {
+  for (const char* name : {"libc.so", "libstdc++.so", "libgcc_s.so", "libm.so"}) {
+    if (std::strncmp(object, name, std::strlen(name)) == 0) return true;
+  }
+  return false;
+}
+
+static void* address_of_crash(void* context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<void*>(static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP]);
+#else
+  static_cast<void>(context);
+  return nullptr;
+#endif
+}
+
+static void on_crash(int number, siginfo_t* info, void* context) {
+  const long counted = count.exchange(-1);
+  std::array<void*, 64> frames{};
+  const int size = backtrace(frames.data(), static_cast<int>(frames.size()));
+  void* const crashed = address_of_crash(context);
+  const char* object = object_of(crashed);
+  bool below = false;  // the handler's own frames come first
+  for (int i = 0; i < size && serves_all(object); ++i) {
+    void* const frame = frames[static_cast<std::size_t>(i)];
+    if (below) object = object_of(frame);
+    below = below || frame == crashed;
+  }
+  report(counted, object);
+  const struct sigaction& own = handlers[static_cast<std::size_t>(number)];
+  if ((own.sa_flags & SA_SIGINFO) != 0) {
+    own.sa_sigaction(number, info, context);
+  } else {
+    own.sa_handler(number);
+  }
+}
+
 static int counted_main(int argc, char** argv, char** environment) {
+  real_sigaction = reinterpret_cast<SignalAction>(dlsym(RTLD_NEXT, "sigaction"));
+  std::array<void*, 1> frame{};
+  backtrace(frame.data(), 1);  // loads what it needs while there is memory
   const char* text = std::getenv("ATTN_FAIL_MALLOC");
   if (text != nullptr) wanted = std::atol(text);
   count = 0;
   const int code = real_main(argc, argv, environment);
-  const long counted = count.exchange(-1);
-  const char* report = std::getenv("ATTN_FAULT_REPORT");
-  std::FILE* file = report != nullptr ? std::fopen(report, "w") : nullptr;
-  if (file == nullptr) return code;
-  std::fprintf(file, "%ld malloc\n", counted);
-  std::fclose(file);
+  report(count.exchange(-1), "");
   return code;
+}
+
+/// The program's handlers of crashes are called after a look at where it was.
+int sigaction(int number, const struct sigaction* action, struct sigaction* before) noexcept {
+  if (real_sigaction == nullptr) {
+    real_sigaction = reinterpret_cast<SignalAction>(dlsym(RTLD_NEXT, "sigaction"));
+  }
+  if ((number != SIGSEGV && number != SIGBUS) || action == nullptr) {
+    return real_sigaction(number, action, before);
+  }
+  handlers[static_cast<std::size_t>(number)] = *action;
+  struct sigaction ours = *action;
+  ours.sa_flags |= SA_SIGINFO;
+  ours.sa_sigaction = on_crash;
+  return real_sigaction(number, &ours, before);
 }
 
 int __libc_start_main(Main main, int argc, char** argv, End begin, End end, End loader_end,

@@ -4,8 +4,9 @@
 // first one that main() makes, whoever makes them: the C++ library, the C library, SentencePiece.
 // At the CALL-th the kernel is given a number that it does not know, and the command sees ERROR
 // instead of a result (0: what fits the call). With CALL 0 nothing fails. The file REPORT
-// gets "COUNT NAME": how many there were, and the name of the one that failed.
-// The exit code is the command's, or 128 + the signal that killed it, or 125.
+// gets "COUNT NAME OBJECT": how many there were, the name of the one that failed, and the file
+// (program or library) that called it, by way of the C and C++ libraries. The exit code is the
+// command's, or 128 + the signal that killed it, or 125.
 #include <fcntl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -15,11 +16,14 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #if !defined(__x86_64__)
 int main() {
@@ -141,6 +145,7 @@ class Tracer {
     if (!in_main_ || fault == kFaults.end() || ++count_ != wanted_) return;
     failing_ = thread;
     name_ = fault->second.name;
+    object_ = caller(thread, info.stack_pointer);
     // The kernel answers brk with the old end instead of an error.
     answer_ = number == SYS_brk ? end_of_heap_
                                 : -static_cast<long>(error_ > 0 ? error_ : fault->second.error);
@@ -162,7 +167,52 @@ class Tracer {
     failing_ = 0;
   }
 
-  void report() const { std::ofstream(report_) << count_ << ' ' << name_ << '\n'; }
+  void report() const {
+    std::ofstream(report_) << count_ << ' ' << name_ << ' ' << object_ << '\n';
+  }
+
+  struct Code {
+    std::uint64_t begin, end;
+    std::string object;
+  };
+
+  /// What the process may execute, but for what everybody calls.
+  static std::vector<Code> code_of(pid_t process) {
+    std::vector<Code> code;
+    std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+    for (std::string line; std::getline(maps, line);) {
+      std::istringstream words(line);
+      std::string range, rights, offset, device, inode, path;
+      words >> range >> rights >> offset >> device >> inode >> path;
+      const std::string name = path.substr(path.rfind('/') + 1);
+      if (rights.size() < 3 || rights[2] != 'x' || path.empty() || path[0] != '/') continue;
+      if (name.starts_with("libc.so") || name.starts_with("libstdc++") ||
+          name.starts_with("ld-linux")) {
+        continue;
+      }
+      const std::size_t dash = range.find('-');
+      code.push_back({std::stoull(range, nullptr, 16),
+                      std::stoull(range.substr(dash + 1), nullptr, 16), name});
+    }
+    return code;
+  }
+
+  /// The first word on the stack that points into other code than the C library's. Without frame
+  /// pointers that is a guess, but what lies there first is nearly always where the call came from.
+  std::string caller(pid_t thread, std::uint64_t stack) const {
+    constexpr std::uint64_t kWords = 4096;
+    const std::vector<Code> code = code_of(child_);
+    for (std::uint64_t i = 0; i < kWords; ++i) {
+      errno = 0;
+      const auto word = static_cast<std::uint64_t>(
+          ptrace(PTRACE_PEEKDATA, thread, stack + i * sizeof(long), nullptr));
+      if (errno != 0) break;
+      for (const Code& each : code) {
+        if (word >= each.begin && word < each.end) return each.object;
+      }
+    }
+    return "?";
+  }
 
   pid_t child_;
   long wanted_;
@@ -171,6 +221,7 @@ class Tracer {
   bool in_main_ = false;
   long count_ = 0;
   std::string name_ = "-";
+  std::string object_ = "-";
   std::map<pid_t, long> calls_;  ///< the one that each thread is in
   long end_of_heap_ = 0;
   pid_t failing_ = 0;
