@@ -17,7 +17,6 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/error.h"
 #include "base/excerpt.h"
 #include "base/fragile_call.h"
 #include "base/utf8.h"

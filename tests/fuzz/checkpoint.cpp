@@ -1,4 +1,5 @@
-// Checkpoint files, from the first byte to the checksum, which is put right in every second run.
+// Checkpoint files: as they are where they begin as one, else with beginning and checksum put
+// before and behind them, which the fuzzer would not guess.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ void read(const std::string& path) {
 
 FUZZ(bytes) {
   static const MemoryFile file;
-  read(file.hold(bytes));
+  if (bytes.starts_with("attn")) return read(file.hold(bytes));
   // Layout, length and checksum as they must be; the header up to the first 0xFF.
   std::string_view data = bytes;
   const std::string_view header = fuzz::take_part(data);

@@ -1,5 +1,5 @@
-// The header of safetensors files; the fuzzer writes its text, and the length before it is put
-// right in every second run, because it would seldom guess it.
+// The header of safetensors files: as they are where they begin with a length, else the text of
+// the header, with its length put before it, which the fuzzer would seldom guess.
 #include "model/safetensors.h"
 
 #include <cstring>
@@ -26,7 +26,7 @@ void read(std::string_view bytes) {
 }  // namespace
 
 FUZZ(bytes) {
-  read(bytes);
+  if (bytes.size() > 8 && bytes[7] == '\0') return read(bytes);  // a length: text holds no zero
   // The header up to the first 0xFF, then the tensors' bytes.
   std::string_view data = bytes;
   const std::string_view header = fuzz::take_part(data);

@@ -1,0 +1,87 @@
+// The words of options that the commands read themselves: the first byte says as which.
+
+#include <array>
+
+#include "analysis/alignment.h"
+#include "arguments.h"
+#include "fuzz.h"
+#include "search_options.h"
+#include "what_if_options.h"
+
+using namespace attn;
+
+namespace {
+
+/// What names of heads are looked up in.
+ModelSummary small_model() {
+  ModelSummary model;
+  model.encoder_layers = model.decoder_layers = 2;
+  model.encoder_heads = model.decoder_heads = 3;
+  return model;
+}
+
+void read_whole(const std::string& word) {
+  const std::uint64_t value = parse_whole("--batch", word, 1, 100'000);
+  fuzz::require(std::to_string(value) == word, "plain decimals");
+}
+
+void read_decimal(const std::string& word) {
+  const float value = parse_decimal("--align-least", word, 0, 1);
+  fuzz::require(value >= 0 && value <= 1, "within the range");
+}
+
+void read_search(const std::string& word) {
+  SearchOptions options;
+  options.beam = options.n_best = options.max_length = word;
+  options.length_penalty = options.early_stopping = word;
+  fuzz::accepts([&] { options.decode(); });
+  options.beam = options.n_best = options.max_length = options.length_penalty = "";
+  options.decode();
+}
+
+void read_show(const std::string& word) {
+  const ShowSelection selection = parse_show({word});
+  if (!selection.items.empty()) {
+    fuzz::require(to_string(selection.items.front()) == word, "a name is read as it is written");
+  }
+  check_show(selection, small_model());
+}
+
+void read_align(const std::string& word) {
+  const AlignmentChoice choice = parse_alignment_choice(word);
+  fuzz::require(to_string(choice) == word, "a choice is read as it is written");
+  check_alignment_choice(choice, small_model());
+}
+
+void read_without(const std::string& word) {
+  WhatIfOptions options;
+  options.without = {word, "cross:0:1"};
+  fuzz::require(options.changes(small_model()).without.size() == 2, "every change");
+}
+
+void read_force(const std::string& word) {
+  WhatIfOptions options;
+  options.force = {word, "cross:0:1:2=3"};
+  fuzz::require(options.changes(small_model()).forced.size() == 2, "every change");
+}
+
+void read_swap(const std::string& word) {
+  WhatIfOptions options;
+  options.swap = {word};
+  options.swapped("The group, went  home.");
+}
+
+constexpr std::array kReaders = {
+    read_whole, read_decimal, read_search,
+    read_show,  read_align,   read_without,
+    read_force, read_swap,    +[](const std::string& word) { parse_dtype("--dtype", word); }};
+
+}  // namespace
+
+FUZZ(bytes) {
+  if (bytes.empty()) return;
+  const auto kind = static_cast<unsigned char>(bytes.front()) % kReaders.size();
+  // Words of a command line hold no zero byte.
+  const std::string word(bytes.substr(1, bytes.find('\0', 1) - 1));
+  fuzz::accepts([&] { kReaders.at(kind)(word); });
+}
