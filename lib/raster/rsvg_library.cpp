@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdlib>
 #include <type_traits>
 
 #include "base/error.h"
@@ -32,6 +33,9 @@ GLogWriterOutput listen(GLogLevelFlags level, const GLogField* fields, gsize cou
     if (std::string_view(fields[i].key) == "GLIB_DOMAIN") domain = text_of(fields[i]);
     if (std::string_view(fields[i].key) == "MESSAGE") message = text_of(fields[i]);
   }
+  // Without a thread or memory GLib aborts after such a message; whoever has an exit handler
+  // chooses better.
+  if ((level & G_LOG_LEVEL_ERROR) != 0) std::exit(EXIT_FAILURE);
   if (domain != "Pango" || (level & (G_LOG_LEVEL_WARNING | G_LOG_LEVEL_CRITICAL)) == 0) {
     return rsvg_library().g_log_writer_default(level, fields, count, nullptr);
   }
