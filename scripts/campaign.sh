@@ -8,13 +8,14 @@ usage() {
   cat <<'TEXT'
 usage: scripts/campaign.sh CHECK [ARGUMENT…]
 
-  fuzz [--runs N] [--seed N] [--seconds N] [--sanitize] [--log FOLDER] [--parsers | TARGET…]
-      Clang's libFuzzer on the parsers (tests/fuzz), one after the other; 20,000,000 runs each unless
-      --runs says otherwise; more runs go on with what the ones before found. --sanitize uses the build
+  fuzz [--runs N] [--seed N] [--sanitize] [--log FOLDER] [--parsers | TARGET…]
+      Clang's libFuzzer on the parsers (tests/fuzz), one after the other, until each has had N runs
+      (20,000,000), in processes of at most 2,000,000. The log folder (build/fuzz-log) counts them and
+      keeps what they found: the same command goes on where it was stopped. --sanitize uses the build
       with AddressSanitizer, which also watches what is compared, ten times slower, instead of the one
-      that traps undefined behaviour alone. --seconds ends a target early. A finding stops its target;
-      the input lies in the log folder (build/fuzz-log). --parsers leaves out command_line and
-      option_words, which take a build of the whole program.
+      that traps undefined behaviour alone; give it a log folder of its own. A finding stops its
+      target; the input lies in the log folder. --parsers leaves out command_line and option_words,
+      which take a build of the whole program.
   faults [ARGUMENT…]
       Every system call of every command fails once, and 300 of its allocations (tests/faults/faults.py;
       --only COMMAND, --mallocs N).
@@ -47,32 +48,47 @@ most_bytes() { # NAME
   esac
 }
 
-# One target: seeds from the repository, the grown corpus in the log folder. Weighing inputs by how rare
-# what they reach is (-entropic) costs more than most parsers do.
-fuzz_target() { # PROGRAM NAME
-  local corpus=$log/corpus/$2
+# One process of a target: seeds from the repository, the grown corpus in the log folder. Weighing
+# inputs by how rare what they reach is (-entropic) costs more than most parsers do. A line of NAME.runs
+# says how many runs and how many seconds of a processor it was.
+fuzz_process() { # PROGRAM NAME RUNS SEED
+  local corpus=$log/corpus/$2 used code=0 TIMEFORMAT='%U' LC_ALL=C
   mkdir -p "$corpus" "$log/findings"
-  "$1" -runs="$runs" -seed="$seed" -max_total_time="$seconds" -max_len="$(most_bytes "$2")" -entropic=0 \
-    -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$log/findings/$2-" \
-    "$corpus" "tests/fuzz/seeds/$2" >"$log/$2.log" 2>&1
+  used=$({ time "$1" -runs="$3" -seed="$4" -max_len="$(most_bytes "$2")" -entropic=0 -timeout=30 \
+    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$log/findings/$2-" \
+    "$corpus" "tests/fuzz/seeds/$2" >"$log/$2.log" 2>&1; } 2>&1) || code=$?
+  sed -n "s/^stat::number_of_executed_units: *\\(.*\\)/\\1 $used/p" "$log/$2.log" >>"$log/$2.runs"
+  return "$code"
 }
 
-# The line of the table: runs, runs a second, edges and features seen, outcome.
+# The sum of a column of NAME.runs: 1 runs, 2 seconds.
+fuzz_sum() { # NAME COLUMN
+  awk -v column="$2" '{ sum += $column } END { printf "%.0f\n", sum }' "$log/$1.runs" 2>/dev/null || echo 0
+}
+
+fuzz_target() { # PROGRAM NAME
+  local each=2000000 done=0 turn=0 left
+  while done=$(fuzz_sum "$2" 1) && left=$((runs - done)) && [ "$left" -gt 0 ]; do
+    turn=$((turn + 1))
+    fuzz_process "$1" "$2" "$((left < each ? left : each))" "$((seed == 0 ? 0 : seed + turn))" || return 1
+  done
+}
+
+# The line of the table: runs, runs a second of one core, edges and features seen, outcome.
 fuzz_row() { # NAME OUTCOME
-  local stats edges
-  stats=$(sed -n 's/^stat::number_of_executed_units: *//p; s/^stat::average_exec_per_sec: *//p' "$log/$1.log" |
-    paste -sd' ')
+  local edges
   edges=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log/$1.log" | tail -1)
-  printf '%-20s %12s runs %8s/s  %-24s %s\n' "$1" ${stats:-? ?} "$edges" "$2"
+  printf '%-20s %12s runs %8s/s  %-24s %s\n' "$1" "$(fuzz_sum "$1" 1)" \
+    "$(awk '{ runs += $1; seconds += $2 } END { printf "%.0f", runs / (seconds > 0.001 ? seconds : 0.001) }' \
+      "$log/$1.runs")" "$edges" "$2"
 }
 
 fuzz() {
-  local runs=20000000 seed=0 seconds=0 preset=fuzz-fast log=build/fuzz-log parsers= targets=() failed=0
+  local runs=20000000 seed=0 preset=fuzz-fast log=build/fuzz-log parsers= targets=() failed=0
   while [ "$#" -gt 0 ]; do
     case $1 in
       --runs) runs=$2; shift ;;
       --seed) seed=$2; shift ;;
-      --seconds) seconds=$2; shift ;;
       --log) log=$2; shift ;;
       --sanitize) preset=fuzz ;;
       --parsers) parsers=yes ;;
