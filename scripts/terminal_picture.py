@@ -3,7 +3,7 @@
 
     scripts/terminal_picture.py OUT.svg COLUMNS COMMAND [ARG...]
 
-Made docs/terminal.svg (README). Python's standard library only; understands the colours that
+Made docs/terminal.svg. Python's standard library only; understands the colours that
 attn-demo uses (24-bit foreground and background, bold, reset).
 """
 import fcntl

@@ -12,7 +12,7 @@ namespace attn {
 
 enum class Activation { relu, gelu, swish };
 
-/// Largest sizes accepted anywhere (documented in the README); beyond them exit code 3.
+/// Largest sizes accepted anywhere (docs/config.md); beyond them exit code 3.
 struct ModelLimits {
   static constexpr std::int64_t d_model = 65'536;
   static constexpr std::int64_t layers = 1'000;

@@ -11,7 +11,7 @@
 
 namespace attn::test {
 
-/// Exit codes by the names of their causes (README.md).
+/// Exit codes by the names of their causes (docs/commands.md).
 /// What most tests translate, and a translation of it.
 inline const std::string kDemoSource = "The group went home";
 inline const std::string kDemoTarget = "Die Gruppe ging nach Hause";
