@@ -1,0 +1,159 @@
+#!/usr/bin/env python3
+"""scripts/check_docs.py, on documents with one fault each: run_tests.py"""
+import sys
+import tempfile
+import textwrap
+import unittest
+from pathlib import Path
+from unittest import mock
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import check_docs  # noqa: E402
+from markdown_blocks import Document, DocumentError, dead_links  # noqa: E402
+
+PROGRAM = """#!/bin/sh
+case "$*" in
+*translate*--help) echo '  --beam K';;
+--help) printf '  translate   Translate\\n';;
+translate) sed 's/^Hello$/Hallo/';;
+say*) shift; printf '%s\\n' "$@";;
+*) echo "attn-demo: cannot $1" >&2; exit 2;;
+esac
+"""
+
+
+class DocumentsTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.program = self.root / "program"
+        self.program.write_text(PROGRAM)
+        self.program.chmod(0o755)
+        for name, value in {"ROOT": self.root, "COMPARED": True}.items():
+            patch = mock.patch.object(check_docs, name, value)
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def document(self, text):
+        (self.root / "a.md").write_text(textwrap.dedent(text), encoding="utf-8")
+        return Document(self.root / "a.md", "a.md")
+
+    def faults(self, text, also=frozenset(), update=False):
+        return check_docs.check(self.document(text), self.program, set(also), update)
+
+    def test_what_agrees_has_no_fault(self):
+        self.assertEqual(self.faults("""\
+            # A
+            ```sh
+            mkdir b && cd b
+            x=1
+            ```
+            ```console
+            $ pwd; echo $x
+            ~/attn-demo/b
+            1
+            $ attn-demo say one \\
+            >   two three
+            …
+            three
+            ```
+            ```python
+            assert 1 + 1 == 2
+            ```
+            <!-- ends: 2 -->
+            ```console
+            $ attn-demo sing
+            attn-demo: cannot sing
+            ```
+            <!-- shows: translations -->
+            | English | German |
+            | --- | --- |
+            | Hello | Hallo |
+            """), [])
+
+    def test_a_command_that_fails_is_named_with_its_line(self):
+        self.assertEqual(self.faults("# A\n```sh\ntrue\nattn-demo sing\n```\n"),
+                         ["a.md:4: ended in 2: attn-demo sing\n    attn-demo: cannot sing"])
+
+    def test_a_folder_that_is_left_by_cd_fails_later(self):
+        found = self.faults("# A\n```sh\nmkdir b && cd b\n```\n\n```sh\nls b\n```\n")
+        self.assertRegex(found[0], r"^a\.md:7: ended in 2: ls b\n")
+
+    def test_another_exit_code_than_promised(self):
+        self.assertEqual(self.faults("# A\n<!-- ends: 3 -->\n```console\n$ attn-demo sing\n```\n"),
+                         ["a.md:4: ended in 2: $ attn-demo sing\n    attn-demo: cannot sing"])
+
+    def test_output_that_differs(self):
+        text = "# A\n```console\n$ attn-demo say one 0.53 three\none\n0.55\nthree\n```\n"
+        self.assertEqual(self.faults(text), ["a.md:5: shown is\n    0.55\n  and what comes out is\n    0.53"])
+        self.assertEqual(self.faults(text.replace("0.55", "0.54")), [])
+
+    def test_output_that_is_missing_or_more(self):
+        self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one\none\ntwo\n```\n"),
+                         ["a.md:5: shown is\n    two\n  and what comes out is\n    nothing like it"])
+        self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one two\none\n```\n"),
+                         ["a.md:5: shown is\n    nothing more\n  and what comes out is\n    two"])
+        self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one two\n…\ntoo\n```\n"),
+                         ["a.md:5: shown is\n    too\n  and what comes out is\n    two"])
+
+    def test_update_writes_what_comes_out(self):
+        self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one two three four\none\n…\nthrey\n…\n```\n"
+                                     "```console\n$ attn-demo say five\n```\n", update=True), [])
+        self.assertEqual((self.root / "a.md").read_text(),
+                         "# A\n```console\n$ attn-demo say one two three four\none\n…\nthree\n…\n```\n"
+                         "```console\n$ attn-demo say five\nfive\n```\n")
+
+    def test_needs_are_left_out_unless_asked_for(self):
+        text = "# A\n<!-- needs: venv, network -->\n```sh\nattn-demo sing\n```\n"
+        self.assertEqual(self.faults(text), [])
+        self.assertEqual(self.faults(text, {"venv"}), [])
+        self.assertEqual(len(self.faults(text, {"venv", "network"})), 1)
+
+    def test_a_translation_that_differs(self):
+        self.assertEqual(self.faults("# A\n<!-- shows: translations -->\n| E | G |\n| --- | --- |\n| Hello | Halo |\n"),
+                         ["a.md:5: shown is\n    Halo\n  and what comes out is\n    Hallo"])
+
+    def test_times_speeds_and_powers_of_ten_may_vary(self):
+        self.assertTrue(check_docs.alike("done in 4.2 s, 31,000 tokens/s, 0:22 left, 4.1e-07",
+                                         "done in 11 s, 9,000 tokens/s, 1:02 left, 3.9e-07"))
+        self.assertFalse(check_docs.alike("update 250", "update 251"))
+        self.assertFalse(check_docs.alike("0.53", "0.531"))
+
+    def test_links(self):
+        (self.root / "b.md").write_text("# How to *read* `a` map?\n")
+        document = self.document("# A\n[b](b.md#how-to-read-a-map) [web](https://c.org) [d](#a)\n"
+                                 "`[code](no.md)` ![picture](no.svg)\n[e](#b) [f](b.md#no)\n[g](../x.md)\n")
+        other = Document(self.root / "b.md", "b.md")
+        self.assertEqual(list(dead_links([document, other], self.root)),
+                         ["a.md:3: no.svg leads nowhere: there is no such file",
+                          "a.md:4: #b leads nowhere: no heading there is #b",
+                          "a.md:4: b.md#no leads nowhere: no heading there is #no",
+                          "a.md:5: ../x.md leads out of the project"])
+
+    def test_commands_and_options_in_the_text(self):
+        document = self.document("# A\n`attn-demo translate --beam 4 \"…\"`\n`attn-demo translate --bean 4`\n"
+                                 "`attn-demo sing`, `--beam K`, `--no-such`\n")
+        self.assertEqual(list(check_docs.Options(self.program).faults(document)),
+                         ["a.md:3: there is no option --bean: `attn-demo translate --bean 4`",
+                          "a.md:4: attn-demo has no command sing",
+                          "a.md:4: there is no option --no-such: `--no-such`"])
+
+    def test_documents_that_cannot_be_read(self):
+        for text, message in {
+                "# A\n```sh\nls\n": "a.md:2: this block is never closed",
+                "# A\n<!-- needs: time -->\n```sh\nls\n```\n":
+                    "a.md:2: nothing needs time; use build, files, hours, network, root, venv",
+                "# A\n<!-- needs: venv -->\ntext\n": "a.md:2: nothing to mark follows",
+                "# A\n```console\nout\n```\n": "a.md:3: a console block begins with $ and a command",
+                "# A\n<!-- skip -->\n": "a.md:2: not a mark that is known: <!-- skip -->; write "
+                                        "<!-- needs: venv -->, <!-- ends: 2 --> or <!-- shows: translations -->"}.items():
+            with self.assertRaises(DocumentError) as caught:
+                self.document(text)
+            self.assertEqual(str(caught.exception), message)
+
+
+if __name__ == "__main__":
+    unittest.main()
