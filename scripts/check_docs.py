@@ -9,7 +9,7 @@ tracked files with the program that is already built, and nothing on stdin:
 ```sh        commands; each must end in 0.
 ```console   after "$ " a command ("> " continues it), below it what it prints, stdout and stderr.
 ```python    run by python3 in the same folder.
-tables       after <!-- shows: translations -->: left what is translated, right what comes out.
+a table      after <!-- shows: translations -->: left what is translated, right what comes out.
 `attn-demo …`, `--option` in the text: the command and its options exist.
 links, pictures: lead to a file, and #anchors to a heading.
 
@@ -17,6 +17,7 @@ A comment that readers do not see marks the block that follows it:
 
 <!-- needs: venv -->   left out unless --also names it: build, files (of the reader), hours, network, root, venv
 <!-- ends: 2 -->       the console block's commands end in this exit code
+<!-- shows: output --> what the sh or python block before printed
 
 Compared is line by line, blanks at the end apart; "…" alone on a line stands for any lines. Tolerated:
 times and speeds (4.2 s, 0:22 left, 31,000 tokens/s), numbers in powers of ten (4.1e-07), one unit in a
@@ -232,20 +233,20 @@ def check(document, program, also, update):
     """The faults of a document: what fails, and what comes out differently."""
     typed = any(set(b.needs) <= also for b in document.blocks if b.language in TYPED)
     outputs, faults = follow(document, program, also) if typed else ({}, [])
-    for block in reversed(document.blocks):
-        for command in reversed(block.commands):
-            found = outputs.get(command.first)
-            if found is None or not COMPARED or (at := difference(command.shown, found)) is None:
-                continue
-            new = renewed(command.shown, found) if update else None
-            if new is None:
-                line, what = command.shown_from + at[0], at[1]
-                shown = command.shown[at[0]] if at[0] < len(command.shown) else "nothing more"
-                faults.append(f"{document.where(line)}: shown is\n    {shown}\n  and what comes out is\n"
-                              f"    {'nothing like it' if what is None else what}")
-            else:
-                begin = command.shown_from - 1
-                document.lines[begin:begin + len(command.shown)] = new
+    commands = [c for b in document.blocks for c in b.commands] + document.shown
+    for command in sorted(commands, key=lambda c: -c.shown_from):  # from below, so that lines keep their numbers
+        found = outputs.get(command.first)
+        if found is None or not COMPARED or (at := difference(command.shown, found)) is None:
+            continue
+        new = renewed(command.shown, found) if update else None
+        if new is None:
+            line, what = command.shown_from + at[0], at[1]
+            shown = command.shown[at[0]] if at[0] < len(command.shown) else "nothing more"
+            faults.append(f"{document.where(line)}: shown is\n    {shown}\n  and what comes out is\n"
+                          f"    {'nothing like it' if what is None else what}")
+        else:
+            begin = command.shown_from - 1
+            document.lines[begin:begin + len(command.shown)] = new
     if update:
         document.path.write_text("\n".join(document.lines), encoding="utf-8")
     for table in document.tables if COMPARED else []:

@@ -45,6 +45,7 @@ class Document:
         self.path, self.name = Path(path), name
         self.lines = self.path.read_text(encoding="utf-8").split("\n")
         self.blocks, self.tables, self.prose = [], [], []
+        self.shown = []  # outputs in blocks of their own, as commands
         self._take_apart()
 
     def where(self, line):
@@ -60,7 +61,7 @@ class Document:
             elif fence:
                 number = self._block(number, fence, marks)
                 marks = {}
-            elif marks.get("shows") and line.lstrip().startswith("|"):
+            elif "shows" in marks and line.lstrip().startswith("|"):
                 number = self._table(number)
                 marks = {}
                 continue
@@ -68,7 +69,8 @@ class Document:
                 if line.lstrip().startswith("<!-- "):
                     raise DocumentError(f"{self.where(number + 1)}: not a mark that is known: "
                                         f"{line.strip()}; write <!-- needs: venv -->, "
-                                        "<!-- ends: 2 --> or <!-- shows: translations -->")
+                                        "<!-- ends: 2 -->, <!-- shows: output --> or "
+                                        "<!-- shows: translations -->")
                 if marks:
                     place, _ = next(iter(marks.values()))
                     raise DocumentError(f"{self.where(place)}: nothing to mark follows")
@@ -92,6 +94,11 @@ class Document:
         block = Block(fence[2], opening + 2, closing, needs, int(marks.get("ends", (0, "0"))[1]))
         if block.language == "console":
             block.commands = self._commands(block)
+        if "shows" in marks:
+            if not self.blocks or self.blocks[-1].language not in ("sh", "python"):
+                raise DocumentError(f"{self.where(opening + 1)}: no block before it prints this")
+            before = self.blocks[-1].first
+            self.shown.append(Command(before, before, block.first, self.lines[opening + 1:closing]))
         self.blocks.append(block)
         return closing
 

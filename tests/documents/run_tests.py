@@ -99,6 +99,11 @@ class DocumentsTest(unittest.TestCase):
         self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one two\n…\ntoo\n```\n"),
                          ["a.md:5: shown is\n    too\n  and what comes out is\n    two"])
 
+    def test_output_in_a_block_of_its_own(self):
+        text = "# A\n```python\nprint(1 + 1)\n```\n\n<!-- shows: output -->\n```\n3\n```\n"
+        self.assertEqual(self.faults(text), ["a.md:8: shown is\n    3\n  and what comes out is\n    2"])
+        self.assertEqual(self.faults(text.replace("3\n```", "2\n```")), [])
+
     def test_update_writes_what_comes_out(self):
         self.assertEqual(self.faults("# A\n```console\n$ attn-demo say one two three four\none\n…\nthrey\n…\n```\n"
                                      "```console\n$ attn-demo say five\n```\n", update=True), [])
@@ -149,7 +154,9 @@ class DocumentsTest(unittest.TestCase):
                 "# A\n<!-- needs: venv -->\ntext\n": "a.md:2: nothing to mark follows",
                 "# A\n```console\nout\n```\n": "a.md:3: a console block begins with $ and a command",
                 "# A\n<!-- skip -->\n": "a.md:2: not a mark that is known: <!-- skip -->; write "
-                                        "<!-- needs: venv -->, <!-- ends: 2 --> or <!-- shows: translations -->"}.items():
+                                        "<!-- needs: venv -->, <!-- ends: 2 -->, <!-- shows: output --> or "
+                                        "<!-- shows: translations -->",
+                "# A\n<!-- shows: output -->\n```\none\n```\n": "a.md:3: no block before it prints this"}.items():
             with self.assertRaises(DocumentError) as caught:
                 self.document(text)
             self.assertEqual(str(caught.exception), message)
