@@ -13,6 +13,11 @@ import json
 import sys
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from python_packages import need, need_files  # noqa: E402
+
+need("torch", "transformers", "sentencepiece", "bertviz", "IPython")
+
 import torch
 from bertviz import head_view, model_view
 
@@ -47,6 +52,7 @@ def main():
     parser.add_argument("--hypothesis", type=int, default=0)
     parser.add_argument("--view", choices=("model", "head"), default="model")
     options = parser.parse_args()
+    need_files(parser, options.record)
 
     record = json.loads(options.record.read_text(encoding="utf-8").splitlines()[0])
     hypothesis = record["hypotheses"][options.hypothesis]

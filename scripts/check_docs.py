@@ -28,9 +28,7 @@ whose sums are rounded in other places, nothing is compared.
 line where something is not as written. Python's own library only.
 """
 import argparse
-import difflib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -39,16 +37,14 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from markdown_blocks import NEEDS, Document, DocumentError, dead_links  # noqa: E402
+from documents.markdown import NEEDS, Document, DocumentError, dead_links  # noqa: E402
+from documents.options import Options  # noqa: E402
+from documents.shown import difference, renewed  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = "~/attn-demo"
-LEFT_OUT = "…"
 TYPED = ("sh", "console", "python")
-VARYING = [(re.compile(r"\b\d[\d,.]*(?= ?(?:s|ms|µs|tokens/s|min)\b)"), "#"),
-           (re.compile(r"\b\d+:\d\d(?= left)"), "#"), (re.compile(r"\d(?:\.\d+)?e[-−+]\d+"), "#")]
 COMPARED = "avx2" in Path("/proc/cpuinfo").read_text()
-DECIMAL = re.compile(r"\d+\.\d+")
 PRELUDE = """__open() {
   exec >"$DOCS_OUT/$1" 2>&1; echo "$1" >"$DOCS_OUT/at"
   trap 'code=$?; echo "$LINENO $code" >"$DOCS_OUT/failed"; exit 1' ERR
@@ -56,88 +52,6 @@ PRELUDE = """__open() {
 __ended() { [ "$1" -eq "$2" ] || { echo "$3 $1" >"$DOCS_OUT/failed"; exit 1; }; }
 set -E
 """
-
-
-# --- comparing ------------------------------------------------------------------------------------
-
-
-def alike(shown, found):
-    """Whether a line that a document shows is the one that came out."""
-    shown, found = shown.rstrip(), found.rstrip()
-    for pattern, instead in VARYING:
-        shown, found = pattern.sub(instead, shown), pattern.sub(instead, found)
-    if shown == found:
-        return True
-    ours, theirs = DECIMAL.findall(shown), DECIMAL.findall(found)
-    if len(ours) != len(theirs) or DECIMAL.split(shown) != DECIMAL.split(found):
-        return False
-    return all(len(a.partition(".")[2]) == len(b.partition(".")[2]) and
-               abs(int(a.replace(".", "")) - int(b.replace(".", ""))) <= 1
-               for a, b in zip(ours, theirs))
-
-
-def difference(shown, found):
-    """None where the lines agree, else (index of the first line shown that is not there, what is)."""
-    place, anywhere = 0, False
-    for index, line in enumerate(shown):
-        if line.strip() == LEFT_OUT:
-            anywhere = True
-        elif anywhere:
-            rest = shown[index:]
-            rest = rest[:next((i for i, l in enumerate(rest) if l.strip() == LEFT_OUT), len(rest))]
-            ends = index + len(rest) == len(shown)
-            starts = [len(found) - len(rest)] if ends else range(place, len(found) - len(rest) + 1)
-            for start in starts:
-                if start >= place and all(map(alike, rest, found[start:start + len(rest)])):
-                    place, anywhere = start, False
-                    break
-            else:
-                near = difflib.get_close_matches(line, found[place:], 1, 0.5)
-                return index, near[0] if near else None
-            place += 1
-        elif place < len(found) and alike(line, found[place]):
-            place += 1
-        else:
-            return index, found[place] if place < len(found) else None
-    if not anywhere and place < len(found):
-        return len(shown), found[place]
-    return None
-
-
-def renewed(shown, found):
-    """What came out, with as much left out as before; None where that place is not to be found."""
-    if LEFT_OUT not in [l.strip() for l in shown]:
-        return found
-    parts, part = [], []
-    for line in shown:
-        if line.strip() == LEFT_OUT:
-            parts, part = parts + [part], []
-        else:
-            part.append(line)
-    parts.append(part)
-    result, place = [], 0
-    for number, part in enumerate(parts):
-        if number:
-            result.append(LEFT_OUT)
-        if not part:
-            continue
-        first = 0 if number == 0 else nearest(part[0], found, place)
-        if first is None:
-            return None
-        last = len(found) - 1 if number == len(parts) - 1 else nearest(part[-1], found, first)
-        if last is None:
-            return None
-        result += found[first:last + 1]
-        place = last + 1
-    return result
-
-
-def nearest(line, found, start):
-    for index in range(start, len(found)):
-        if alike(line, found[index]):
-            return index
-    near = difflib.get_close_matches(line, found[start:], 1, 0.6)
-    return found.index(near[0], start) if near else None
 
 
 # --- typing ---------------------------------------------------------------------------------------
@@ -264,47 +178,6 @@ def wrong_translations(document, table, program):
             for (line, _, target), text in zip(table.rows, found) if text != target]
 
 
-# --- options in the text --------------------------------------------------------------------------
-
-
-class Options:
-    """What commands and options there are, from the program's own help and the scripts' text."""
-
-    def __init__(self, program):
-        self.program, self.of = program, {}
-        self.commands = set(re.findall(r"^  ([a-z-]+)  ", self.help([]), re.M)) | {"help", "version"}
-        everywhere = self.help([])
-        for name in sorted(self.commands - {"help", "version"}):
-            self.of[name] = set(re.findall(r"--[a-z][a-z0-9-]*", self.help([name])))
-        files = [*ROOT.glob("scripts/*"), *ROOT.glob("bench/*.py"), *ROOT.glob("tests/**/*.py")]
-        texts = [f.read_text(encoding="utf-8", errors="replace") for f in files if f.is_file()]
-        self.all = set(re.findall(r"--[a-z][a-z0-9-]*", "\n".join([everywhere, *texts])))
-        self.all.update(*self.of.values())
-
-    def help(self, words):
-        return subprocess.run([str(self.program), *words, "--help"], capture_output=True, text=True,
-                              encoding="utf-8", check=True).stdout
-
-    def faults(self, document):
-        for line, span in document.spans():
-            words = span.split()
-            options = [w.split("=")[0] for w in words if re.fullmatch(r"--[a-z][a-z0-9-]*(=.*)?", w)]
-            known = self.all
-            if words[0] == "attn-demo" and len(words) > 1 and re.fullmatch(r"[a-z-]+", words[1]):
-                if words[1].startswith("--"):
-                    pass
-                elif words[1] not in self.commands:
-                    yield f"{document.where(line)}: attn-demo has no command {words[1]}"
-                    continue
-                else:
-                    known = self.of.get(words[1], set())
-            elif not words[0].startswith("--"):
-                continue
-            for option in options:
-                if option not in known:
-                    yield f"{document.where(line)}: there is no option {option}: `{span}`"
-
-
 def main():
     options = parse()
     names = options.documents or ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md")))]
@@ -315,7 +188,7 @@ def main():
     except DocumentError as error:
         sys.exit(str(error))
     faults = [f for f in dead_links(linked, ROOT) if f.split(":")[0] in names]
-    known = Options(options.program)
+    known = Options(options.program, ROOT)
     faults += [f for d in documents for f in known.faults(d)]
     with ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda d: check(d, options.program, options.also, options.update), documents):

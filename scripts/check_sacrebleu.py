@@ -18,6 +18,11 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from python_packages import need  # noqa: E402
+
+need("sacrebleu")
+
 from sacrebleu.metrics import BLEU, CHRF
 
 ROOT = Path(__file__).resolve().parent.parent

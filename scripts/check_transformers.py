@@ -28,6 +28,9 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 ROOT = Path(__file__).resolve().parent.parent
+from python_packages import need, need_files
+
+need("torch", "transformers", "sentencepiece", "safetensors", "sacremoses", "ctranslate2", "numpy")
 sys.path.insert(0, str(ROOT / "tests" / "golden"))
 
 from random_checkpoint import make_checkpoint  # sets transformers' environment, so it comes first
@@ -274,8 +277,10 @@ def all_rows(title, options, checkpoint, lines, scratch):
 
 def initialised(options, config, directory):
     """(b): what `init` writes, as transformers loads it; nothing where it rightly refuses."""
-    subprocess.run([str(options.attn_demo), "init", "--config", str(config), "--seed",
-                    str(options.seed), "--out", str(directory)], check=True, capture_output=True)
+    done = subprocess.run([str(options.attn_demo), "init", "--config", str(config), "--seed", str(options.seed),
+                           "--out", str(directory)], text=True, capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(f"{config}: init ends in {done.returncode}: {done.stderr.strip()}")
     if json.loads((directory / "config.json").read_text())["model_type"] == "attn-demo":
         try:
             AutoConfig.from_pretrained(directory)
@@ -324,7 +329,8 @@ def parse():
     if options.model and not options.corpus and not (options.model / "model.safetensors").exists():
         parser.error("--model is not there yet: give --corpus EN DE, too")
     if not options.attn_demo.exists():
-        parser.error(f"{options.attn_demo} is missing; build it: cmake --workflow --preset release")
+        parser.error(f"{options.attn_demo} is missing; build it: scripts/build.sh release attn-demo")
+    need_files(parser, options.sentences, *(options.corpus or []), *options.configs)
     return options
 
 

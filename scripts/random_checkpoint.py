@@ -17,11 +17,16 @@ import json
 import math
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+from python_packages import need, need_files
+
+need("torch", "transformers", "sentencepiece", "safetensors", "sacremoses", "numpy")
 
 import numpy as np
 import sentencepiece
@@ -35,11 +40,15 @@ def train_tokenizer(corpus, directory, seed):
     """Writes source.spm, target.spm and vocab.json. Ids are a shuffle of SentencePiece's, as in
     published models, where they agree with neither of the two."""
     sentencepiece.set_random_generator_seed(seed)
-    sentencepiece.SentencePieceTrainer.train(
-        input=[str(path) for path in corpus], model_prefix=str(directory / "joint"),
-        vocab_size=VOCABULARY - 1, model_type="unigram", character_coverage=1.0,
-        eos_id=0, unk_id=1, bos_id=-1, pad_id=-1, input_sentence_size=100_000,
-        shuffle_input_sentence=True, num_threads=1, minloglevel=2)
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            input=[str(path) for path in corpus], model_prefix=str(directory / "joint"),
+            vocab_size=VOCABULARY - 1, model_type="unigram", character_coverage=1.0,
+            eos_id=0, unk_id=1, bos_id=-1, pad_id=-1, input_sentence_size=100_000,
+            shuffle_input_sentence=True, num_threads=1, minloglevel=2)
+    except RuntimeError as error:  # its reason is the last of several lines
+        sys.exit(f"{corpus[0]}, {corpus[1]}: too little text for {VOCABULARY:,} pieces, some thousand sentence pairs are "
+                 f"needed: {str(error).split('] ')[-1].strip()}")
     pieces = sentencepiece.SentencePieceProcessor(model_file=str(directory / "joint.model"))
     words = [pieces.id_to_piece(i) for i in range(2, pieces.get_piece_size())]
     np.random.default_rng(seed).shuffle(words)
@@ -118,4 +127,5 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--fixed-length", action="store_true")
     options = parser.parse_args()
+    need_files(parser, *options.corpus)
     make_checkpoint(options.out, options.corpus, options.seed, options.fixed_length)

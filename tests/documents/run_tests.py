@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """scripts/check_docs.py, on documents with one fault each: run_tests.py"""
+import subprocess
 import sys
 import tempfile
 import textwrap
@@ -11,7 +12,9 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
 import check_docs  # noqa: E402
-from markdown_blocks import Document, DocumentError, dead_links  # noqa: E402
+from documents.markdown import Document, DocumentError, dead_links  # noqa: E402
+from documents.options import Options  # noqa: E402
+from documents.shown import alike  # noqa: E402
 
 PROGRAM = """#!/bin/sh
 case "$*" in
@@ -122,10 +125,10 @@ class DocumentsTest(unittest.TestCase):
                          ["a.md:5: shown is\n    Halo\n  and what comes out is\n    Hallo"])
 
     def test_times_speeds_and_powers_of_ten_may_vary(self):
-        self.assertTrue(check_docs.alike("done in 4.2 s, 31,000 tokens/s, 0:22 left, 4.1e-07",
+        self.assertTrue(alike("done in 4.2 s, 31,000 tokens/s, 0:22 left, 4.1e-07",
                                          "done in 11 s, 9,000 tokens/s, 1:02 left, 3.9e-07"))
-        self.assertFalse(check_docs.alike("update 250", "update 251"))
-        self.assertFalse(check_docs.alike("0.53", "0.531"))
+        self.assertFalse(alike("update 250", "update 251"))
+        self.assertFalse(alike("0.53", "0.531"))
 
     def test_links(self):
         (self.root / "b.md").write_text("# How to *read* `a` map?\n")
@@ -141,7 +144,7 @@ class DocumentsTest(unittest.TestCase):
     def test_commands_and_options_in_the_text(self):
         document = self.document("# A\n`attn-demo translate --beam 4 \"…\"`\n`attn-demo translate --bean 4`\n"
                                  "`attn-demo sing`, `--beam K`, `--no-such`\n")
-        self.assertEqual(list(check_docs.Options(self.program).faults(document)),
+        self.assertEqual(list(Options(self.program, self.root).faults(document)),
                          ["a.md:3: there is no option --bean: `attn-demo translate --bean 4`",
                           "a.md:4: attn-demo has no command sing",
                           "a.md:4: there is no option --no-such: `--no-such`"])
@@ -160,6 +163,20 @@ class DocumentsTest(unittest.TestCase):
             with self.assertRaises(DocumentError) as caught:
                 self.document(text)
             self.assertEqual(str(caught.exception), message)
+
+
+class ScriptsTest(unittest.TestCase):
+    def test_a_missing_package_is_one_line(self):
+        for name, packages in {"check_sacrebleu.py": "sacrebleu",
+                               "check_transformers.py": "torch transformers sentencepiece safetensors sacremoses "
+                                                        "ctranslate2 numpy",
+                               "random_checkpoint.py": "torch transformers sentencepiece safetensors sacremoses numpy",
+                               "bertviz_page.py": "torch transformers sentencepiece bertviz IPython"}.items():
+            done = subprocess.run([sys.executable, "-S", ROOT / "scripts" / name], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, f"{name}: {sys.executable} has no {', '.join(packages.split())}; in a venv: "
+                             f"python3 -m venv build/venv && build/venv/bin/pip install {packages}\n")
 
 
 if __name__ == "__main__":

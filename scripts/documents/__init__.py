@@ -1,0 +1,1 @@
+"""What scripts/check_docs.py is made of."""

@@ -1,0 +1,19 @@
+"""What scripts that are compared with other people's libraries say where these are not installed."""
+import importlib.util
+import sys
+from pathlib import Path
+
+
+def need(*packages):
+    """Ends with one line, not with a traceback, where a package is missing."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(f"{Path(sys.argv[0]).name}: {sys.executable} has no {', '.join(missing)}; in a venv: python3 -m venv "
+                 f"build/venv && build/venv/bin/pip install {' '.join(packages)}")
+
+
+def need_files(parser, *paths):
+    """The same for files that were named on the command line."""
+    for path in paths:
+        if not path.is_file():
+            parser.error(f"{path}: no such file")
