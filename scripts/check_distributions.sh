@@ -60,6 +60,8 @@ for suite in "${suites[@]}"; do
   if [ ! -f "$root/made" ]; then
     rm -rf "$root"
     debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$folder/$suite-debootstrap.log"
+    # Installed systems have it, and chromedriver finds its browser by that name.
+    echo '127.0.0.1 localhost' >"$root/etc/hosts"
     touch "$root/made"
   fi
   for compiler in "${compilers[@]}"; do
