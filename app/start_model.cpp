@@ -3,13 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <string_view>
 #include <tuple>
-#include <utility>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "config/key_reader.h"
+#include "config/model_sizes.h"
 #include "model/model_directory.h"
 
 namespace attn {
@@ -17,18 +16,11 @@ namespace {
 
 constexpr std::array kDropouts{"dropout", "attention_dropout", "activation_dropout"};
 
-/// MarianConfig's other names, which both stacks share (config/model_config.h).
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kAliases{{
-    {"hidden_size", "d_model"},
-    {"num_hidden_layers", "encoder_layers"},
-    {"num_attention_heads", "encoder_attention_heads"},
-}};
-
+/// The key that an alias stands for.
 std::string main_name(const std::string& key) {
-  for (const auto& [alias, name] : kAliases) {
-    if (key == alias) return std::string(name);
-  }
-  return key;
+  const auto& sizes = size_keys();
+  const auto size = std::ranges::find(sizes, key, &SizeKey::alias);
+  return size == sizes.end() ? key : size->key;
 }
 
 bool is_dropout(const std::string& key) {
