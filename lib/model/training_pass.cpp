@@ -102,14 +102,15 @@ void TrainingBatch::clear() {
   targets.clear();
 }
 
-TrainingBatch TrainingBatch::twice() const {
-  TrainingBatch doubled = *this;
-  for (const auto& [to, from] :
-       {std::pair{&doubled.source, &source}, std::pair{&doubled.decoder_input, &decoder_input}}) {
-    for (std::size_t b = 0; b + 1 < from->offsets.size(); ++b) to->add(*from, b);
+void TrainingBatch::set_twice(const TrainingBatch& once) {
+  clear();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Index b = 0; b < once.source.sentences(); ++b) {
+      source.add(once.source, to_size(b));
+      decoder_input.add(once.decoder_input, to_size(b));
+    }
+    targets.insert(targets.end(), once.targets.begin(), once.targets.end());
   }
-  doubled.targets.insert(doubled.targets.end(), targets.begin(), targets.end());
-  return doubled;
 }
 
 class TrainingPass::Layers {
@@ -246,8 +247,9 @@ void TrainingPass::prepare() {
 }
 
 LossSum TrainingPass::run(const TrainingBatch& batch, const PassOptions& options) {
-  if (options.r_drop > 0) return layers_->run(batch.twice(), options, true);
-  return layers_->run(batch, options, true);
+  const bool twice = options.r_drop > 0;
+  if (twice) twice_.set_twice(batch);
+  return layers_->run(twice ? twice_ : batch, options, true);
 }
 
 LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {

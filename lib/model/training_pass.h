@@ -21,8 +21,8 @@ struct TrainingBatch {
   /// Both with the end symbol last.
   void add(std::span<const int> source_ids, std::span<const int> target_ids, int start);
   void clear();
-  /// All pairs, and all of them again.
-  TrainingBatch twice() const;
+  /// All pairs of `once`, and all of them again.
+  void set_twice(const TrainingBatch& once);
   Index tokens() const { return std::ssize(targets); }
 };
 
@@ -61,6 +61,7 @@ class TrainingPass {
  private:
   class Layers;
   std::unique_ptr<Layers> layers_;
+  TrainingBatch twice_;  ///< of R-Drop
 };
 
 /// How large a batch is.
