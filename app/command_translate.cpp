@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analysis/annotate.h"
+#include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
@@ -164,11 +165,14 @@ class TranslateCommand {
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
     if (!views_->wants_maps()) return;
-    output().write("\nBefore\n\n" + render_maps(record.before, 0, views_->selection(), style));
+    output().write("\nBefore\n\n" + maps_text(record.before));
     // A head that is switched off has a map of zeros: say why.
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
-    output().write(fmt::format("\nAfter: {}\n\n", changes) +
-                   render_maps(record.after, 0, views_->selection(), style));
+    output().write(fmt::format("\nAfter: {}\n\n", changes) + maps_text(record.after));
+  }
+
+  std::string maps_text(const AttentionRecord& record) const {
+    return render_maps(record, 0, choose_maps(record, 0, views_->selection()), terminal_style());
   }
 
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {

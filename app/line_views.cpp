@@ -6,6 +6,7 @@
 
 #include "analysis/annotate.h"
 #include "analysis/line_alignment.h"
+#include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/utf8.h"
 #include "console.h"
@@ -127,8 +128,10 @@ void LineViews::show(LineRecords& records, ViewFiles& files) const {
       output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
                                  printable(record.source_text)));
     }
-    output().write("\n" +
-                   render_maps(record, options_.hypothesis_index(), selection_, terminal_style()));
+    const std::size_t hypothesis = options_.hypothesis_index();
+    output().write("\n" + render_maps(record, hypothesis,
+                                      choose_maps(record, hypothesis, selection_),
+                                      terminal_style()));
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include "analysis/alignment.h"
 #include "analysis/head_statistics.h"
+#include "analysis/show_selection.h"
 #include "record/attention_record.h"
 #include "translate/line_parts.h"
-#include "view/terminal/show_selection.h"
 #include "view_files.h"
 #include "view_options.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/head_statistics.h"
+#include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -14,6 +14,7 @@
 #include "view/data/attention_csv.h"
 #include "view/data/json_record.h"
 #include "view/data/what_if_json.h"
+#include "view/map_view.h"
 #include "view/page/page_html.h"
 #include "view/svg/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
@@ -28,32 +29,26 @@ std::string with_part(const std::string& path, const std::string& part) {
       .string();
 }
 
-/// The head that is drawn large where the command line names none: of cross-attention the one that
-/// aligns best, of self-attention the last layer's first.
-MapChoice choice_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
-  MapChoice choice{item.kind, hypothesis, item.layer, item.head};
-  if (item.kind != AttentionKind::cross || item.head || hypothesis >= record.hypotheses.size()) {
-    return choice;
+/// What is drawn large: where no head is named, of cross-attention the one that aligns best.
+HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
+  HeadName large = item;
+  const bool open = !item.head && item.pick == HeadPick::all;
+  if (open && item.kind == AttentionKind::cross) large.pick = HeadPick::best;
+  return resolve_best(large, record, hypothesis);
+}
+
+/// The picture of an item.
+std::string picture_of(const ShowItem& item, const AttentionRecord& record,
+                       std::size_t hypothesis) {
+  const HeadName large = large_of(item, record, hypothesis);
+  MapChoice choice{large.kind, hypothesis, large.layer, large.head};
+  const AttentionMaps* maps = find_maps(record, large.kind, hypothesis);
+  std::vector<float> mean;
+  if (large.pick == HeadPick::mean && maps != nullptr) {
+    mean = mean_weights(*maps, large.layer);
+    choice.mean = mean;
   }
-  // A run of several sentences has its own best head, and every sentence is aligned by it.
-  const std::optional<WordAlignment>& alignment = record.hypotheses[hypothesis].alignment;
-  if (alignment && !item.layer) {
-    const AlignmentChoice found = parse_alignment_choice(alignment->from);
-    if (found.from == AlignmentChoice::From::head) {
-      choice.layer = found.place.layer;
-      choice.head = found.place.head;
-      return choice;
-    }
-  }
-  HeadStatistics statistics;
-  statistics.add(record, hypothesis);
-  for (const HeadPlace place : statistics.report().best) {
-    if (item.layer && *item.layer != place.layer) continue;
-    choice.layer = place.layer;
-    choice.head = place.head;
-    break;
-  }
-  return choice;
+  return attention_svg(record, choice);
 }
 
 }  // namespace
@@ -164,8 +159,7 @@ void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
   }
   for (const ShowItem& item : drawn_) {
     const std::string kind = drawn_.size() == 1 ? "" : fmt::format("-{}", kind_word(item.kind));
-    const MapChoice choice = choice_of(item, record, options_.hypothesis_index());
-    deliver(picture, number + kind, attention_svg(record, choice));
+    deliver(picture, number + kind, picture_of(item, record, options_.hypothesis_index()));
   }
 }
 

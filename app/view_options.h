@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analysis/alignment.h"
+#include "analysis/show_selection.h"
 #include "translate/translator.h"
-#include "view/terminal/show_selection.h"
 
 namespace attn {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/show_selection.h"
 #include "translate/translator.h"
-#include "view/terminal/show_selection.h"
 
 namespace attn {
 

@@ -14,13 +14,47 @@ std::string range_of(std::string_view what, int count) {
   return count == 1 ? fmt::format("only {} 0", what) : fmt::format("{}s 0 to {}", what, count - 1);
 }
 
+std::optional<HeadPick> parse_pick(std::string_view word) {
+  if (word == "best") return HeadPick::best;
+  if (word == "mean") return HeadPick::mean;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string to_string(const HeadName& name) {
   std::string text(kind_word(name.kind));
   if (name.layer) text += fmt::format(":{}", *name.layer);
   if (name.layer && name.head) text += fmt::format(":{}", *name.head);
+  if (name.pick == HeadPick::best) text += ":best";
+  if (name.pick == HeadPick::mean) text += ":mean";
   return text;
+}
+
+HeadName parse_head_name(std::string_view text, std::string_view other_forms) {
+  if (text == "best") return {AttentionKind::cross, {}, {}, HeadPick::best};
+  std::vector<std::string_view> parts = split_at(text, ':');
+  const std::optional<AttentionKind> kind = parse_kind(parts[0]);
+  if (!kind || parts.size() > 3) {
+    throw UsageError(
+        "\"{}\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, decoder or "
+        "cross, and best or mean may stand for a number{}; try cross:0:1 or best",
+        excerpt(text), other_forms);
+  }
+  HeadName name{*kind};
+  if (const std::optional<HeadPick> pick = parse_pick(parts.back())) {
+    name.pick = *pick;
+    parts.pop_back();
+  }
+  if (name.pick == HeadPick::best && name.kind != AttentionKind::cross) {
+    throw UsageError(
+        "{}: best is the head that aligns source and target words, and only heads of "
+        "cross-attention do; try cross:best or {}:mean",
+        excerpt(text), kind_word(name.kind));
+  }
+  if (parts.size() > 1) name.layer = parse_index(text, parts[1], "layer");
+  if (parts.size() > 2) name.head = parse_index(text, parts[2], "head");
+  return name;
 }
 
 std::vector<std::string_view> split_at(std::string_view text, char separator) {

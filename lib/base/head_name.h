@@ -1,4 +1,5 @@
-// Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0.
+// Heads as people name them: KIND[:LAYER[:HEAD]], "cross:1:3", counted from 0; "cross:best",
+// "cross:1:mean". What these mean in a sentence is in analysis/shown_maps.h.
 #pragma once
 
 #include <optional>
@@ -10,11 +11,20 @@
 
 namespace attn {
 
+/// Which of the heads that a name leaves open.
+enum class HeadPick {
+  all,
+  best,  ///< the one that aligns best; of cross-attention alone
+  mean,  ///< none of them, but the mean of their weights
+};
+
 /// A head, a layer's heads, or all heads of a kind.
 struct HeadName {
   AttentionKind kind = AttentionKind::cross;
   std::optional<int> layer = std::nullopt;
   std::optional<int> head = std::nullopt;
+  HeadPick pick = HeadPick::all;
+  bool operator==(const HeadName&) const = default;
 };
 
 /// Layers and heads of the stack that a name is looked up in.
@@ -24,8 +34,13 @@ struct StackShape {
   int heads = 0;
 };
 
-/// "cross", "cross:1" or "cross:1:3".
+/// "cross", "cross:1", "cross:1:3", "cross:best" or "cross:1:mean".
 std::string to_string(const HeadName& name);
+
+/// KIND, KIND:LAYER, KIND:LAYER:HEAD; instead of a head, or of layer and head, "best" or "mean".
+/// "best" alone is cross:best. UsageError naming the part that is wrong and the forms there are, to
+/// which a caller adds its own (", or the word all").
+HeadName parse_head_name(std::string_view text, std::string_view other_forms = "");
 
 /// The parts between separators; one more than there are separators.
 std::vector<std::string_view> split_at(std::string_view text, char separator);

@@ -18,7 +18,8 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
   const Refused table[] = {
       {{"translate", "x", "--show", "crosses"},
        "--show \"crosses\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
-       "decoder or cross, or the word all or none; try cross:0:1"},
+       "decoder or cross, and best or mean may stand for a number, or the word all or none; try "
+       "cross:0:1 or best"},
       {{"translate", "x", "--show", "cross:01"},
        "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--show", "cross:9"},

@@ -240,6 +240,25 @@ TEST_CASE("a picture shows the head that --show names, of the hypothesis that is
   CHECK(i == cells.size());
 }
 
+TEST_CASE("pictures of the best head and of a mean of heads") {
+  const TemporaryDirectory scene;
+  const auto large = [&](const std::string& show) {
+    good({kDemoSource, "--target", kDemoTarget, "--align", "best", "--show", show, "--svg",
+          scene.file("h.svg"), "--json", scene.file("h.json")});
+    const Document picture(bytes_of(scene.file("h.svg")));
+    REQUIRE(picture.find("g", "head").size() == 1);
+    return picture.at(picture.find("g", "head")[0]).get("id");
+  };
+  std::string best = large("best");
+  const Json record = Json::parse(bytes_of(scene.file("h.json")));
+  CHECK(large("cross:best") == best);
+  std::replace(best.begin(), best.end(), '-', ':');
+  CHECK(best == record["hypotheses"][0]["alignment"]["from"].get<std::string>() + ":large");
+  CHECK(large("cross:0:best").starts_with("cross-0-"));
+  CHECK(large("cross:1:mean") == "cross-1-mean-large");
+  CHECK(large("encoder:mean") == "encoder-mean-mean-large");
+}
+
 TEST_CASE("several sentences: a picture each, tables and a page together") {
   const TemporaryDirectory scene;
   good({"The group went home", "The group", "--svg", scene.file("m.svg"), "--csv", scene.file("t"),

@@ -39,8 +39,18 @@ Chosen chosen_from(const AttentionRecord& record, const MapChoice& choice) {
   chosen.place = {choice.layer.value_or(maps.layers - 1), choice.head.value_or(0)};
   check_index(chosen.place.layer, maps.layers, "layer", choice.kind);
   check_index(chosen.place.head, maps.heads, "head", choice.kind);
+  if (!choice.mean.empty() && choice.mean.size() != to_size(maps.queries) * to_size(maps.keys)) {
+    throw UsageError("the mean has {} weights, but its map has {} × {}", choice.mean.size(),
+                     maps.queries, maps.keys);
+  }
   chosen.drawable = maps.queries > 0 && maps.keys > 0;
   return chosen;
+}
+
+LargeMap large_map(const Chosen& chosen, const MapChoice& choice) {
+  if (!choice.mean.empty()) return {choice.layer, std::nullopt, choice.mean};
+  const HeadPlace place = chosen.place;
+  return {place.layer, place.head, chosen.subject.maps.map(place.layer, place.head)};
 }
 
 std::string_view explanation(AttentionKind kind) {
@@ -95,7 +105,8 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   if (!chosen.drawable) return empty_picture(record, choice);
   std::vector<Panel> panels;
   const AttentionMaps& maps = chosen.subject.maps;
-  Panel head = head_panel(chosen.subject, chosen.place);
+  const bool mean = !choice.mean.empty();
+  Panel head = head_panel(chosen.subject, large_map(chosen, choice));
   if (maps.weights.size() > most_overview_weights) {
     panels.push_back(
         note_panel("The overview of all heads is left out: it would have more than "
@@ -103,7 +114,7 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   } else if (maps.layers * maps.heads > 1) {
     // As tall as the large head beside it, where that does not make the picture a ribbon.
     const Room room{head.width * 1.1, head.height};
-    panels.push_back(overview_panel(chosen.subject, &chosen.place, room));
+    panels.push_back(overview_panel(chosen.subject, mean ? nullptr : &chosen.place, room));
   }
   panels.push_back(std::move(head));
   return framed_picture(text_of(record, choice), "attn-heads", panels, scale_panel(chosen.subject));

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "record/attention_record.h"
@@ -19,6 +20,9 @@ struct MapChoice {
   std::size_t hypothesis = 0;  ///< of the record's, best first; the encoder's maps have none
   std::optional<int> layer = std::nullopt;  ///< of the head drawn large; absent: the last one
   std::optional<int> head = std::nullopt;   ///< absent: 0
+  /// Drawn large in place of a head: the mean of the layer's heads, or without a layer of all,
+  /// [queries · keys].
+  std::span<const float> mean = {};
 };
 
 /// The picture that tells the story: every head of the kind small, a row a layer and a column a

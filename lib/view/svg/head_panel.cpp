@@ -74,13 +74,27 @@ ColumnLabels plan_columns(const GridAxes& axes, int cell) {
   return columns;
 }
 
+/// "Layer 2 of 0–3, head 1 of 0–7", or which heads the mean is of.
+std::string heading(const AttentionMaps& maps, const LargeMap& large) {
+  if (!large.layer) {
+    return fmt::format("Mean of all heads of layers 0–{}", maps.layers - 1);
+  }
+  const std::string layer = fmt::format("Layer {} of 0–{}, ", *large.layer, maps.layers - 1);
+  if (!large.head) return layer + fmt::format("mean of heads 0–{}", maps.heads - 1);
+  return layer + fmt::format("head {} of 0–{}", *large.head, maps.heads - 1);
+}
+
+std::string number_or_mean(std::optional<int> index) {
+  return index ? fmt::format("{}", *index) : "mean";
+}
+
 class HeadMap {
  public:
-  HeadMap(const MapSubject& subject, const HeadPlace& place)
+  HeadMap(const MapSubject& subject, const LargeMap& large)
       : subject_(subject),
         axes_(subject.axes),
-        place_(place),
-        weights_(subject.maps.map(place.layer, place.head)),
+        large_(large),
+        weights_(large.weights),
         cell_(cell_size(subject.maps)),
         rows_(plan_row_labels(axes_, cell_, head_largest_font, head_row_label)),
         columns_(plan_columns(axes_, cell_)),
@@ -101,11 +115,12 @@ class HeadMap {
     out_ += "<g class=\"queries\">\n";
     append_row_labels(out_, axes_, rows_, left_, top_, cell_);
     out_ += "</g>\n";
+    const std::string layer = number_or_mean(large_.layer), head = number_or_mean(large_.head);
     append_format(out_,
                   "<g class=\"head {}\" id=\"{}-{}-{}-large\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\"",
-                  numbers_.css_class, kind_word(subject_.kind), place_.layer, place_.head,
-                  place_.layer, place_.head, left_, top_);
+                  numbers_.css_class, kind_word(subject_.kind), layer, head, layer, head, left_,
+                  top_);
     if (weights_.size() > most_single_cells) {
       append_paths();
     } else {
@@ -121,11 +136,8 @@ class HeadMap {
 
  private:
   void append_headings() {
-    const AttentionMaps& maps = subject_.maps;
-    append_format(out_,
-                  "<text class=\"heading\" x=\"0\" y=\"13\">Layer {} of 0–{}, head {} of 0–{}"
-                  "</text>\n",
-                  place_.layer, maps.layers - 1, place_.head, maps.heads - 1);
+    append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n",
+                  heading(subject_.maps, large_));
     append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">key: {} →</text>\n", left_,
                   head_heading_height + 11, axes_.causal ? "token read before" : "source token");
     const double lowest = top_ - label_gap - 2;
@@ -235,7 +247,7 @@ class HeadMap {
 
   const MapSubject& subject_;
   const GridAxes& axes_;
-  HeadPlace place_;
+  const LargeMap& large_;
   std::span<const float> weights_;
   int cell_;  ///< pixels
   RowLabels rows_;
@@ -248,8 +260,8 @@ class HeadMap {
 
 }  // namespace
 
-Panel head_panel(const MapSubject& subject, const HeadPlace& place) {
-  return HeadMap(subject, place).draw();
+Panel head_panel(const MapSubject& subject, const LargeMap& large) {
+  return HeadMap(subject, large).draw();
 }
 
 }  // namespace attn

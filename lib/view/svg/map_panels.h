@@ -1,6 +1,9 @@
 // A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), scale_panel.cpp.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "view/map_view.h"
 #include "view/svg/picture_frame.h"
 
@@ -24,9 +27,16 @@ struct Room {
 /// the room allows, but never smaller than can be read.
 Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room = {});
 
-/// One head with every token, a number in each cell where it fits, and under the pointer each
+/// What is drawn large: a head, or the mean of a layer's heads (no head) or of all (no layer).
+struct LargeMap {
+  std::optional<int> layer;
+  std::optional<int> head;
+  std::span<const float> weights;  ///< [queries · keys]
+};
+
+/// One map with every token, a number in each cell where it fits, and under the pointer each
 /// cell's exact weight and tokens.
-Panel head_panel(const MapSubject& subject, const HeadPlace& place);
+Panel head_panel(const MapSubject& subject, const LargeMap& large);
 
 /// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells,
 /// weights that are no numbers, pieces that go on with a word.

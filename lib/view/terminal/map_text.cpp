@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "view/terminal/grid.h"
@@ -25,20 +26,6 @@ constexpr std::array<KindText, 3> kinds = {{
     {AttentionKind::cross, "Each step (row: reads → writes) looks at the source words (columns)."},
 }};
 
-bool is_selected(const ShowSelection& selection, AttentionKind kind, int layer, int head) {
-  return std::any_of(selection.items.begin(), selection.items.end(), [=](const ShowItem& item) {
-    return item.kind == kind && item.layer.value_or(layer) == layer &&
-           item.head.value_or(head) == head;
-  });
-}
-
-bool is_shown(const ShowSelection& selection, AttentionKind kind, const AttentionMaps& maps,
-              int layer, int head) {
-  if (selection.all) return true;
-  if (selection.last_layers) return layer == maps.layers - 1;
-  return is_selected(selection, kind, layer, head);
-}
-
 /// "layer 2 of 0–2", or "layer 0 (only one)".
 std::string place_text(std::string_view what, int index, int count) {
   if (count == 1) return fmt::format("{} 0 (only one)", what);
@@ -46,8 +33,10 @@ std::string place_text(std::string_view what, int index, int count) {
 }
 
 /// The longest wording that fits.
-std::string title_text(AttentionKind kind, const AttentionMaps& maps, int layer, int head,
-                       int width) {
+std::string title_text(const HeadName& name, const AttentionMaps& maps, int width) {
+  if (name.pick == HeadPick::mean) return to_string(name);
+  const AttentionKind kind = name.kind;
+  const int layer = *name.layer, head = *name.head;
   std::string title =
       fmt::format("{} · {} · {}", kind_name(kind), place_text("layer", layer, maps.layers),
                   place_text("head", head, maps.heads));
@@ -95,16 +84,14 @@ class KindRenderer {
         color_(style.color),
         layout_(plan_grid(axes_, width_)) {}
 
-  void render(const ShowSelection& selection, std::string& out) const {
+  void render(const std::vector<ShownMap>& shown, std::string& out) const {
     bool drawn = false;
-    for (int layer = 0; layer < maps_.layers; ++layer) {
+    for (std::size_t i = 0; i < shown.size();) {
       std::vector<Panel> panels;  // of this layer: its heads stand beside each other
-      for (int head = 0; head < maps_.heads; ++head) {
-        if (is_shown(selection, kind_.kind, maps_, layer, head)) {
-          panels.push_back(draw_panel(layer, head));
-        }
+      const std::optional<int> layer = shown[i].name.layer;
+      for (; i < shown.size() && shown[i].name.layer == layer; ++i) {
+        panels.push_back(draw_panel(shown[i]));
       }
-      if (panels.empty()) continue;
       if (!out.empty()) out += '\n';
       if (!drawn) out += explanation();
       drawn = true;
@@ -121,15 +108,15 @@ class KindRenderer {
     return lines;
   }
 
-  Panel draw_panel(int layer, int head) const {
+  Panel draw_panel(const ShownMap& shown) const {
     TextLine title;
     if (color_ != ColorMode::none) title.add_escape("\x1b[1m");
-    title.add(title_text(kind_.kind, maps_, layer, head, width_));
+    title.add(title_text(shown.name, maps_, width_));
     if (color_ != ColorMode::none) title.add_escape("\x1b[0m");
     Panel panel;
     panel.columns = std::max(layout_.width, title.columns);
     panel.lines.push_back(std::move(title));
-    for (TextLine& line : draw_grid(axes_, maps_.map(layer, head), layout_, color_)) {
+    for (TextLine& line : draw_grid(axes_, shown.weights, layout_, color_)) {
       panel.lines.push_back(std::move(line));
     }
     return panel;
@@ -176,19 +163,16 @@ class KindRenderer {
   GridLayout layout_;
 };
 
-bool is_drawable(const AttentionMaps& maps) {
-  return maps.queries > 0 && maps.keys > 0;
-}
-
 }  // namespace
 
 std::string render_maps(const AttentionRecord& record, std::size_t hypothesis,
-                        const ShowSelection& selection, const TerminalStyle& style) {
+                        const std::vector<ShownMaps>& shown, const TerminalStyle& style) {
   std::string out;
-  for (const KindText& kind : kinds) {
+  for (const ShownMaps& kind : shown) {
     const AttentionMaps* maps = find_maps(record, kind.kind, hypothesis);
-    if (maps == nullptr || !is_drawable(*maps)) continue;
-    KindRenderer(kind, *maps, axes_of(record, kind.kind, hypothesis), style).render(selection, out);
+    if (maps == nullptr) continue;
+    KindRenderer(at(kinds, kind.kind), *maps, axes_of(record, kind.kind, hypothesis), style)
+        .render(kind.maps, out);
   }
   return out;
 }

@@ -6,6 +6,7 @@
 #include <regex>
 #include <sstream>
 
+#include "analysis/shown_maps.h"
 #include "base/utf8.h"
 #include "view/sample_record.h"
 #include "view/terminal/map_text.h"
@@ -20,7 +21,7 @@ using test::sample_maps;
 
 std::string rendered(const AttentionRecord& record, const std::vector<std::string>& show, int width,
                      ColorMode color = ColorMode::none) {
-  return render_maps(record, 0, parse_show(show), {width, color});
+  return render_maps(record, 0, choose_maps(record, 0, parse_show(show)), {width, color});
 }
 
 std::vector<std::string> map_lines(const std::string& text) {
@@ -248,10 +249,11 @@ TEST_CASE("terminal: odd weights keep the grid") {
 
 TEST_CASE("terminal: a record without hypotheses or words draws what there is") {
   AttentionRecord record = demo_record();
-  CHECK(render_maps(record, 1, parse_show({"cross", "decoder"}), {}).empty());
+  CHECK(choose_maps(record, 1, parse_show({"cross", "decoder"})).empty());
   record.hypotheses.clear();
   CHECK(count_of(rendered(record, {}, 80), "-attention · ") == 2);
   record.encoder_self = {2, 2, 0, 0, {}};
+  record.source.tokens.clear();
   CHECK(rendered(record, {}, 80).empty());
 }
 

@@ -1,4 +1,5 @@
-// Which maps are shown: KIND[:LAYER[:HEAD]], read and checked against a model.
+// Which maps are shown: KIND[:LAYER[:HEAD]], "best", "cross:2:mean", read and checked against a
+// model.
 #pragma once
 
 #include <string>
@@ -18,7 +19,8 @@ struct ShowSelection {
   std::vector<ShowItem> items;  ///< used when neither of the above is set; empty: show nothing
 };
 
-/// Reads "encoder", "decoder:1", "cross:0:3", "all", "none", one each. Numbers are plain decimals.
+/// Reads "encoder", "decoder:1", "cross:0:3", "best", "cross:2:mean" (base/head_name.h), "all",
+/// "none", one each. Numbers are plain decimals.
 /// UsageError naming the bad one and the form expected.
 ShowSelection parse_show(const std::vector<std::string>& arguments);
 

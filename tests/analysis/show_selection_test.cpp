@@ -1,8 +1,8 @@
 // Which maps are shown: what is accepted, and the words of each refusal.
 #include <doctest/doctest.h>
 
+#include "analysis/show_selection.h"
 #include "check_error.h"
-#include "view/terminal/show_selection.h"
 
 namespace attn {
 namespace {
@@ -41,6 +41,21 @@ TEST_CASE("show: kinds, layers and heads") {
   CHECK(selection.items[2].head == 13);
 }
 
+TEST_CASE("show: the best head and means") {
+  const ShowSelection selection =
+      parse_show({"best", "cross:best", "cross:2:best", "cross:1:mean", "encoder:mean"});
+  REQUIRE(selection.items.size() == 5);
+  const ShowItem best{AttentionKind::cross, {}, {}, HeadPick::best};
+  CHECK(selection.items[0] == best);
+  CHECK(selection.items[1] == best);
+  CHECK(selection.items[2] == ShowItem{AttentionKind::cross, 2, {}, HeadPick::best});
+  CHECK(selection.items[3] == ShowItem{AttentionKind::cross, 1, {}, HeadPick::mean});
+  CHECK(selection.items[4] == ShowItem{AttentionKind::encoder_self, {}, {}, HeadPick::mean});
+  for (const std::string name : {"cross:best", "cross:2:best", "encoder:0:mean", "decoder:mean"}) {
+    CHECK(to_string(parse_head_name(name)) == name);
+  }
+}
+
 TEST_CASE("show: bad arguments") {
   struct Bad {
     const char* name;
@@ -68,6 +83,15 @@ TEST_CASE("show: bad arguments") {
       {"blank in the number", "cross: 1", "the layer is \" 1\""},
       {"blank after the number", "cross:1 ", "the layer is \"1 \""},
       {"word as head", "cross:0:last", "the head is \"last\""},
+      {"best of what does not align", "encoder:best",
+       "encoder:best: best is the head that aligns source and target words, and only heads of "
+       "cross-attention do; try cross:best or encoder:mean"},
+      {"best of what does not align, in a layer", "decoder:1:best",
+       "decoder:1:best: best is the head that aligns source and target words, and only heads of "
+       "cross-attention do; try cross:best or decoder:mean"},
+      {"a head of the best layer", "cross:best:1", "cross:best:1: the layer is \"best\""},
+      {"a mean of one head", "cross:0:1:mean", "\"cross:0:1:mean\": expected KIND"},
+      {"a mean of nothing", "mean", "\"mean\": expected KIND"},
       {"beyond 31 bits", "cross:2147483648", "the layer is \"2147483648\""},
       {"beyond 64 bits", "cross:99999999999999999999", "the layer is \"99999999999999999999\""},
       {"escape code", "\x1b[31m", "\"\\u{1b}[31m\": expected"},
@@ -116,6 +140,8 @@ TEST_CASE("show: layers and heads that the model lacks") {
       {"cross:3:0",
        "cross:3:0: layer 3 is asked for, but the model's decoder has layers 0 "
        "to 2"},
+      {"cross:3:best",
+       "cross:3:best: layer 3 is asked for, but the model's decoder has layers 0 to 2"},
       {"encoder:0:4",
        "encoder:0:4: head 4 is asked for, but the model's encoder has heads "
        "0 to 3 in each layer"},

@@ -1,0 +1,163 @@
+#include "analysis/shown_maps.h"
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/alignment.h"
+#include "analysis/head_statistics.h"
+#include "analysis/record_check.h"
+#include "analysis/weight_matrix.h"
+#include "base/at.h"
+#include "record/words.h"
+
+namespace attn {
+namespace {
+
+/// The head that the hypothesis has been aligned by.
+std::optional<HeadPlace> aligning_head(const HypothesisRecord& hypothesis) {
+  if (!hypothesis.alignment) return std::nullopt;
+  const AlignmentChoice choice = parse_alignment_choice(hypothesis.alignment->from);
+  if (choice.from != AlignmentChoice::From::head) return std::nullopt;
+  return choice.place;
+}
+
+std::optional<HeadPlace> best_place(const AttentionRecord& record, std::size_t hypothesis,
+                                    std::optional<int> layer) {
+  if (hypothesis >= record.hypotheses.size()) return std::nullopt;
+  if (!layer) {
+    if (const auto place = aligning_head(record.hypotheses[hypothesis])) return place;
+  }
+  if (record.hypotheses[hypothesis].cross.weights.empty()) return std::nullopt;
+  HeadStatistics statistics;
+  statistics.add(record, hypothesis);
+  for (const HeadPlace place : rank_by_alignment(statistics.report().cross)) {
+    if (layer.value_or(place.layer) == place.layer) return place;
+  }
+  return std::nullopt;
+}
+
+/// The heads that the default shows: the last layer's, and of cross-attention the best one first.
+std::vector<HeadName> default_heads(AttentionKind kind, const AttentionMaps& maps,
+                                    const std::optional<HeadPlace>& best) {
+  std::vector<HeadName> names;
+  if (kind == AttentionKind::cross && best) names.push_back({kind, best->layer, best->head});
+  for (int head = 0; head < maps.heads; ++head) {
+    const HeadName name{kind, maps.layers - 1, head};
+    if (names.empty() || names.front() != name) names.push_back(name);
+  }
+  return names;
+}
+
+/// The heads and means that are named, in the model's order, a layer's mean after its heads.
+std::vector<HeadName> named_heads(AttentionKind kind, const AttentionMaps& maps,
+                                  const ShowSelection& selection) {
+  const auto shown = [&](int layer, int head) {
+    if (selection.all) return true;
+    return std::any_of(selection.items.begin(), selection.items.end(), [&](const ShowItem& item) {
+      return item.kind == kind && item.pick == HeadPick::all &&
+             item.layer.value_or(layer) == layer && item.head.value_or(head) == head;
+    });
+  };
+  const auto named = [&](const HeadName& name) {
+    return std::find(selection.items.begin(), selection.items.end(), name) != selection.items.end();
+  };
+  std::vector<HeadName> names;
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    for (int head = 0; head < maps.heads; ++head) {
+      if (shown(layer, head)) names.push_back({kind, layer, head});
+    }
+    const HeadName mean{kind, layer, {}, HeadPick::mean};
+    if (named(mean)) names.push_back(mean);
+  }
+  const HeadName mean{kind, {}, {}, HeadPick::mean};
+  if (named(mean)) names.push_back(mean);
+  return names;
+}
+
+const AttentionMaps* maps_of(const AttentionRecord& record, AttentionKind kind,
+                             std::size_t hypothesis) {
+  if (kind == AttentionKind::encoder_self) return &record.encoder_self;
+  if (hypothesis >= record.hypotheses.size()) return nullptr;
+  const HypothesisRecord& found = record.hypotheses[hypothesis];
+  return kind == AttentionKind::cross ? &found.cross : &found.decoder_self;
+}
+
+/// The decoder's input by words: the start symbol, and each word that is written and read again.
+std::vector<Word> read_words(const std::vector<Word>& written, int rows) {
+  std::vector<Word> words = {{"<pad>", 0, 1, WordKind::special, -1}};
+  for (const Word& word : as_read(written, rows)) words.push_back(word);
+  return words;
+}
+
+/// Puts the axes by words into `shown`.
+void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
+               const AttentionMaps& maps) {
+  const RecordWords words = words_of(record, hypothesis);
+  shown.by_words = true;
+  if (shown.kind == AttentionKind::encoder_self) {
+    shown.rows = shown.columns = words.source;
+    return;
+  }
+  shown.rows = words.target;
+  shown.columns = words.source;
+  if (shown.kind == AttentionKind::decoder_self) {
+    shown.columns = read_words(words.target, maps.keys);
+    const TokenSequence& input = record.hypotheses[hypothesis].decoder_input;
+    if (!input.tokens.empty()) shown.columns.front().text = input.tokens.front();
+  }
+}
+
+std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
+                              const ShownMaps& shown) {
+  WeightMatrix weights;
+  if (name.pick == HeadPick::mean) {
+    weights = name.layer ? mean_of_layer(maps, *name.layer) : mean_of_heads(maps);
+  } else {
+    weights = head_weights(maps, *name.layer, *name.head);
+  }
+  if (shown.by_words) weights = merge_to_words(weights, shown.rows, shown.columns);
+  return {weights.values.begin(), weights.values.end()};
+}
+
+}  // namespace
+
+HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis) {
+  if (name.pick != HeadPick::best) return name;
+  const int last = record.model.stack(name.kind).layers - 1;
+  const HeadPlace place =
+      best_place(record, hypothesis, name.layer).value_or(HeadPlace{name.layer.value_or(last), 0});
+  return {name.kind, place.layer, place.head};
+}
+
+std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer) {
+  const WeightMatrix mean = layer ? mean_of_layer(maps, *layer) : mean_of_heads(maps);
+  return {mean.values.begin(), mean.values.end()};
+}
+
+std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                   const ShowSelection& selection, bool by_words) {
+  check_record(record, hypothesis);
+  constexpr std::array named_order = attention_kinds;
+  constexpr std::array default_order = {AttentionKind::cross, AttentionKind::encoder_self,
+                                        AttentionKind::decoder_self};
+  ShowSelection named = selection;
+  for (ShowItem& item : named.items) item = resolve_best(item, record, hypothesis);
+  std::vector<ShownMaps> all;
+  const std::optional<HeadPlace> best = best_place(record, hypothesis, std::nullopt);
+  for (const AttentionKind kind : selection.last_layers ? default_order : named_order) {
+    const AttentionMaps* maps = maps_of(record, kind, hypothesis);
+    if (maps == nullptr || maps->weights.empty()) continue;
+    ShownMaps shown{kind, false, {}, {}, {}};
+    if (by_words) set_words(shown, record, hypothesis, *maps);
+    for (const HeadName& name : selection.last_layers ? default_heads(kind, *maps, best)
+                                                      : named_heads(kind, *maps, named)) {
+      const bool is_best = kind == AttentionKind::cross && best && name.layer == best->layer &&
+                           name.head == best->head;
+      shown.maps.push_back({name, is_best, weights_of(name, *maps, shown)});
+    }
+    if (!shown.maps.empty()) all.push_back(std::move(shown));
+  }
+  return all;
+}
+
+}  // namespace attn

@@ -1,0 +1,34 @@
+// What the names of heads mean in a sentence: the head that aligns best, a mean of heads; by tokens
+// or by words.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analysis/show_selection.h"
+#include "base/head_name.h"
+#include "record/attention_record.h"
+#include "record/shown_maps.h"
+
+namespace attn {
+
+/// `name`, with "best" replaced by the head of cross-attention that aligns this hypothesis best
+/// (rank_by_alignment), of the named layer if there is one. Where the hypothesis has been aligned
+/// by a head, that of a whole run, that is the best head of all layers. Where none can be measured,
+/// as without words, it is the last layer's head 0. Any other name comes back as it is.
+HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis);
+
+/// The mean of a layer's heads, or without a layer that of all heads of all layers, [queries ·
+/// keys].
+std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer);
+
+/// The chosen maps, a kind after the other, each map once; kinds without any are left out, and so
+/// are those of a hypothesis that the record does not have. What is named comes in the model's
+/// order. The default begins with cross-attention and its best head, which may be of any layer. By
+/// words (record/words.h), special symbols and punctuation stand for themselves. InputError where
+/// the maps do not fit the tokens.
+std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
+                                   const ShowSelection& selection, bool by_words = false);
+
+}  // namespace attn

@@ -1,0 +1,26 @@
+// Maps that were chosen to be looked at: plain data. analysis/shown_maps.h chooses, views draw.
+#pragma once
+
+#include <vector>
+
+#include "base/head_name.h"
+#include "record/head_report.h"
+
+namespace attn {
+
+struct ShownMap {
+  HeadName name;               ///< of one head, or of a mean
+  bool best = false;           ///< the head that aligns best
+  std::vector<float> weights;  ///< [rows · columns], row-major
+};
+
+/// The chosen maps of one kind, which share their axes: tokens, or words.
+struct ShownMaps {
+  AttentionKind kind = AttentionKind::cross;
+  bool by_words = false;
+  std::vector<Word> rows;     ///< by words: of the encoder's source, or those that the steps write
+  std::vector<Word> columns;  ///< by words: those that are looked at
+  std::vector<ShownMap> maps;
+};
+
+}  // namespace attn
