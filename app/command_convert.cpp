@@ -52,8 +52,9 @@ void add_convert(CLI::App& app, Run& run) {
   command->add_option("--dtype", options->dtype, "float16, bfloat16 or float32 [float16]")
       ->type_name("TYPE");
   command->footer(
-      "Example:\n  attn-demo convert --model toy/model --dtype float16 --out toy-16\n"
-      "  cd toy-16 && sha256sum --check SHA256SUMS");
+      "Example:\n"
+      "  attn-demo convert --model data/models/en-de --dtype bfloat16 --out en-de-16\n"
+      "  (cd en-de-16 && sha256sum --check SHA256SUMS)");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_convert(*options); }; });
 }

@@ -266,12 +266,12 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->search.add_speed_to(*command);
   command->footer(
       "Examples:\n"
-      "  attn-demo evaluate --model DIR --source test.en --target test.de\n"
-      "  attn-demo evaluate --model DIR --source test.en --target test.de --beam 4 --output "
-      "out.de\n"
-      "  attn-demo evaluate --source test.en --target test.de --head-importance\n"
-      "  attn-demo evaluate --source test.en --target test.de --report --gold test.align\n"
-      "  attn-demo evaluate --hypotheses out.de --target test.de --lowercase --json -");
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
+      "    --beam 4 --output out.de --json scores.json\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
+      "    --report --gold data/toy/test.align\n"
+      "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
 }

@@ -112,7 +112,7 @@ void add_inspect(CLI::App& app, Run& run) {
   command->footer(
       "Examples:\n"
       "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"
-      "  attn-demo inspect --model DIR --source-length 40 --target-length 40\n"
+      "  attn-demo inspect --model data/models/en-de --source-length 40\n"
       "  attn-demo inspect --presets\n"
       "  attn-demo inspect --preset bert-base");
   refuse_empty_values(*command, {});

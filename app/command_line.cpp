@@ -1,37 +1,161 @@
 #include "command_line.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
 #include "config/experiment.h"
+#include "help.h"
 
 namespace attn {
+namespace {
+
+/// Options that people try on `train`, and what is meant.
+struct TriedOption {
+  std::string_view name;
+  std::string_view instead;
+};
+constexpr std::array<TriedOption, 12> kTriedOnTrain = {{
+    {"--heads",
+     "--set model.encoder_attention_heads=3 --set model.decoder_attention_heads=3 sets them"},
+    {"--layers", "--set model.encoder_layers=2 --set model.decoder_layers=2 sets them"},
+    {"--d-model", "--set model.d_model=24 sets it"},
+    {"--seed", "--set train.seed=7 sets it"},
+    {"--updates", "--set train.updates=1000 sets them"},
+    {"--epochs", "--set train.epochs=10 sets them"},
+    {"--lr", "--set train.learning_rate=0.001 sets it"},
+    {"--learning-rate", "--set train.learning_rate=0.001 sets it"},
+    {"--batch", "--set train.batch_tokens=4000 sets its tokens"},
+    {"--beam", "--set decode.num_beams=4 sets them"},
+    {"--model", "--from DIR begins with a model's weights"},
+    {"--config", "the config is named alone: attn-demo train CONFIG --out DIR"},
+}};
+
+/// Whether two words look like one and a slip of it.
+bool alike(const std::string& typed, const std::string& known) {
+  if (typed.size() >= 4 && known.starts_with(typed)) return true;
+  return edit_distance(typed, known) <= std::max<std::size_t>(1, typed.size() / 3);
+}
+
+/// "; did you mean --heads?", or where all options are listed.
+std::string hint_for_option(const CLI::App& command, const std::string& typed) {
+  if (command.get_name() == "train") {
+    for (const TriedOption& tried : kTriedOnTrain) {
+      if (tried.name == typed) return fmt::format("; {}", tried.instead);
+    }
+  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) known.push_back(option->get_name());
+  }
+  const std::string closest = nearest(typed, known);
+  if (alike(typed, closest)) return fmt::format("; did you mean {}?", closest);
+  return fmt::format("; attn-demo {} --help lists its options", command.get_name());
+}
+
+/// What stands where no option and no argument of `command` can.
+[[noreturn]] void refuse_words(const CLI::App& command, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    throw UsageError("{} has no option {}{}", command.get_name(), excerpt(name),
+                     hint_for_option(command, name));
+  }
+  throw UsageError("{} does not take the argument {}; attn-demo {} --help shows what it takes",
+                   command.get_name(), excerpt(words.back()), command.get_name());
+}
+
+/// "no command foo; did you mean …?"
+[[noreturn]] void refuse_command(const std::string& typed, const std::vector<std::string>& known) {
+  if (typed.find(' ') != std::string::npos) {
+    throw UsageError("no command {}; a sentence follows one: attn-demo translate \"...\"",
+                     excerpt(typed));
+  }
+  const std::string closest = nearest(typed, known);
+  if (alike(typed, closest)) {
+    throw UsageError("no command {}; did you mean {}?", excerpt(typed), closest);
+  }
+  throw UsageError("no command {}; the commands are {}", excerpt(typed),
+                   fmt::format("{}", fmt::join(known, ", ")));
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : app.get_subcommands(nullptr)) names.push_back(each->get_name());
+  return names;
+}
+
+/// help and version, which give a text.
+void add_texts(CLI::App& app, CommandLine& line) {
+  CLI::App* version = app.add_subcommand("version", "The version of this program");
+  version->footer("Example:\n  attn-demo version");
+  version->callback([&line] { line.text = "attn-demo " ATTN_VERSION "\n"; });
+  CLI::App* help = app.add_subcommand("help", "A command's options, with examples");
+  const auto about = std::make_shared<std::string>();
+  help->add_option("COMMAND", *about, "The command; none: what commands there are");
+  help->footer("Examples:\n  attn-demo help\n  attn-demo help translate");
+  help->callback([&app, &line, about] {
+    const std::vector<std::string> known = command_names(app);
+    if (about->empty()) {
+      line.text = app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+    } else if (std::find(known.begin(), known.end(), *about) == known.end()) {
+      refuse_command(*about, known);
+    } else {
+      line.text = app.get_subcommand(*about)->help(app.get_name());
+    }
+  });
+}
+
+/// The parser's own words for what is wrong, with a hint.
+[[noreturn]] void refuse(const CLI::App& app, const CLI::App* command,
+                         const CLI::ParseError& error) {
+  const std::vector<std::string> rest = app.remaining(true);
+  const bool options = std::ranges::any_of(
+      rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (command != nullptr && !rest.empty() && (options || extras)) refuse_words(*command, rest);
+  if (command == nullptr) {
+    throw UsageError("a command is missing{}; attn-demo help lists them",
+                     rest.empty() ? "" : ": options follow it");
+  }
+  constexpr int kMostColumns = 300;  // the parser quotes whole arguments
+  std::string found = error.what();
+  std::replace(found.begin(), found.end(), '\n', ' ');
+  throw UsageError("{}; attn-demo {} --help shows the usage",
+                   fit_width(printable(found), kMostColumns), command->get_name());
+}
+
+}  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine line;
   line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
                                         "attn-demo");
   CLI::App& app = *line.app;
+  app.formatter(help_formatter());
   app.require_subcommand(1);
-  app.set_version_flag("--version", "attn-demo " ATTN_VERSION);
+  app.set_help_flag("-h,--help", "Show this and end");
+  app.set_version_flag("--version", "attn-demo " ATTN_VERSION, "Show the version and end");
   app.footer(
       "Example:\n  attn-demo translate \"The group went home\"\n\n"
-      "attn-demo COMMAND --help shows a command's options and examples.");
+      "attn-demo help COMMAND shows a command's options and examples.");
   for (const auto add : {add_translate, add_explain, add_page, add_train, add_init, add_convert,
                          add_inspect, add_evaluate, add_tokenizer}) {
     add(app, line.run);
   }
-  const std::string command = argc > 1 ? argv[1] : "";
-  std::vector<std::string> known;
-  for (const CLI::App* each : app.get_subcommands(nullptr)) known.push_back(each->get_name());
-  if (!command.empty() && command[0] != '-' &&
-      std::find(known.begin(), known.end(), command) == known.end()) {
-    throw UsageError("no command {}; did you mean {}?", excerpt(command), nearest(command, known));
-  }
+  add_texts(app, line);
+  const std::string word = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> known = command_names(app);
+  const bool named = std::find(known.begin(), known.end(), word) != known.end();
+  if (!word.empty() && word[0] != '-' && !named) refuse_command(word, known);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
@@ -39,11 +163,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     app.exit(success, text, text);
     line.text = text.str();
   } catch (const CLI::ParseError& error) {
-    constexpr int kMostColumns = 300;  // the parser quotes whole arguments
-    std::string found = error.what();
-    std::replace(found.begin(), found.end(), '\n', ' ');
-    throw UsageError("{}; attn-demo --help shows the usage",
-                     fit_width(printable(found), kMostColumns));
+    refuse(app, named ? app.get_subcommand(word) : nullptr, error);
   }
   return line;
 }

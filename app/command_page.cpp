@@ -66,8 +66,10 @@ void add_page(CLI::App& app, Run& run) {
   command->footer(
       "Several moments of a training run become a slider over training.\n\n"
       "Examples:\n"
-      "  attn-demo page run/probe.jsonl --html training.html\n"
-      "  attn-demo page maps.json more.json --html page.html");
+      "  attn-demo translate \"The group went home\" --report --json maps.json\n"
+      "  attn-demo page maps.json --html page.html\n"
+      "  attn-demo train configs/toy.json --out toy\n"
+      "  attn-demo page toy/probe.jsonl --html training.html");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_page(*options); }; });
 }

@@ -166,11 +166,9 @@ void add_tokenizer(CLI::App& app, Run& run) {
   add("--out", options->out, "Directory to make", "DIR")->required();
   command->footer(
       "Examples:\n"
-      "  attn-demo tokenizer --source train.en --target train.de --vocab-size 8000 --out "
-      "my-pieces\n"
-      "  attn-demo tokenizer --source data/toy/train.en --target data/toy/train.de --type word "
-      "--out toy-words\n"
-      "  attn-demo tokenizer experiment.json --set tokenizer.type=bpe --out my-pieces");
+      "  attn-demo tokenizer --source data/toy/train.en --target data/toy/train.de \\\n"
+      "    --type word --vocab-size 200 --out toy-words\n"
+      "  attn-demo tokenizer configs/toy.json --set tokenizer.type=bpe --out toy-bpe");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_tokenizer(*options); }; });
 }

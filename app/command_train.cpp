@@ -156,6 +156,9 @@ class TrainCommand {
           "\"unigram\", \"vocab_size\": 8000}}",
           options_.config);
     }
+    for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
+      require_paths(experiment_, keys);
+    }
     check_shape(experiment_.model, options_.config);
     resolve(experiment_.decode, 0, options_.config);  // refuses what is out of range there
   }
@@ -299,9 +302,8 @@ void add_train(CLI::App& app, Run& run) {
       "Examples:\n"
       "  attn-demo train configs/toy.json --out toy\n"
       "  attn-demo translate --model toy/model \"The group went home\"\n"
-      "  attn-demo train configs/toy.json --out toy --resume --set train.epochs=200\n"
-      "  attn-demo train mine.json --from data/models/en-de --out mine\n"
-      "The first Ctrl-C finishes the update and saves, a second one ends at once.");
+      "  attn-demo train configs/toy.json --out toy --resume --set train.updates=2000\n"
+      "\nThe first Ctrl-C finishes the update and saves, a second one ends at once.");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { TrainCommand(*options).run(); }; });
 }

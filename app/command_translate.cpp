@@ -319,12 +319,13 @@ void add_translate(CLI::App& app, Run& run) {
   command->footer(
       "Examples:\n"
       "  attn-demo translate \"The group went home\"\n"
-      "  attn-demo translate \"The group went home\" --target \"Die Gruppe ging nach Hause\"\n"
+      "  attn-demo translate \"The group went home\" \\\n"
+      "    --target \"Die Gruppe ging nach Hause\"\n"
       "  attn-demo translate \"The group went home\" --show cross:0 --json maps.json\n"
       "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
       "  attn-demo translate \"The group went home\" --report --align best\n"
       "  attn-demo translate \"The group went home\" --without cross:1:3\n"
-      "  attn-demo translate --model DIR --beam 4 < english.txt > german.txt\n"
+      "  attn-demo translate --beam 4 < data/toy/test.en > german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});
   command->callback([options, &run] { run = [options] { TranslateCommand(*options).run(); }; });

@@ -59,6 +59,7 @@ TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {
         "data.train.source and data.train.target, or tokenizer.model",
         experiment.path, wanted.type);
   }
+  require_paths(experiment, "data.train.");
   TokenizerTraining training;
   training.type = parse_tokenizer_type(experiment.path + ": tokenizer.type", wanted.type);
   training.vocab_size = tokenizer_pieces(wanted);

@@ -129,6 +129,7 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
   const std::uint64_t seed = seed_of(options);
   ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
   check_shape(experiment.model, path);
+  require_paths(experiment, "tokenizer.");
   ready.name = path;
   ready.decode = experiment.decode;
   ready.tokenizer_directory = experiment.tokenizer.model;
@@ -270,6 +271,7 @@ ModelShape read_shape(const ModelOptions& options) {
   const ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
   ModelConfig config = experiment.model;
   if (!experiment.tokenizer.model.empty()) {
+    require_paths(experiment, "tokenizer.");
     fit_to_tokenizer(config, Tokenizer(experiment.tokenizer.model), path);
   } else if (config.vocab_size == 0) {
     // pieces as the tokenizer counts them, and one more for <pad>

@@ -8,6 +8,7 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "config/key_reader.h"
+#include "config/model_sizes.h"
 
 namespace attn {
 namespace {
@@ -36,6 +37,26 @@ Json override_value(const std::string& text) {
   }
 }
 
+/// What --set says of one name of a size goes for its other name, too, which the file may use.
+void forget_other_name(Json& root, const std::string& path, const std::string& override) {
+  for (const SizeKey& size : size_keys()) {
+    const std::string alias = size.alias;
+    if (alias.empty() || (path != "model." + alias && path != "model." + std::string(size.key))) {
+      continue;
+    }
+    if (path == "model." + alias && alias != "hidden_size") {
+      // transformers means the encoder's alone, and whoever types it means both.
+      const std::string stack = std::string(size.key).substr(std::string("encoder_").size());
+      throw UsageError(
+          "{}: {} is another name of {}, the encoder's alone; set model.{}, and model.decoder_{} "
+          "for the decoder",
+          in_quotes(override), alias, size.key, size.key, stack);
+    }
+    Json& model = root["model"];
+    if (model.is_object()) model.erase(path == "model." + alias ? size.key : alias);
+  }
+}
+
 void apply_override(Json& root, const std::string& override) {
   const std::size_t equals = override.find('=');
   const std::string path = override.substr(0, equals);
@@ -58,10 +79,12 @@ void apply_override(Json& root, const std::string& override) {
     begin = end + 1;
   }
   *at = override_value(override.substr(equals + 1));
+  forget_other_name(root, path, override);
 }
 
 /// A path of the file, relative to the file's own folder; empty where the key is absent.
-std::string read_path(KeyReader& reader, const std::string& key, const std::string& file) {
+std::string read_path(KeyReader& reader, const std::string& key, ExperimentConfig& config) {
+  const std::string& file = config.path;
   const std::optional<std::string> path = reader.text(key);
   if (!path) return "";
   if (path->empty() || path->find('\0') != std::string::npos) {
@@ -70,7 +93,9 @@ std::string read_path(KeyReader& reader, const std::string& key, const std::stri
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
   if (error) throw SystemError("{}: no working directory: {}", printable(file), error.message());
-  return (folder / *path).lexically_normal().string();
+  const std::string found = (folder / *path).lexically_normal().string();
+  config.paths.push_back({reader.prefix() + key, *path, found});
+  return found;
 }
 
 void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
@@ -91,14 +116,14 @@ void check_sampling(const TokenizerConfig& config, const KeyReader& reader) {
   }
 }
 
-TokenizerConfig read_tokenizer(const Json& json, const std::string& file) {
-  KeyReader reader(json, printable(file), "tokenizer.");
+TokenizerConfig read_tokenizer(const Json& json, ExperimentConfig& experiment) {
+  KeyReader reader(json, printable(experiment.path), "tokenizer.");
   TokenizerConfig config;
   const std::optional<std::string> type = reader.text("type");
   const std::optional<int> vocab_size = reader.integer("vocab_size");
   config.joint = reader.boolean("joint").value_or(true);
   config.sampling = reader.number("sampling").value_or(0.0);
-  config.model = read_path(reader, "model", file);
+  config.model = read_path(reader, "model", experiment);
   reader.refuse_unused();
   if (!config.model.empty() && (type || vocab_size)) {
     reader.fail(type ? "type" : "vocab_size",
@@ -120,23 +145,23 @@ TokenizerConfig read_tokenizer(const Json& json, const std::string& file) {
   return config;
 }
 
-DataFiles read_files(KeyReader& data, const std::string& key, const std::string& file) {
+DataFiles read_files(KeyReader& data, const std::string& key, ExperimentConfig& experiment) {
   const Json* json = data.find(key);
   if (json == nullptr) return {};
   KeyReader reader(*json, data.where(), "data." + key + ".");
   DataFiles files;
-  files.source = read_path(reader, "source", file);
-  files.target = read_path(reader, "target", file);
+  files.source = read_path(reader, "source", experiment);
+  files.target = read_path(reader, "target", experiment);
   reader.refuse_unused();
   return files;
 }
 
-DataConfig read_data(const Json& json, const std::string& file) {
-  KeyReader reader(json, printable(file), "data.");
+DataConfig read_data(const Json& json, ExperimentConfig& experiment) {
+  KeyReader reader(json, printable(experiment.path), "data.");
   DataConfig config;
-  config.train = read_files(reader, "train", file);
-  config.dev = read_files(reader, "dev", file);
-  config.test = read_files(reader, "test", file);
+  config.train = read_files(reader, "train", experiment);
+  config.dev = read_files(reader, "dev", experiment);
+  config.test = read_files(reader, "test", experiment);
   config.probe = reader.text("probe").value_or("");
   reader.refuse_unused();
   return config;
@@ -162,30 +187,46 @@ Json with_absolute_paths(Json document, const ExperimentConfig& config) {
 
 }  // namespace
 
+std::size_t edit_distance(std::string_view word, std::string_view other) {
+  // Levenshtein's, one row at a time.
+  std::vector<std::size_t> row(other.size() + 1);
+  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= word.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j < row.size(); ++j) {
+      const std::size_t replaced = diagonal + (word[i - 1] == other[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
   const std::string typed = word.substr(0, kLongest);
   std::string best;
   std::size_t best_distance = 0;
   for (const std::string& candidate : known) {
-    // Levenshtein's distance, one row at a time.
-    std::vector<std::size_t> row(candidate.size() + 1);
-    for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= typed.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j < row.size(); ++j) {
-        const std::size_t replaced = diagonal + (typed[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-      }
-    }
-    if (&candidate == &known.front() || row.back() < best_distance) {
+    const std::size_t distance = edit_distance(typed, candidate);
+    if (&candidate == &known.front() || distance < best_distance) {
       best = candidate;
-      best_distance = row.back();
+      best_distance = distance;
     }
   }
   return best;
+}
+
+void require_paths(const ExperimentConfig& config, std::string_view keys) {
+  for (const ConfigPath& path : config.paths) {
+    std::error_code error;
+    if (!path.key.starts_with(keys) || std::filesystem::exists(path.path, error) || error) continue;
+    throw SystemError(
+        "{}: {} is {}, which leads to {}: nothing is there; paths, those of --set too, are "
+        "relative to the config's folder, wherever the program runs",
+        printable(config.path), path.key, in_quotes(path.written), printable(path.path));
+  }
 }
 
 ExperimentConfig read_experiment(const std::string& path,
@@ -216,8 +257,8 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
   const Json& decode = section("decode");
   sections.refuse_unused();
   config.model = model_config_from_experiment(model, where);
-  config.tokenizer = read_tokenizer(tokenizer, path);
-  config.data = read_data(data, path);
+  config.tokenizer = read_tokenizer(tokenizer, config);
+  config.data = read_data(data, config);
   config.train = train_config_from_experiment(train, where);
   config.decode = decode_options_from_experiment(decode, where);
   config.document = with_absolute_paths(std::move(json), config);

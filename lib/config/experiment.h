@@ -36,6 +36,13 @@ struct DataConfig {
   std::string probe;  ///< sentence whose attention is watched during training
 };
 
+/// A path that an experiment file names.
+struct ConfigPath {
+  std::string key;      ///< data.train.source
+  std::string written;  ///< as it stands there, or in an override
+  std::string path;     ///< where that leads: absolute
+};
+
 struct ExperimentConfig {
   std::string path;  ///< the file, for messages
   ModelConfig model;
@@ -45,7 +52,12 @@ struct ExperimentConfig {
   DecodeOptions decode;
   /// The file's sections with overrides applied and paths absolute: the config as it was used.
   Json document = Json::object();
+  std::vector<ConfigPath> paths;
 };
+
+/// SystemError for the first path whose key begins with `keys` and that leads to nothing: it names
+/// the file, the key, and what paths are relative to.
+void require_paths(const ExperimentConfig& config, std::string_view keys);
 
 /// Reads an experiment file. `overrides` are "section.key=value" (value: JSON, or a bare string),
 /// applied before anything is checked. Paths are relative to the file. An unknown section or key
@@ -57,6 +69,9 @@ ExperimentConfig read_experiment(const std::string& path,
 /// The same of the text that the file `path` holds.
 ExperimentConfig parse_experiment(std::string_view text, const std::string& path,
                                   const std::vector<std::string>& overrides);
+
+/// How many bytes are put in, left out or replaced to make one word the other.
+std::size_t edit_distance(std::string_view word, std::string_view other);
 
 /// The known word nearest to `word` by edit distance (ties: the first), for "did you mean".
 std::string nearest(const std::string& word, const std::vector<std::string>& known);

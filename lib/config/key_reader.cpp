@@ -1,5 +1,7 @@
 #include "config/key_reader.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,6 +9,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "config/experiment.h"
+#include "config/other_names.h"
 
 namespace attn {
 
@@ -126,8 +129,14 @@ void KeyReader::refuse_unused() const {
   const std::string what = prefix_.empty() ? "section" : "key";
   const std::string inside =
       prefix_.empty() ? "" : fmt::format(" in {}", prefix_.substr(0, prefix_.size() - 1));
-  throw InputError("{}: unknown {} {}{}; the nearest known one is {}", where_, what,
-                   in_quotes(keys.front()), inside, in_quotes(nearest(keys.front(), known_)));
+  const std::string found = fmt::format("unknown {} {}{}", what, in_quotes(keys.front()), inside);
+  const std::vector<std::string> meant = keys_called(keys.front(), known_);
+  if (!meant.empty()) {
+    throw InputError("{}: {}; its name here is {}", where_, found,
+                     fmt::format("{}", fmt::join(meant, " and ")));
+  }
+  throw InputError("{}: {}; the nearest known one is {}", where_, found,
+                   in_quotes(nearest(keys.front(), known_)));
 }
 
 }  // namespace attn

@@ -2,29 +2,49 @@
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
+#include "base/utf8.h"
 
 namespace attn::test {
 
-TEST_CASE("--help of the program and of each command shows an example") {
-  for (const std::vector<std::string>& command : {std::vector<std::string>{},
-                                                  {"translate"},
-                                                  {"init"},
-                                                  {"train"},
-                                                  {"convert"},
-                                                  {"explain"},
-                                                  {"inspect"},
-                                                  {"evaluate"},
-                                                  {"tokenizer"}}) {
-    std::vector<std::string> args = command;
-    args.emplace_back("--help");
-    const Result result = run_program({.args = args});
-    INFO("command: ", command.empty() ? "" : command[0]);
-    CHECK(result.code == kDone);
-    CHECK(result.err == "");
-    CHECK(result.out.find("Example") != std::string::npos);
-    CHECK(result.out.find("attn-demo " + (command.empty() ? "translate" : command[0])) !=
-          std::string::npos);
-    CHECK(is_plain(result.out));
+namespace {
+
+const std::vector<std::string> kCommands = {"translate", "explain", "page",    "train",
+                                            "init",      "convert", "inspect", "evaluate",
+                                            "tokenizer", "help",    "version"};
+
+std::string text_of(const std::vector<std::string>& args) {
+  const Result result = run_program({.args = args});
+  CHECK(result.code == kDone);
+  CHECK(result.err == "");
+  CHECK(is_plain(result.out));
+  return result.out;
+}
+
+}  // namespace
+
+TEST_CASE("--help of the program and of each command shows an example, in 80 columns") {
+  for (const std::string& command : kCommands) {
+    INFO("command: ", command);
+    const std::string help = text_of({command, "--help"});
+    CHECK(help.find("\nExample") != std::string::npos);
+    CHECK(help.find("\n  attn-demo " + command) != std::string::npos);
+    for (const std::string& line : lines_of(help)) {
+      CHECK_MESSAGE(display_width(line) <= 80, line);
+    }
+    // Every option stands under what one wants of it.
+    CHECK(help.find("\nMore:\n  -h,--help             Show this and end\n\n") != std::string::npos);
+  }
+  const std::string all = text_of({"--help"});
+  for (const std::string& command : kCommands) {
+    CHECK_MESSAGE(all.find("\n  " + command + " ") != std::string::npos, command);
+  }
+}
+
+TEST_CASE("help and version are commands, too") {
+  CHECK(text_of({"help"}) == text_of({"--help"}));
+  CHECK(text_of({"version"}) == text_of({"--version"}));
+  for (const std::string& command : kCommands) {
+    CHECK(text_of({"help", command}) == text_of({command, "--help"}));
   }
 }
 

@@ -76,7 +76,8 @@ TEST_CASE("files that are missing") {
   check_all_bad({
       {"text",
        kSystem,
-       {"{dir}/nowhere.en: cannot open: No such file"},
+       {"experiment.json: data.train.source is \"nowhere.en\", which leads to {dir}/nowhere.en: "
+        "nothing is there; paths, those of --set too, are relative to the config's folder"},
        {},
        set("data.train.source=nowhere.en")},
       {"a directory as text", kSystem, {"it is a directory"}, {}, set("data.train.source=.")},
@@ -95,7 +96,7 @@ TEST_CASE("files that are missing") {
        [](TrainScene& scene) { scene.config["data"]["dev"].erase("target"); }},
       {"tokenizer",
        kSystem,
-       {"nowhere: no such directory"},
+       {"experiment.json: tokenizer.model is \"nowhere\", which leads to "},
        [](TrainScene& scene) {
          scene.config["tokenizer"] = {{"model", "nowhere"}};
        }},

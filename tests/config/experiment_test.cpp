@@ -102,6 +102,43 @@ TEST_CASE("unknown sections and keys name the nearest") {
   folder.refuse(R"({"model": {"\u001b[31m": 1}})", R"(unknown key "\u001b[31m" in model)");
 }
 
+TEST_CASE("what other programs call a key leads to it") {
+  Folder folder;
+  folder.refuse(R"({"model": {"heads": 3}})",
+                "x.json: unknown key \"heads\" in model; its name here is "
+                "encoder_attention_heads and decoder_attention_heads");
+  folder.refuse(R"({"train": {"lr": 3}})",
+                "x.json: unknown key \"lr\" in train; its name here is learning_rate");
+  folder.refuse(R"({"model": {"lr": 3}})", "unknown key \"lr\" in model; the nearest known one");
+}
+
+TEST_CASE("--set of a size's other name") {
+  Folder folder;
+  const std::string text = R"({"model": {"d_model": 12, "encoder_attention_heads": 2}})";
+  CHECK(folder.read(text, {"model.hidden_size=24"}).model.d_model == 24);
+  CHECK(folder.read(R"({"model": {"hidden_size": 12}})", {"model.d_model=24"}).model.d_model == 24);
+  CHECK(folder.read(R"({"model": {"num_attention_heads": 2}})", {"model.encoder_attention_heads=8"})
+            .model.encoder_heads == 8);
+  folder.refuse_set("model.num_attention_heads=3", ExitCode::usage,
+                    "\"model.num_attention_heads=3\": num_attention_heads is another name of "
+                    "encoder_attention_heads, the encoder's alone; set "
+                    "model.encoder_attention_heads, and model.decoder_attention_heads for the "
+                    "decoder");
+}
+
+TEST_CASE("a path that leads to nothing is told with its config, its key and the rule") {
+  Folder folder;
+  const ExperimentConfig config =
+      folder.read(R"({"data": {"train": {"source": "../a.txt"}}, "tokenizer": {"model": "."}})");
+  attn::require_paths(config, "tokenizer.");
+  attn::require_paths(config, "data.dev.");
+  check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
+              "x.json: data.train.source is \"../a.txt\", which leads to ");
+  check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
+              "a.txt: nothing is there; paths, those of --set too, are relative to the config's "
+              "folder, wherever the program runs");
+}
+
 TEST_CASE("wrong values of the other sections") {
   Folder folder;
   folder.refuse("[]", "x.json: expected a JSON object");

@@ -1,0 +1,144 @@
+#include "help.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/at.h"
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+constexpr int kNameColumns = 24;  ///< before the words about an option
+constexpr std::string_view kRest = "More";
+
+struct HelpGroup {
+  std::string_view title;
+  std::string_view options;  ///< a blank before and after each
+};
+
+/// In the order in which they are printed.
+constexpr std::array<HelpGroup, 9> kHelpGroups = {{
+    {"What it reads",
+     " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --gold --order "},
+    {"Which model",
+     " --model --maps-of --config --preset --seed --d-model --layers --heads --set --from "},
+    {"What it makes",
+     " --type --vocab-size --separate --source-language --target-language "
+     "--dtype --resume --lowercase --out --output "},
+    {"How it searches", " --beam --n-best --length-penalty --early-stopping --max-length --split "},
+    {"What the terminal shows",
+     " --show --numbers --words --top --hypothesis --report --align --align-weights --align-least "
+     "--head-importance --presets --source-length --target-length --lengths --length "},
+    {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
+    {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
+    {"What if", " --without --force --swap "},
+    {"How it runs", " --threads --batch --host --port "},
+}};
+
+/// Words of `text`, in lines of at most `columns` (but for a longer word).
+std::vector<std::string> wrapped(std::string_view text, int columns) {
+  std::vector<std::string> lines(1);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(' ', begin), text.size());
+    const std::string_view word = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (word.empty()) continue;
+    const int with_it = display_width(lines.back()) + 1 + display_width(word);
+    if (!lines.back().empty() && with_it > columns) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += ' ';
+    lines.back() += word;
+  }
+  return lines;
+}
+
+/// "  NAME   what it is", the second column wrapped; a long name has a line of its own.
+std::string entry(const std::string& name, const std::string& text) {
+  std::string out = "  " + name;
+  bool own_line = display_width(out) + 2 > kNameColumns;
+  if (own_line) out += "\n";
+  for (const std::string& line : wrapped(text, help_columns - kNameColumns)) {
+    const int indent = kNameColumns - (own_line ? 0 : display_width(out));
+    out += std::string(to_size(std::max(indent, 0)), ' ') + line + "\n";
+    own_line = true;
+  }
+  return out;
+}
+
+std::string name_of(const CLI::Option& option) {
+  if (option.get_positional()) {
+    return option.get_name(true, false) + (option.get_expected_max() > 1 ? "..." : "");
+  }
+  std::string name = option.get_name(false, true);
+  if (option.get_type_size() != 0 && option.get_items_expected_max() > 0) {
+    name += " " + option.get_type_name();
+  }
+  return name;
+}
+
+class HelpFormatter : public CLI::FormatterBase {
+ public:
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
+    std::string out = app->get_description() + "\n\nUsage: " + usage(*app, name) + "\n";
+    const std::vector<const CLI::App*> commands = app->get_subcommands({});
+    if (!commands.empty()) out += "\nCommands:\n";
+    for (const CLI::App* command : commands) {
+      out += entry(command->get_name(), command->get_description());
+    }
+    for (const HelpGroup& group : kHelpGroups) out += options_of(*app, group.title);
+    out += options_of(*app, kRest);
+    if (!app->get_footer().empty()) out += "\n" + app->get_footer() + "\n";
+    return out;
+  }
+
+ private:
+  static std::string usage(const CLI::App& app, const std::string& name) {
+    std::string line = name;
+    if (!app.get_subcommands({}).empty()) return line + " COMMAND [OPTIONS]";
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_required()) line += " " + name_of(*option);
+    }
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional() && !option->get_required()) {
+        line += " [" + name_of(*option) + "]";
+      }
+    }
+    return line + " [OPTIONS]";
+  }
+
+  static std::string options_of(const CLI::App& app, std::string_view title) {
+    std::string out;
+    for (const bool positional : {true, false}) {
+      for (const CLI::Option* option : app.get_options()) {
+        if (option->get_positional() != positional || help_group(first_name(*option)) != title) {
+          continue;
+        }
+        out += entry(name_of(*option), option->get_description());
+      }
+    }
+    return out.empty() ? out : "\n" + std::string(title) + ":\n" + out;
+  }
+
+  static std::string first_name(const CLI::Option& option) {
+    return option.get_positional() ? option.get_name(true, false) : option.get_name();
+  }
+};
+
+}  // namespace
+
+std::string_view help_group(std::string_view option) {
+  for (const HelpGroup& group : kHelpGroups) {
+    const std::string word = " " + std::string(option) + " ";
+    if (group.options.find(word) != std::string_view::npos) return group.title;
+  }
+  return kRest;
+}
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() {
+  return std::make_shared<HelpFormatter>();
+}
+
+}  // namespace attn
