@@ -46,7 +46,7 @@ GLogWriterOutput listen(GLogLevelFlags level, const GLogField* fields, gsize cou
 RsvgLibrary load() {
   void* handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
-    throw SystemError("PNG: {} cannot be loaded ({}); install the package librsvg2-2, or write SVG",
+    throw SystemError("{} cannot be loaded ({}); install the package librsvg2-2, or write SVG",
                       library_name, dlerror());
   }
   RsvgLibrary library{};
@@ -54,7 +54,7 @@ RsvgLibrary load() {
   const auto find = [handle](auto& function, const char* name) {
     void* symbol = dlsym(handle, name);
     if (symbol == nullptr) {
-      throw SystemError("PNG: {} has no {}; expected librsvg 2.52 or later", library_name, name);
+      throw SystemError("{} has no {}; expected librsvg 2.52 or later", library_name, name);
     }
     function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
   };
@@ -72,6 +72,9 @@ RsvgLibrary load() {
   ATTN_FIND(cairo_image_surface_get_stride);
   ATTN_FIND(cairo_surface_status);
   ATTN_FIND(cairo_surface_flush);
+  ATTN_FIND(cairo_surface_finish);
+  ATTN_FIND(cairo_pdf_surface_create_for_stream);
+  ATTN_FIND(cairo_pdf_surface_set_metadata);
   ATTN_FIND(cairo_surface_destroy);
   ATTN_FIND(cairo_create);
   ATTN_FIND(cairo_destroy);

@@ -1,9 +1,10 @@
-// librsvg and cairo, loaded when the first PNG is drawn.
+// librsvg and cairo, loaded when the first picture is drawn.
 //
 // Linked as usual, their forty libraries would add 25 ms to every start of the program, which is
 // more than a translation by the toy takes.
 #pragma once
 
+#include <cairo-pdf.h>
 #include <librsvg/rsvg.h>
 
 #include <string_view>
@@ -25,6 +26,9 @@ struct RsvgLibrary {
   decltype(&::cairo_image_surface_get_stride) cairo_image_surface_get_stride;
   decltype(&::cairo_surface_status) cairo_surface_status;
   decltype(&::cairo_surface_flush) cairo_surface_flush;
+  decltype(&::cairo_surface_finish) cairo_surface_finish;
+  decltype(&::cairo_pdf_surface_create_for_stream) cairo_pdf_surface_create_for_stream;
+  decltype(&::cairo_pdf_surface_set_metadata) cairo_pdf_surface_set_metadata;
   decltype(&::cairo_surface_destroy) cairo_surface_destroy;
   decltype(&::cairo_create) cairo_create;
   decltype(&::cairo_destroy) cairo_destroy;

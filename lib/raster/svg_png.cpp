@@ -6,76 +6,32 @@
 #include <cmath>
 #include <csetjmp>
 #include <cstdint>
-#include <memory>
 #include <new>
 #include <vector>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/utf8.h"
 #include "raster/rsvg_library.h"
+#include "raster/svg_drawing.h"
 
 namespace attn {
 namespace {
 
-/// What librsvg and its libraries take for themselves. They end the process where memory runs out:
-/// it is asked before.
-constexpr std::uint64_t library_bytes = std::uint64_t{192} << 20;
 constexpr std::uint64_t bytes_per_pixel = 8;  // the picture, and its PNG
 
-constexpr double dots_per_inch = 96;  // of a CSS pixel
 constexpr double inches_per_metre = 1 / 0.0254;
 constexpr int compression = 5;  // as small as the default for such flat pictures, and faster
 
-const RsvgLibrary& rsvg() {
-  return rsvg_library();
-}
-
-struct Release {
-  void operator()(cairo_surface_t* surface) const { rsvg().cairo_surface_destroy(surface); }
-  void operator()(cairo_t* context) const { rsvg().cairo_destroy(context); }
-  void operator()(RsvgHandle* handle) const { rsvg().g_object_unref(handle); }
-};
-using Surface = std::unique_ptr<cairo_surface_t, Release>;
-using Context = std::unique_ptr<cairo_t, Release>;
-using Handle = std::unique_ptr<RsvgHandle, Release>;
-
-/// The message of a GError, on one line; the error is freed.
-std::string message_of(GError* error) {
-  std::string message = error != nullptr ? error->message : "unknown reason";
-  if (error != nullptr) rsvg().g_error_free(error);
-  while (message.ends_with('\n')) message.pop_back();
-  return printable(message);
-}
-
-Handle parsed(std::string_view svg) {
-  GError* error = nullptr;
-  Handle handle(rsvg().rsvg_handle_new_from_data(reinterpret_cast<const guint8*>(svg.data()),
-                                                 svg.size(), &error));
-  if (!handle) {
-    throw InputError("PNG: the SVG cannot be read: {}; expected a complete SVG file",
-                     message_of(error));
-  }
-  rsvg().rsvg_handle_set_dpi(handle.get(), dots_per_inch);
-  return handle;
-}
-
 struct PictureSize {
-  double width = 0;  ///< of the SVG, in its own pixels
-  double height = 0;
-  int columns = 0;  ///< of the PNG
+  int columns = 0;
   int rows = 0;
 };
 
 /// Checked in floating point, where nothing overflows, before it becomes an int.
-PictureSize size_of(RsvgHandle* handle, double scale) {
-  double width = 0;
-  double height = 0;
-  if (!rsvg().rsvg_handle_get_intrinsic_size_in_pixels(handle, &width, &height) || !(width > 0) ||
-      !(height > 0)) {
-    throw InputError("PNG: the SVG has no width and height in pixels; expected both on its root");
-  }
+PictureSize size_of(const SvgDrawing& drawing, double scale) {
+  const double width = drawing.width();
+  const double height = drawing.height();
   // A hair less, so that 100 pixels times 1.1 are 110 and not 111.
   const double columns = std::ceil(width * scale - 1e-6);
   const double rows = std::ceil(height * scale - 1e-6);
@@ -88,38 +44,14 @@ PictureSize size_of(RsvgHandle* handle, double scale) {
         "all; try a scale of {:.2f} or less, one head alone, or SVG",
         columns, rows, most_png_side, most_png_pixels / 1000000, std::floor(fitting * 100) / 100);
   }
-  return {width, height, std::max(1, static_cast<int>(columns)),
-          std::max(1, static_cast<int>(rows))};
+  return {std::max(1, static_cast<int>(columns)), std::max(1, static_cast<int>(rows))};
 }
 
-/// cairo draws from here on, or there is no memory.
-void check(cairo_status_t status) {
-  if (status == CAIRO_STATUS_SUCCESS) return;
-  if (status == CAIRO_STATUS_NO_MEMORY)
-    throw MemoryError("PNG: the picture does not fit in memory");
-  throw InputError("PNG: drawing failed: {}", rsvg().cairo_status_to_string(status));
-}
-
-Surface drawn(RsvgHandle* handle, const PictureSize& size, double scale) {
-  Surface surface(rsvg().cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
-  check(rsvg().cairo_surface_status(surface.get()));
-  const Context context(rsvg().cairo_create(surface.get()));
-  rsvg().cairo_set_source_rgb(context.get(), 1, 1, 1);
-  rsvg().cairo_paint(context.get());
-  // The context scales, and the picture has its own size: whole pixels alone could not keep the
-  // relation of width to height, and everything would move by a fraction.
-  rsvg().cairo_scale(context.get(), scale, scale);
-  const RsvgRectangle viewport{0, 0, size.width, size.height};
-  GError* error = nullptr;
-  if (!rsvg().rsvg_handle_render_document(handle, context.get(), &viewport, &error)) {
-    throw InputError("PNG: the SVG cannot be drawn: {}", message_of(error));
-  }
-  check(rsvg().cairo_status(context.get()));
-  if (const std::string_view complaint = font_complaint(); !complaint.empty()) {
-    throw SystemError("PNG: the font cannot be used: {}; install fonts-dejavu-core, or write SVG",
-                      printable(complaint));
-  }
-  rsvg().cairo_surface_flush(surface.get());
+Surface drawn(const SvgDrawing& drawing, const PictureSize& size, double scale) {
+  Surface surface(
+      rsvg_library().cairo_image_surface_create(CAIRO_FORMAT_RGB24, size.columns, size.rows));
+  drawing.draw_on_white(surface.get(), scale);
+  rsvg_library().cairo_surface_flush(surface.get());
   return surface;
 }
 
@@ -152,14 +84,14 @@ class PngWriter {
                  PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
                  PNG_FILTER_TYPE_DEFAULT);
     const auto resolution =
-        same_number<png_uint_32>(std::lround(dots_per_inch * scale * inches_per_metre));
+        same_number<png_uint_32>(std::lround(css_dots_per_inch * scale * inches_per_metre));
     png_set_pHYs(png_, info_, resolution, resolution, PNG_RESOLUTION_METER);
     png_set_sRGB(png_, info_, PNG_sRGB_INTENT_PERCEPTUAL);
     png_set_compression_level(png_, compression);
     png_set_filter(png_, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);  // best for flat colours
     png_write_info(png_, info_);
-    const unsigned char* data = rsvg().cairo_image_surface_get_data(surface);
-    const std::ptrdiff_t stride = rsvg().cairo_image_surface_get_stride(surface);
+    const unsigned char* data = rsvg_library().cairo_image_surface_get_data(surface);
+    const std::ptrdiff_t stride = rsvg_library().cairo_image_surface_get_stride(surface);
     for (int y = 0; y < height; ++y) {
       const auto* pixels = reinterpret_cast<const std::uint32_t*>(data + y * stride);
       for (std::size_t x = 0; x < to_size(width); ++x) {
@@ -199,11 +131,10 @@ void check_png_scale(double scale) {
 
 std::string svg_to_png(std::string_view svg, double scale) {
   check_png_scale(scale);
-  require_memory(library_bytes, "PNG: librsvg");
-  const Handle handle = parsed(svg);
-  const PictureSize size = size_of(handle.get(), scale);
+  const SvgDrawing drawing(svg, "PNG");
+  const PictureSize size = size_of(drawing, scale);
   require_memory(bytes_per_pixel * to_size(size.columns) * to_size(size.rows), "PNG: the picture");
-  const Surface surface = drawn(handle.get(), size, scale);
+  const Surface surface = drawn(drawing, size, scale);
   std::vector<png_byte> row(3 * to_size(size.columns));
   std::string png;
   PngWriter writer(png);
