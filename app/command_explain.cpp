@@ -239,8 +239,8 @@ void add_explain(CLI::App& app, Run& run) {
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
   command->footer(
       "Examples:\n"
-      "  attn-demo explain \"The group went home\" --kind cross --layer 0 --head 1 --query 3\n"
-      "  attn-demo explain \"The group went home\" --config configs/demo.json --kind encoder\n"
+      "  attn-demo explain \"The group went home\" --layer 0 --head 1 --query 3\n"
+      "  attn-demo explain \"The group went home\" --config configs/demo.json\n"
       "  attn-demo explain \"The group went home\" --compare\n"
       "  attn-demo explain --meaning light \"Turn on the light\" \"The bag is light\"");
   refuse_empty_values(*command, {"--target"});

@@ -42,7 +42,7 @@ constexpr std::array<TriedOption, 12> kTriedOnTrain = {{
 /// Whether two words look like one and a slip of it.
 bool alike(const std::string& typed, const std::string& known) {
   if (typed.size() >= 4 && known.starts_with(typed)) return true;
-  return edit_distance(typed, known) <= std::max<std::size_t>(1, typed.size() / 3);
+  return edit_distance(typed, known) <= std::max<std::size_t>(1, (typed.size() + 1) / 3);
 }
 
 /// "; did you mean --heads?", or where all options are listed.

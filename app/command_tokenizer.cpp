@@ -143,9 +143,9 @@ void add_tokenizer(CLI::App& app, Run& run) {
   CLI::App* command =
       app.add_subcommand("tokenizer", "Train a tokenizer on text: unigram, BPE or whole words");
   command
-      ->add_option("config", options->config,
+      ->add_option("CONFIG", options->config,
                    "Experiment file: its section tokenizer, trained on its data.train")
-      ->type_name("CONFIG");
+      ->type_name("FILE");
   command
       ->add_option("--set", options->overrides,
                    "Override a config key, section.key=value: --set tokenizer.vocab_size=4000")
