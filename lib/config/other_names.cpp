@@ -31,7 +31,7 @@ constexpr std::array<OtherNames, 16> kOtherNames = {{
     {"max_epochs num_epochs", "epochs"},
     {"smoothing", "label_smoothing"},
     {"early_stopping", "patience"},
-    {"beam beams beam_size num_beam", "num_beams"},
+    {"beam beams beam_size", "num_beams"},
     {"valid validation val", "dev"},
 }};
 
