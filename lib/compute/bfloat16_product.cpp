@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/at.h"
+#include "compute/per_thread.h"
 #include "compute/threads.h"
 #include "compute/tile_kernels.h"
 
@@ -29,6 +30,16 @@ std::uint16_t* room_for(AlignedFloats& memory, Index tiles) {
   if (memory.size() < floats) memory = AlignedFloats(floats);
   return tiles_in(memory);
 }
+
+/// Memory for the tiles of the left factor of a product with a weight.
+struct LeftTiles {
+  AlignedFloats memory;
+};
+
+/// The same of a product of two batches.
+struct BothTiles {
+  AlignedFloats left, right;
+};
 
 /// A whole factor, on the threads.
 template <typename Pack>
@@ -123,7 +134,7 @@ void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index col
 
 void Bfloat16Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y,
                               bool add) const {
-  thread_local AlignedFloats memory;
+  AlignedFloats& memory = of_this_thread<LeftTiles>().memory;
   const Index terms = term_tiles(in_);
   std::uint16_t* left = room_for(memory, side_tiles(x.rows()) * terms);
   pack_all(tile_kernels()->pack_left,
@@ -148,8 +159,7 @@ void Bfloat16Weight::multiply(const ConstMatrixRef& x, const float* bias, Matrix
 }
 
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c) {
-  thread_local AlignedFloats left_memory;
-  thread_local AlignedFloats right_memory;
+  auto& [left_memory, right_memory] = of_this_thread<BothTiles>();
   for (Index first = 0; first < a.rows(); first += kRowsAtOnce) {
     const Index rows = std::min(kRowsAtOnce, a.rows() - first);
     const Index terms = term_tiles(rows);

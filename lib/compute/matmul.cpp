@@ -9,6 +9,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "compute/per_thread.h"
 #include "compute/tile_kernels.h"
 
 namespace attn {
@@ -249,13 +250,16 @@ void pack_panels(const float* b, Index stride, Index count, Index columns, float
   }
 }
 
+struct TransposedScratch {
+  AlignedFloats strips, packed;
+};
+
 /// Rows [first, last) of c += aᵀ · b, on this thread.
 void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
                          Index first, Index last) {
   const Kernels& k = kernels();
   const Index panels = (b.cols() + k.panel_width - 1) / k.panel_width;
-  thread_local AlignedFloats strips;
-  thread_local AlignedFloats packed;
+  auto& [strips, packed] = of_this_thread<TransposedScratch>();
   reserve_at_least(strips, (kTransposedColumns + k.row_block) * kTransposedPart);
   reserve_at_least(packed, panels * k.panel_width * kTransposedPart);
   for (Index start = 0; start < a.rows(); start += kTransposedPart) {

@@ -3,20 +3,26 @@
 #include <algorithm>
 
 #include "base/at.h"
+#include "compute/per_thread.h"
 #include "nn/attention_head.h"
 
 namespace attn {
 namespace {
 
+struct HeadScratch {
+  std::vector<float> row;  ///< [keys]
+  SeenKeys seen;
+};
+
 /// The head's work without anybody watching: one query after the other, one row of scratch.
 void run_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows) {
-  thread_local std::vector<float> row;
+  auto& [row, seen] = of_this_thread<HeadScratch>();
   row.resize(std::max(row.size(), to_size(group.keys)));
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
     score_row(shape, rows, i, visible, row.data());
     mask_and_softmax(group.mask, visible, visible, row.data());
-    sum_values(group.mask, rows, i, visible, shape.head_dim, row.data());
+    sum_values(group, rows, i, row.data(), seen);
   }
 }
 
@@ -63,8 +69,9 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
       weights,
       output};
   observer.weights_ready(view);
+  SeenKeys seen;
   for (Index i = 0; i < group.queries; ++i) {
-    sum_values(group.mask, rows, i, visible_keys(group, i), shape.head_dim, weights.row(i).data());
+    sum_values(group, rows, i, weights.row(i).data(), seen);
   }
   observer.output_ready(view);
 }

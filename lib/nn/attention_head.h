@@ -34,6 +34,7 @@ struct HeadRows {
   GatheredRows values;
   float* output;
   Index output_stride;
+  Index head_dim;
 };
 
 inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& input,
@@ -45,7 +46,8 @@ inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& 
           {input.memory.keys + first_key, input.memory.stride, group.key_rows},
           {input.memory.values + first_key, input.memory.stride, group.key_rows},
           output.data() + group.first_query * output.outerStride() + column,
-          output.outerStride()};
+          output.outerStride(),
+          shape.head_dim};
 }
 
 /// scores[j] = query_i · key_j · scale for the first n keys.
@@ -66,25 +68,34 @@ inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index key
   std::fill(row + visible, row + keys, 0.0F);
 }
 
-/// out = Σ weights[j] · value_j over the keys that one query may look at. Masked keys are left out,
-/// not multiplied by 0: a value of ∞ there would make NaN of it.
-inline void sum_values(const AttentionMask& mask, const HeadRows& rows, Index i, Index visible,
-                       Index head_dim, const float* weights) {
+/// Scratch of sum_values(), for sentences with padding.
+struct SeenKeys {
+  std::vector<float> weights;
+  std::vector<std::int32_t> rows;
+};
+
+/// Row i of the output = Σ weights[j] · value_j over the keys that query i may look at. Masked keys
+/// are left out, not multiplied by 0: a value of ∞ there would make NaN of it.
+inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i,
+                       const float* weights, SeenKeys& seen) {
   float* out = rows.output + i * rows.output_stride;
-  if (mask.hidden.empty()) {
-    kernels().weighted_sum(weights, rows.values, visible, head_dim, out);
+  const Index visible = visible_keys(group, i);
+  const std::span<const std::uint8_t> hidden = group.mask.hidden;
+  if (hidden.empty()) {
+    kernels().weighted_sum(weights, rows.values, visible, rows.head_dim, out);
     return;
   }
-  std::vector<float> seen;
-  std::vector<std::int32_t> places;
+  seen.weights.clear();
+  seen.rows.clear();
   for (Index j = 0; j < visible; ++j) {
-    if (at(mask.hidden, j) != 0) continue;
-    seen.push_back(weights[j]);
-    places.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
-                                                 : same_number<std::int32_t>(j));
+    if (at(hidden, j) != 0) continue;
+    seen.weights.push_back(weights[j]);
+    seen.rows.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
+                                                    : same_number<std::int32_t>(j));
   }
-  kernels().weighted_sum(seen.data(), {rows.values.base, rows.values.stride, places.data()},
-                         std::ssize(seen), head_dim, out);
+  kernels().weighted_sum(seen.weights.data(),
+                         {rows.values.base, rows.values.stride, seen.rows.data()},
+                         std::ssize(seen.weights), rows.head_dim, out);
 }
 
 }  // namespace attn

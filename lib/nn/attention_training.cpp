@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/at.h"
+#include "compute/per_thread.h"
 #include "nn/attention_head.h"
 
 namespace attn {
@@ -108,6 +109,11 @@ void make_room(std::span<const AttentionGroup> groups, Index heads, KeptWeights&
   }
 }
 
+/// A row of weights after dropout.
+struct DroppedRow {
+  std::vector<float> weights;  ///< [keys]
+};
+
 }  // namespace
 
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
@@ -121,7 +127,7 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
     const AttentionGroup& group = input.groups[g];
     const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
     const Index first = kept.first[g] + task % heads * group.queries * group.keys;
-    thread_local std::vector<float> row;
+    std::vector<float>& row = of_this_thread<DroppedRow>().weights;
     row.resize(std::max(row.size(), to_size(group.keys)));
     for (Index i = 0; i < group.queries; ++i) {
       float* weights = kept.weights.data() + first + i * group.keys;
@@ -159,7 +165,7 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
     const Index first = kept.first[g] + task % heads * group.queries * group.keys;
     const HeadBackward head{shape, group, rows, rows_of_gradient, kept.weights.data() + first,
                             first};
-    thread_local Scratch scratch;
+    auto& scratch = of_this_thread<Scratch>();
     scratch.reserve(group.queries, group.keys);
     backward_queries(head, kept.dropout, scratch);
     backward_keys(head, scratch);

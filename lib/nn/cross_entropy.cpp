@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "compute/matmul.h"
+#include "compute/per_thread.h"
 
 namespace attn {
 namespace {
@@ -17,6 +18,11 @@ void check(std::span<const int> targets, Index rows, Index classes) {
     if (target < 0 || target >= classes) throw std::logic_error("target is no class");
   }
 }
+
+/// At the two rows of logits of a token.
+struct DivergenceGradient {
+  std::vector<float> rows;  ///< [2, V]
+};
 
 /// In order: the same sum on any threads.
 LossSum sum_of(const std::vector<float>& loss, const std::vector<float>& nll) {
@@ -58,7 +64,8 @@ LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
     const auto i = to_size(t);
     float* p = logits.data() + t * logits.outerStride();
     float* q = logits.data() + (tokens + t) * logits.outerStride();
-    std::vector<float> gradient(2 * to_size(classes));  // of the divergence
+    std::vector<float>& gradient = of_this_thread<DivergenceGradient>().rows;
+    gradient.resize(2 * to_size(classes));
     float* dp = gradient.data();
     float* dq = dp + classes;
     const float divergence = kernels().divergence(p, q, classes, weight * settings.scale, dp, dq);

@@ -4,6 +4,7 @@
 #ifndef __SANITIZE_ADDRESS__  // which takes the whole address space, and larger stacks
 #include <sys/resource.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "model_files.h"
@@ -69,6 +70,28 @@ TEST_CASE("a small stack is enough for everything, pictures too") {
                      }});
     CHECK_MESSAGE(result.code == 0, result.err);
   }
+}
+
+TEST_CASE("memory that runs out on one of several threads is exit 5, as on the first") {
+  const std::string library = ATTN_BUILD_DIR "/tests/libfailing_malloc.so";
+  if (!std::filesystem::exists(library)) return;  // not every build has it
+  const std::vector<std::string> sentences(12, "The group went home");
+  int failed = 0;
+  for (int allocation = 1; allocation <= 48; ++allocation) {
+    std::vector<std::string> args{"translate", "--threads", "2"};
+    args.insert(args.end(), sentences.begin(), sentences.end());
+    CAPTURE(allocation);
+    const Result result =
+        run_program({.args = args,
+                     .environment = {{"LD_PRELOAD", library},
+                                     {"ATTN_FAIL_MALLOC", std::to_string(allocation)},
+                                     {"ATTN_FAIL_THREADS", "others"}}});
+    if (result.code == 0) continue;  // the first thread did all the work
+    CHECK(result.code == 5);
+    CHECK(result.err == "attn-demo: out of memory; choose a smaller model, --batch or --beam\n");
+    ++failed;
+  }
+  CHECK(failed > 0);
 }
 
 }  // namespace attn::test

@@ -1,10 +1,12 @@
 // A library to preload: the ATTN_FAIL_MALLOC-th allocation after main() has begun gives no memory,
-// whoever asks for it. With 0 none fails. Where main returns, the file
+// whoever asks for it; with ATTN_FAIL_THREADS=others those of the first thread do not count. With 0
+// none fails. Where main returns, the file
 // ATTN_FAULT_REPORT gets "COUNT malloc"; where the program crashes, "COUNT malloc OBJECT", the file
 // (program or library) whose code did, or called what did in the C and C++ libraries.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -33,8 +35,10 @@ static SignalAction real_sigaction;
 static std::array<struct sigaction, NSIG> handlers;  ///< the program's own
 static std::atomic<long> wanted{-1};
 static std::atomic<long> count{-1};  // not counting yet
+static std::atomic<bool> others_only{false};
 
 static bool fails() {
+  if (others_only && gettid() == getpid()) return false;
   if (count < 0 || count.fetch_add(1) + 1 != wanted) return false;
   errno = ENOMEM;
   return true;
@@ -100,6 +104,8 @@ static int counted_main(int argc, char** argv, char** environment) {
   backtrace(frame.data(), 1);  // loads what it needs while there is memory
   const char* text = std::getenv("ATTN_FAIL_MALLOC");
   if (text != nullptr) wanted = std::atol(text);
+  const char* threads = std::getenv("ATTN_FAIL_THREADS");
+  others_only = threads != nullptr && std::strcmp(threads, "others") == 0;
   count = 0;
   const int code = real_main(argc, argv, environment);
   report(count.exchange(-1), "");
