@@ -36,9 +36,12 @@ std::vector<Occurrence> find(const std::vector<TokenSequence>& sentences,
   return found;
 }
 
+/// In double: the squares of large floats are beyond a float.
 float cosine(const RowVector& a, const RowVector& b) {
-  const float lengths = a.norm() * b.norm();
-  return lengths > 0 ? a.dot(b) / lengths : 0.0F;
+  const auto x = a.cast<double>();
+  const auto y = b.cast<double>();
+  const double lengths = x.norm() * y.norm();
+  return lengths > 0 ? static_cast<float>(x.dot(y) / lengths) : 0.0F;
 }
 
 /// The mean of the word's rows at one stage of its sentence.
@@ -95,6 +98,7 @@ class Journey {
     std::vector<RowVector> vectors;
     for (const Occurrence& place : places_) {
       const Matrix& rows = passes_[place.sentence].at(AttentionKind::encoder_self, layer, stage);
+      if (!rows.allFinite()) refuse(layer, stage);
       vectors.push_back(word_vector(rows, place, word_.ids.size()));
     }
     return cosines(name, vectors, labels_);
@@ -102,6 +106,13 @@ class Journey {
   const std::vector<std::string>& labels() const { return labels_; }
 
  private:
+  [[noreturn]] void refuse(int layer, Stage stage) const {
+    throw InputError(
+        "{}: the vectors {} are not finite; the weights are too large for 32-bit floats",
+        model_.name(),
+        stage == Stage::embedded ? "with positions" : fmt::format("after encoder layer {}", layer));
+  }
+
   const Transformer& model_;
   const FollowedWord& word_;
   std::vector<Occurrence> places_;

@@ -18,7 +18,7 @@ struct FollowedWord {
 /// Encodes each sentence by itself, finds every occurrence of the word in them, and tells the
 /// cosine of each pair of occurrences in the embedding table, with positions, and after each
 /// encoder layer. A word of several pieces counts by the mean of their vectors. InputError where
-/// the word occurs less than twice in all.
+/// the word occurs less than twice in all, or a vector is not finite.
 Explanation explain_meaning(const Transformer& model, const std::vector<TokenSequence>& sentences,
                             const FollowedWord& word);
 

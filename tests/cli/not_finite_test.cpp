@@ -1,6 +1,7 @@
 // Finite weights whose products overflow: no command takes NaN or infinity for a result.
 #include <doctest/doctest.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "model_files.h"
@@ -9,11 +10,10 @@
 namespace attn::test {
 namespace {
 
-/// The demo's model; the last norm of its decoder multiplies by 3e38.
-ModelFiles overflowing() {
+/// The demo's model; this norm multiplies by 3e38.
+ModelFiles overflowing(const std::string& norm) {
   ModelFiles model = ModelFiles::good();
   Tensors tensors = Tensors::of(model);
-  const std::string norm = "model.decoder.layers.1.final_layer_norm.weight";
   const std::size_t count = (tensors.end(norm) - tensors.begin(norm)) / sizeof(float);
   for (std::size_t i = 0; i < count; ++i) tensors.set_float(norm, i, 3e38F);
   tensors.store(model);
@@ -24,7 +24,8 @@ ModelFiles overflowing() {
 
 TEST_CASE("logits that are not finite end every command with one line that names the model") {
   const TemporaryDirectory scene;
-  const std::string model = overflowing().write(scene, "m");
+  const std::string model =
+      overflowing("model.decoder.layers.1.final_layer_norm.weight").write(scene, "m");
   const std::string text = scene.file("text");
   std::ofstream(text) << "The group went home\n";
   const std::string sentence = "The group went home";
@@ -51,6 +52,21 @@ TEST_CASE("logits that are not finite end every command with one line that names
                              "for 32-bit floats\n";
     CHECK_MESSAGE(result.err.ends_with(line), result.err);
   }
+}
+
+TEST_CASE("explain --meaning, which runs the encoder alone, takes no NaN for a cosine") {
+  const TemporaryDirectory scene;
+  const std::string model =
+      overflowing("model.encoder.layers.0.final_layer_norm.weight").write(scene, "m");
+  const Result result =
+      run_program({.args = {"explain", "--model", model, "--meaning", "home", "--json",
+                            scene.file("o.json"), "The group went home", "home"}});
+  CHECK(result.code == 3);
+  CHECK(result.out.empty());
+  CHECK(result.err == "attn-demo: " + model +
+                          ": the vectors after encoder layer 0 are not finite; the weights are too "
+                          "large for 32-bit floats\n");
+  CHECK(!std::filesystem::exists(scene.file("o.json")));
 }
 
 TEST_CASE("a length penalty whose power no float holds is refused, not a score of infinity") {
