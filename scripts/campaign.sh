@@ -22,7 +22,18 @@ usage: scripts/campaign.sh CHECK [ARGUMENT…]
   kills [ARGUMENT…]
       1,000 times SIGKILL at random moments of init, convert, translate and train
       (tests/faults/kills.py; --kills N).
+  tidy [REGULAR_EXPRESSION]
+      clang-tidy with .clang-tidy over lib and app, or over the files whose path matches.
 TEXT
+}
+
+tidy() {
+  scripts/install_packages.sh clang clang-tidy
+  cmake --preset debug -B build/tidy -DCMAKE_CXX_COMPILER=clang++ -DATTN_BUILD_TESTS=OFF \
+    -DCMAKE_EXPORT_COMPILE_COMMANDS=ON >/dev/null
+  run-clang-tidy -quiet -p build/tidy "${1:-$PWD/(lib|app)/.*}" 2>/dev/null | grep -v '^clang-tidy' |
+    tee build/tidy/found
+  ! grep -qE '(warning|error):' build/tidy/found
 }
 
 faults() {
@@ -77,7 +88,7 @@ fuzz_target() { # PROGRAM NAME
 # The line of the table: runs, runs a second of one core, edges and features seen, outcome.
 fuzz_row() { # NAME OUTCOME
   local edges
-  edges=$(grep -oE 'cov: [0-9]+ ft: [0-9]+' "$log/$1.log" | tail -1)
+  edges=$(grep -oE "cov: [0-9]+ ft: [0-9]+" "$log/$1.log" 2>/dev/null | tail -1 || true)
   printf '%-20s %12s runs %8s/s  %-24s %s\n' "$1" "$(fuzz_sum "$1" 1)" \
     "$(awk '{ runs += $1; seconds += $2 } END { printf "%.0f", runs / (seconds > 0.001 ? seconds : 0.001) }' \
       "$log/$1.runs")" "$edges" "$2"
@@ -123,5 +134,6 @@ case ${1:-} in
   fuzz) shift; fuzz "$@" ;;
   faults) shift; faults "$@" ;;
   kills) shift; kills "$@" ;;
+  tidy) shift; tidy "$@" ;;
   *) usage >&2; exit 2 ;;
 esac
