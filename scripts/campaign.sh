@@ -66,7 +66,7 @@ fuzz_process() { # PROGRAM NAME RUNS SEED
   local corpus=$log/corpus/$2 used code=0 TIMEFORMAT='%U' LC_ALL=C
   mkdir -p "$corpus" "$log/findings"
   used=$({ time "$1" -runs="$3" -seed="$4" -max_len="$(most_bytes "$2")" -entropic=0 -timeout=30 \
-    -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$log/findings/$2-" \
+    -rss_limit_mb=2048 -print_final_stats=1 -print_funcs=0 -artifact_prefix="$log/findings/$2-" \
     "$corpus" "tests/fuzz/seeds/$2" >"$log/$2.log" 2>&1; } 2>&1) || code=$?
   sed -n "s/^stat::number_of_executed_units: *\\(.*\\)/\\1 $used/p" "$log/$2.log" >>"$log/$2.runs"
   return "$code"

@@ -1,5 +1,7 @@
 #include "train/run_identity.h"
 
+#include <utility>
+
 #include "base/at.h"
 #include "base/files.h"
 #include "base/sha256.h"
@@ -47,8 +49,10 @@ std::string digest(const std::string& path) {
 }
 
 void add_digests(Json& data, const char* part, const DataFiles& files) {
-  if (!files.source.empty()) data[part]["source"] = digest(files.source);
-  if (!files.target.empty()) data[part]["target"] = digest(files.target);
+  Json digests = Json::object();
+  if (!files.source.empty()) digests["source"] = digest(files.source);
+  if (!files.target.empty()) digests["target"] = digest(files.target);
+  if (!digests.empty()) data[part] = std::move(digests);
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 namespace attn::test {
 namespace {
 
+const std::string kFailingMalloc = ATTN_BUILD_DIR "/tests/libfailing_malloc.so";
+
 std::string shipped(const std::string& path) {
   return std::string(ATTN_SOURCE_DIR) + "/" + path;
 }
@@ -72,26 +74,56 @@ TEST_CASE("a small stack is enough for everything, pictures too") {
   }
 }
 
+/// Runs with a library that lets one allocation fail; none where `allocation` is 0.
+Result run_failing(const std::vector<std::string>& args, int allocation,
+                   std::vector<std::pair<std::string, std::string>> more) {
+  more.emplace_back("LD_PRELOAD", kFailingMalloc);
+  more.emplace_back("ATTN_FAIL_MALLOC", std::to_string(allocation));
+  return run_program({.args = args, .environment = std::move(more)});
+}
+
+constexpr const char* kNoMemory =
+    "attn-demo: out of memory; choose a smaller model, --batch or --beam\n";
+
 TEST_CASE("memory that runs out on one of several threads is exit 5, as on the first") {
-  const std::string library = ATTN_BUILD_DIR "/tests/libfailing_malloc.so";
-  if (!std::filesystem::exists(library)) return;  // not every build has it
-  const std::vector<std::string> sentences(12, "The group went home");
+  if (!std::filesystem::exists(kFailingMalloc)) return;  // not every build has it
+  std::vector<std::string> args{"translate", "--threads", "2"};
+  args.resize(args.size() + 12, "The group went home");
   int failed = 0;
   for (int allocation = 1; allocation <= 48; ++allocation) {
-    std::vector<std::string> args{"translate", "--threads", "2"};
-    args.insert(args.end(), sentences.begin(), sentences.end());
     CAPTURE(allocation);
-    const Result result =
-        run_program({.args = args,
-                     .environment = {{"LD_PRELOAD", library},
-                                     {"ATTN_FAIL_MALLOC", std::to_string(allocation)},
-                                     {"ATTN_FAIL_THREADS", "others"}}});
+    const Result result = run_failing(args, allocation, {{"ATTN_FAIL_THREADS", "others"}});
     if (result.code == 0) continue;  // the first thread did all the work
     CHECK(result.code == 5);
-    CHECK(result.err == "attn-demo: out of memory; choose a smaller model, --batch or --beam\n");
+    CHECK(result.err == kNoMemory);
     ++failed;
   }
   CHECK(failed > 0);
+}
+
+TEST_CASE("memory that runs out while scores become JSON is exit 5") {
+  if (!std::filesystem::exists(kFailingMalloc)) return;
+  const TemporaryDirectory scene;
+  for (const char* name : {"found", "expected"}) std::ofstream(scene.file(name)) << "Er ging\n";
+  const std::vector<std::string> args{
+      "evaluate", "--hypotheses",      scene.file("found"), "--target", scene.file("expected"),
+      "--json",   scene.file("o.json")};
+  const std::string report = scene.file("report");
+  REQUIRE(run_failing(args, 0, {{"ATTN_FAULT_REPORT", report}}).code == 0);
+  std::filesystem::remove(scene.file("o.json"));
+  int count = 0;
+  std::ifstream(report) >> count;
+  REQUIRE(count > 400);
+  int failed = 0;
+  for (int allocation = count - 250; allocation <= count; ++allocation) {
+    CAPTURE(allocation);
+    const Result result = run_failing(args, allocation, {});
+    if (result.code == 0) continue;
+    CHECK(result.code == 5);
+    CHECK(result.err == kNoMemory);
+    ++failed;
+  }
+  CHECK(failed > 150);
 }
 
 }  // namespace attn::test

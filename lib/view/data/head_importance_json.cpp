@@ -3,7 +3,7 @@
 namespace attn {
 
 Json importance_json(const ImportanceReport& report) {
-  Json json;
+  Json json = Json::object();
   json["pairs"] = report.pairs;
   json["tokens"] = report.tokens;
   json["log_prob"] = report.log_prob;

@@ -15,7 +15,7 @@ double as_typed(float value) {
 }
 
 Json run_json(const TranslationRun& run) {
-  Json json;
+  Json json = Json::object();
   json["model"] = clean_text(run.model).text;
   json["seed"] = run.seed ? Json(*run.seed) : Json(nullptr);
   json["beam"] = run.beams;
@@ -31,7 +31,7 @@ Json run_json(const TranslationRun& run) {
 }  // namespace
 
 Json score_json(const ScoreReport& report) {
-  Json json;
+  Json json = Json::object();
   json["sentences"] = report.sentences;
   const BleuReport& b = report.bleu;
   json["bleu"] = {{"score", b.score},
