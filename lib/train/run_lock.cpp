@@ -76,7 +76,8 @@ RunLock::RunLock(const std::string& directory) {
     lock(directory, path);
   } while (!is_file_of(descriptor_, path));
   struct stat status = {};
-  if (fstat(descriptor_, &status) == 0 && status.st_size == 0) write_all(descriptor_, kMark, path);
+  if (fstat(descriptor_, &status) != 0) throw_system(path, "cannot read", errno);
+  if (status.st_size == 0) write_all(descriptor_, kMark, path);
 }
 
 void RunLock::lock(const std::string& directory, const std::string& path) {
