@@ -7,6 +7,7 @@
 #include "nn/embedding.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
+#include "nn/residual.h"
 #include "random_matrix.h"
 
 using namespace attn;
@@ -90,4 +91,16 @@ TEST_CASE("embedding scales the token and adds the position") {
   CHECK_THROWS_AS(
       embed(view(table), view(positions), 1.0F, std::vector<int>{5}, std::vector<Index>{0}, out),
       std::logic_error);
+}
+
+TEST_CASE("a residual adds every row to the block it is given, and nothing beside it") {
+  for (const Index rows : {1, 2, 17}) {
+    const Matrix x = random_matrix(rows, 13, "x");
+    const Matrix before = random_matrix(rows, 20, "y");
+    Matrix y = before;
+    add_rows(x, y.middleCols(3, 13));
+    Matrix expected = before;
+    expected.middleCols(3, 13) += x;
+    CHECK(y == expected);
+  }
 }
