@@ -10,6 +10,7 @@
 #include "console.h"
 #include "model_source.h"
 #include "new_directory.h"
+#include "progress.h"
 #include "text/checksums.h"
 
 namespace attn {
@@ -29,6 +30,7 @@ void run_convert(const ConvertOptions& options) {
   const ReadyModel model = load_or_make(source);
   for (const std::string& text : model.notes) note(text);
   const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);
+  const Progress progress("writing " + options.out);
   copy_tokenizer(model.tokenizer_directory, directory.writing());
   save_model(*model.transformer, decode, directory.writing(), dtype);
   write_checksums(directory.writing());

@@ -9,6 +9,7 @@
 #include "console.h"
 #include "model_source.h"
 #include "new_directory.h"
+#include "progress.h"
 
 namespace attn {
 namespace {
@@ -29,6 +30,7 @@ void run_init(const InitOptions& options) {
   for (const std::string& text : model.notes) note(text);
   const DecodeConfig decode =
       resolve(model.decode, model.default_forced_eos, options.source.config);
+  const Progress progress("writing " + options.out);
   copy_tokenizer(model.tokenizer_directory, directory.writing());
   save_model(*model.transformer, decode, directory.writing(), dtype);
   directory.commit();

@@ -131,7 +131,7 @@ void run_tokenizer(const TokenizerOptions& options) {
   TokenizerTraining training = training_for(options);
   training.source_language = source_language;
   training.target_language = target_language;
-  const TrainedTokenizer made = train_tokenizer(training, directory.writing());
+  const TrainedTokenizer made = train_with_progress(training, directory.writing());
   directory.commit();
   output().write(report(training, made, printable(options.out)));
 }

@@ -105,7 +105,10 @@ class TrainCommand {
     setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
                            setup.model.eos_token_id, options_.config);
     setup.tokenizer_directory = tokenizer_directory;
-    setup.corpus = make_corpus(text, tokenizer, most_tokens());
+    {
+      const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
+      setup.corpus = make_corpus(text, tokenizer, most_tokens());
+    }
     report_corpus(setup.corpus, text, listener);
     if (sampling > 0) {
       const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens()};

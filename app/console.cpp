@@ -15,11 +15,10 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
+#include "progress.h"
 
 namespace attn {
 namespace {
-
-constexpr std::size_t kMostKept = (std::size_t{64} << 10) + 4;
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
@@ -42,6 +41,12 @@ void Output::write(std::string_view text) {
 }
 
 void Output::flush() {
+  if (buffer_.empty()) return;
+  if (!stdout_is_terminal()) return write_all();
+  write_beside_progress(buffer_.ends_with('\n'), [this] { write_all(); });
+}
+
+void Output::write_all() {
   std::size_t written = 0;
   while (written < buffer_.size()) {
     const ssize_t n = ::write(STDOUT_FILENO, buffer_.data() + written, buffer_.size() - written);
@@ -64,9 +69,13 @@ void Output::flush() {
 
 void note(std::string_view text) {
   // A full stderr is no reason to stop.
-  std::fputs(fmt::format("note: {}\n", shortened(printable(text))).c_str(), stderr);
+  const std::string line = fmt::format("note: {}\n", shortened(printable(text)));
+  write_beside_progress(true, [&line] { std::fputs(line.c_str(), stderr); });
 }
 
+bool stdin_is_terminal() {
+  return isatty(STDIN_FILENO) == 1;
+}
 bool stdout_is_terminal() {
   return isatty(STDOUT_FILENO) == 1;
 }
@@ -101,7 +110,7 @@ TerminalStyle terminal_style() {
 bool LineReader::fill() {
   char block[16384];
   for (;;) {
-    const ssize_t n = ::read(STDIN_FILENO, block, sizeof block);
+    const ssize_t n = ::read(descriptor_, block, sizeof block);
     if (n > 0) {
       buffer_.append(block, to_size(n));
       total_read_ += to_size(n);
@@ -112,7 +121,7 @@ bool LineReader::fill() {
       return false;
     }
     if (errno != EINTR) {
-      throw SystemError("stdin: cannot read: {}; check what is piped in", std::strerror(errno));
+      throw SystemError("{}: cannot read: {}; check what is piped in", name_, std::strerror(errno));
     }
   }
 }
@@ -121,9 +130,9 @@ bool LineReader::take_line(Line& line) {
   const std::size_t newline = buffer_.find('\n', start_);
   if (newline == std::string::npos) {
     // A line that never ends must not fill the memory: keep its start, count the rest.
-    if (buffer_.size() - start_ > kMostKept) {
-      dropped_ += buffer_.size() - start_ - kMostKept;
-      buffer_.resize(start_ + kMostKept);
+    if (buffer_.size() - start_ > most_kept) {
+      dropped_ += buffer_.size() - start_ - most_kept;
+      buffer_.resize(start_ + most_kept);
     }
     if (!end_ || start_ == buffer_.size()) return false;
   }
@@ -131,9 +140,9 @@ bool LineReader::take_line(Line& line) {
   std::size_t kept = stop - start_;
   line.dropped = dropped_;
   if (kept > 0 && buffer_[start_ + kept - 1] == '\r') --kept;
-  if (kept > kMostKept) {
-    line.dropped += kept - kMostKept;
-    kept = kMostKept;
+  if (kept > most_kept) {
+    line.dropped += kept - most_kept;
+    kept = most_kept;
   }
   line.bytes.assign(buffer_, start_, kept);
   start_ = std::min(stop + 1, buffer_.size());
@@ -160,48 +169,21 @@ std::optional<LineReader::Line> LineReader::next() {
 
 bool LineReader::ready() {
   while (!end_ && buffer_.find('\n', start_) == std::string::npos) {
-    pollfd descriptor{STDIN_FILENO, POLLIN, 0};
+    pollfd descriptor{descriptor_, POLLIN, 0};
     if (poll(&descriptor, 1, 0) <= 0) return false;
     fill();
-    if (buffer_.size() - start_ > kMostKept) return true;
+    if (buffer_.size() - start_ > most_kept) return true;
   }
   return true;
 }
 
 std::optional<double> LineReader::fraction_read() const {
   struct stat info {};
-  if (fstat(STDIN_FILENO, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
+  if (fstat(descriptor_, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size <= 0) {
     return std::nullopt;
   }
   const auto used = static_cast<double>(total_read_ - (buffer_.size() - start_));
   return std::min(1.0, used / static_cast<double>(info.st_size));
-}
-
-Progress::Progress(std::string unit, BesideStdout beside)
-    : unit_(std::move(unit)),
-      on_(stderr_is_terminal() && (beside == BesideStdout::yes || !stdout_is_terminal())),
-      start_(std::chrono::steady_clock::now()),
-      last_(start_) {}
-
-Progress::~Progress() {
-  if (drawn_) std::fputs("\r\x1b[K", stderr);
-}
-
-void Progress::update(std::size_t done, std::optional<double> fraction) {
-  if (!on_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (now - last_ < std::chrono::milliseconds(200)) return;
-  last_ = now;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::string line = fmt::format("{} {} · {:.0f} a second · {}", done, unit_,
-                                 static_cast<double>(done) / seconds, clock_text(seconds));
-  if (fraction && *fraction > 0.0) {
-    line += fmt::format(" · {:.0f}% · {} left", 100.0 * *fraction,
-                        clock_text(seconds * (1.0 - *fraction) / *fraction));
-  }
-  std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), stderr);
-  std::fflush(stderr);
-  drawn_ = true;
 }
 
 }  // namespace attn

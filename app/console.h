@@ -1,11 +1,11 @@
 // Standard input, output and error as the commands use them.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "view/terminal/style.h"
 
@@ -27,6 +27,8 @@ class Output {
   void outlive_reader() { outlives_reader_ = true; }
 
  private:
+  void write_all();
+
   std::string buffer_;
   bool outlives_reader_ = false;
   bool reader_left_ = false;
@@ -36,6 +38,7 @@ Output& output();
 /// One line on stderr, made printable: "note: …".
 void note(std::string_view text);
 
+bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
@@ -49,11 +52,16 @@ std::string clock_text(double seconds);
 /// Width of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout.
 TerminalStyle terminal_style();
 
-/// Lines of stdin, without waiting longer than needed.
+/// Lines of stdin or of another input, without waiting longer than needed.
 class LineReader {
  public:
+  /// `name` begins the messages; the descriptor stays its owner's.
+  explicit LineReader(int descriptor = 0, std::string name = "stdin")
+      : descriptor_(descriptor), name_(std::move(name)) {}
+
+  static constexpr std::size_t most_kept = (std::size_t{64} << 10) + 4;
   struct Line {
-    std::string bytes;        ///< without its line end; at most 64 KiB + 4 of it is kept
+    std::string bytes;        ///< without its line end; at most most_kept of it
     std::size_t dropped = 0;  ///< bytes that were not kept
   };
 
@@ -70,29 +78,13 @@ class LineReader {
   bool fill();  ///< reads once more; false at the end
   bool take_line(Line& line);
 
+  int descriptor_;
+  std::string name_;
   std::string buffer_;
   std::size_t start_ = 0;    ///< where the next line begins in buffer_
   std::size_t dropped_ = 0;  ///< of the line being read
   std::size_t total_read_ = 0;
   bool end_ = false;
-};
-
-/// A line on stderr that counts along, at most five times a second, only where stderr is a
-/// terminal. Where stdout is one too, the translations themselves show the progress, unless a
-/// command that writes only at its end says BesideStdout::yes.
-class Progress {
- public:
-  enum class BesideStdout { no, yes };
-  explicit Progress(std::string unit, BesideStdout beside = BesideStdout::no);
-  ~Progress();
-  void update(std::size_t done, std::optional<double> fraction);
-
- private:
-  std::string unit_;
-  bool on_;
-  bool drawn_ = false;
-  std::chrono::steady_clock::time_point start_;
-  std::chrono::steady_clock::time_point last_;
 };
 
 }  // namespace attn

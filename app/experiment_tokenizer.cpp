@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "progress.h"
 
 namespace attn {
 namespace {
@@ -68,9 +69,15 @@ TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {
   return training;
 }
 
+TrainedTokenizer train_with_progress(const TokenizerTraining& training,
+                                     const std::string& directory) {
+  const Progress progress(fmt::format("training a tokenizer of {} pieces", training.vocab_size));
+  return train_tokenizer(training, directory);
+}
+
 TrainedTokenizer train_tokenizer_for(const ExperimentConfig& experiment,
                                      const std::string& directory) {
-  return train_tokenizer(tokenizer_training_for(experiment), directory);
+  return train_with_progress(tokenizer_training_for(experiment), directory);
 }
 
 }  // namespace attn

@@ -22,6 +22,10 @@ void read_training_text(TokenizerTraining& training, const DataFiles& files);
 /// existing tokenizer, no type or no files.
 TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment);
 
+/// train_tokenizer(), with a word to who waits at a terminal.
+TrainedTokenizer train_with_progress(const TokenizerTraining& training,
+                                     const std::string& directory);
+
 /// Trains it and writes its files into `directory`, which is made where it is missing.
 TrainedTokenizer train_tokenizer_for(const ExperimentConfig& experiment,
                                      const std::string& directory);

@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "console.h"
+#include "progress.h"
 #include "sentence_notes.h"
 #include "translate/translate_all.h"
 
@@ -76,7 +77,7 @@ Lines FileTranslator::translate(const Lines& sources, TranslationRun& run) {
 }
 
 std::vector<Translation> FileTranslator::search(std::vector<PreparedSentence> sentences) {
-  Progress progress("sentences", Progress::BesideStdout::yes);
+  Progress progress("translating", "sentences");
   return *translate_all(*translator_, std::move(sentences), batch_,
                         [&](const TranslatedSoFar& done) {
                           progress.update(done.sentences, done.fraction);

@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "console.h"
+#include "progress.h"
 #include "search_options.h"
 
 namespace attn {
@@ -33,7 +34,7 @@ HeadReport head_figures(const ReadyModel& model, const std::vector<std::string>&
   }
   const std::unique_ptr<Translator> translator = make_translator(model, {});
   HeadStatistics statistics;
-  Progress progress("pairs", Progress::BesideStdout::yes);
+  Progress progress("looking at heads", "pairs");
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {
     const PreparedSentence sentence = translator->prepare(source[i]);
@@ -47,7 +48,7 @@ HeadReport head_figures(const ReadyModel& model, const std::vector<std::string>&
     } else {
       statistics.add(record, 0, alignments[i], fmt::format("{}:{}", printable(gold), i + 1));
     }
-    progress.update(i + 1, static_cast<double>(i + 1) / static_cast<double>(source.size()));
+    progress.update_of(i + 1, source.size());
   }
   if (left_out == source.size()) {
     throw InputError("no pair of sentences is left: all are empty or too long for the model");

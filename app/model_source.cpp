@@ -20,6 +20,7 @@
 #include "experiment_tokenizer.h"
 #include "model/memory.h"
 #include "model/random_model.h"
+#include "progress.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -101,6 +102,7 @@ std::uint64_t seed_of(const ModelOptions& options) {
 
 ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t seed,
                          const std::string& where) {
+  const Progress progress("making random weights");
   fit_to_tokenizer(config, *ready.tokenizer, where);
   ready.transformer = std::make_unique<Transformer>(random_model(config, seed, default_backend()));
   ready.transformer->set_name(where);
@@ -144,6 +146,7 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
 }
 
 ReadyModel load_from_directory(const std::string& directory) {
+  const Progress progress("reading " + directory);
   ReadyModel ready;
   LoadedModel loaded = load_model(directory, default_backend());
   ready.tokenizer = std::make_unique<Tokenizer>(directory);

@@ -1,11 +1,12 @@
 // What a person sees of a training run while it goes on.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "progress.h"
 
 namespace attn {
 
@@ -26,22 +27,13 @@ struct ProgressFigures {
 /// because of stderr: where nobody reads any more, training goes on.
 class TrainingProgress {
  public:
-  TrainingProgress();
-  ~TrainingProgress();  ///< takes the line away
-  TrainingProgress(const TrainingProgress&) = delete;
-  TrainingProgress& operator=(const TrainingProgress&) = delete;
-
   void update(const ProgressFigures& figures);
 
   /// A full line that stays, above the one that is redrawn: a validation, a note.
   void say(std::string_view text);
 
  private:
-  void draw();
-
-  bool redraws_;
-  std::optional<ProgressFigures> shown_;
-  std::optional<std::chrono::steady_clock::time_point> drawn_at_;
+  std::optional<Progress> line_;
 };
 
 }  // namespace attn
