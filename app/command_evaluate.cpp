@@ -15,6 +15,8 @@
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
 #include "model_source.h"
+#include "output_file.h"
+#include "progress.h"
 #include "record/score_report.h"
 #include "scored_pairs.h"
 #include "search_options.h"
@@ -123,12 +125,13 @@ void check_counts(const Lines& left, const std::string& left_file, const Lines& 
   }
 }
 
-std::unique_ptr<AtomicFile> open_output(const std::string& path) {
-  return path.empty() || path == "-" ? nullptr : std::make_unique<AtomicFile>(path);
+std::unique_ptr<OutputFile> open_output(const std::string& path) {
+  return path.empty() || path == "-" ? nullptr : std::make_unique<OutputFile>(path);
 }
 
 /// Scores hypotheses against references, one of each a sentence.
 void score(ScoreReport& report, const Lines& hypotheses, const Lines& references, bool lowercase) {
+  const Progress progress("scoring");
   const BleuScore bleu = corpus_bleu(hypotheses, references, {.lowercase = lowercase});
   const ChrfScore chrf = corpus_chrf(hypotheses, references, {.lowercase = lowercase});
   report.sentences = references.size();
@@ -144,7 +147,7 @@ void score(ScoreReport& report, const Lines& hypotheses, const Lines& references
   report.chrf = {chrf.score, chrf_signature({.lowercase = lowercase}), chrf.precision, chrf.recall};
 }
 
-void write_report(const ScoreReport& report, const EvaluateOptions& options, AtomicFile* json) {
+void write_report(const ScoreReport& report, const EvaluateOptions& options, OutputFile* json) {
   const std::string object =
       score_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   if (json != nullptr) json->write(object);
@@ -159,11 +162,10 @@ struct TextAndJson {
 /// What each head is worth to the references.
 TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
   const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
-  Progress progress("passes", Progress::BesideStdout::yes);
+  Progress progress("switching heads off", "passes");
   const ImportanceReport report =
-      head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
-        progress.update(done, static_cast<double>(done) / static_cast<double>(of));
-      });
+      head_importance(*model.transformer, pairs,
+                      [&](std::size_t done, std::size_t of) { progress.update_of(done, of); });
   return {importance_text(report, terminal_style().width), importance_json(report).dump(2) + "\n"};
 }
 
@@ -180,7 +182,7 @@ void run_heads(const EvaluateOptions& options) {
   options.search.use_threads();
   const Lines source = raw_lines(options.source), target = raw_lines(options.target);
   check_counts(source, options.source, target, options.target);
-  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
+  const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   const ReadyModel model = load_or_make(options.model);
   for (const std::string& text : model.notes) note(printable(text));
   const TextAndJson report = options.head_importance
@@ -213,8 +215,8 @@ void run_evaluate(const EvaluateOptions& options) {
   Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
   const Lines references = scored_lines(options.target);
   check_counts(left, left_file, references, options.target);
-  const std::unique_ptr<AtomicFile> text_file = open_output(options.output);
-  const std::unique_ptr<AtomicFile> json_file = open_output(options.json);
+  const std::unique_ptr<OutputFile> text_file = open_output(options.output);
+  const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   if (!given) {
     report.run.emplace();
     left = FileTranslator(options.model, options.search).translate(left, *report.run);

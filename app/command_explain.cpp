@@ -16,6 +16,7 @@
 #include "explain/meaning.h"
 #include "file_guard.h"
 #include "model_source.h"
+#include "output_file.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "view/data/explanation_json.h"
@@ -182,13 +183,6 @@ class ExplainCommand {
   }
 
   void write(const Explanation& explanation) const {
-    const auto deliver = [](const std::string& where, const std::string& text) {
-      if (where == "-") {
-        output().write(text);
-      } else {
-        write_file(where, text);
-      }
-    };
     if (!options_.json.empty()) deliver(options_.json, explanation_json(explanation));
     if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(explanation));
     if (options_.json != "-" && options_.markdown != "-") {

@@ -12,6 +12,7 @@
 #include "console.h"
 #include "file_guard.h"
 #include "model_source.h"
+#include "output_file.h"
 #include "view/data/inspect_json.h"
 #include "view/terminal/inspect_tables.h"
 #include "view/terminal/table_text.h"
@@ -45,7 +46,7 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
     output().write(line);
     return;
   }
-  if (!arguments.json.empty()) write_file(arguments.json, line);
+  if (!arguments.json.empty()) deliver(arguments.json, line);
   output().write(render_tables(tables, terminal_style().width));
 }
 

@@ -14,6 +14,7 @@
 #include "base/utf8.h"
 #include "config/experiment.h"
 #include "help.h"
+#include "output_file.h"
 
 namespace attn {
 namespace {
@@ -156,6 +157,17 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
                    fit_width(printable(found), kMostColumns), command->get_name());
 }
 
+/// Refuses files that would not be what their names say.
+void check_file_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& path : option->results()) {
+      check_file_name(option->get_name(), path, names);
+    }
+  }
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -177,6 +189,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   if (!word.empty() && word[0] != '-' && !named) refuse_command(word, known);
   try {
     app.parse(argc, argv);
+    for (const CLI::App* command : app.get_subcommands()) check_file_names(*command);
   } catch (const CLI::Success& success) {  // --help, --version
     std::ostringstream text;
     app.exit(success, text, text);

@@ -9,6 +9,8 @@
 #include "commands.h"
 #include "console.h"
 #include "file_guard.h"
+#include "output_file.h"
+#include "progress.h"
 #include "view/page/page_html.h"
 #include "view/page/page_records.h"
 #include "view_files.h"
@@ -28,6 +30,7 @@ void run_page(const PageOptions& options) {
   OutputFile file(options.out);
   PageContent content(options.out);
   std::string heads;  // the last line, where it has the figures over all before it
+  Progress progress("reading records", "records");
   for (const std::string& path : options.records) {
     const std::string text = read_file(path, PageContent::most_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
@@ -41,12 +44,14 @@ void run_page(const PageOptions& options) {
         continue;
       }
       for (std::string& record : page_record_lines(lines[i], where)) content.add(std::move(record));
+      progress.update(content.lines().size());
     }
   }
   if (content.lines().empty()) {
     throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
                      printable(options.records.front()));
   }
+  const Progress writing("making the page");
   file.write(page_html(content.lines(), heads));
   file.commit();
 }

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "console.h"
+#include "progress.h"
+#include "raster/svg_pdf.h"
 #include "raster/svg_png.h"
 #include "view/data/attention_csv.h"
 #include "view/data/json_record.h"
@@ -53,21 +55,6 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
 
 }  // namespace
 
-OutputFile::OutputFile(const std::string& path)
-    : file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {}
-
-void OutputFile::write(std::string_view bytes) {
-  if (file_) {
-    file_->write(bytes);
-  } else {
-    output().write(bytes);
-  }
-}
-
-void OutputFile::commit() {
-  if (file_) file_->commit();
-}
-
 void PageContent::add(std::string line) {
   bytes_ += line.size();
   if (bytes_ > most_bytes) {
@@ -86,25 +73,26 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
   guard_.write("--html", options.html);
   guard_.write("--svg", options.svg);
   guard_.write("--png", options.png);
+  guard_.write("--pdf", options.pdf);
   if (!options.csv.empty()) {
     for (const CsvTable& table : csv_tables()) guard_.write("--csv", table_path(table));
   }
   if (!options.json.empty()) json_ = std::make_unique<OutputFile>(options.json);
   if (!options.html.empty()) html_ = std::make_unique<OutputFile>(options.html);
-  if (!options.svg.empty()) pictures_.push_back({"--svg", options.svg, 0, nullptr});
-  if (!options.png.empty()) {
-    const float scale =
-        parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale);
-    pictures_.push_back({"--png", options.png, static_cast<double>(scale), nullptr});
-  }
-  for (Picture& picture : pictures_) {
-    picture.first = std::make_unique<OutputFile>(picture.path);
-  }
+  const auto picture = [this](const char* option, const std::string& path, auto made) {
+    if (path.empty()) return;
+    pictures_.push_back({option, path, std::move(made), std::make_unique<OutputFile>(path), {}});
+  };
+  const auto scale = static_cast<double>(
+      parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale));
+  picture("--svg", options.svg, [](const std::string& svg) { return svg; });
+  picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
+  picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });
   if (!options.csv.empty()) {
     csv_folder_ =
         for_option<SystemError>("--csv", [&] { return std::make_unique<NewFolders>(options.csv); });
     for (const CsvTable& table : csv_tables()) {
-      tables_.push_back(std::make_unique<AtomicFile>(table_path(table)));
+      tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
       tables_.back()->write(table.header);
     }
   }
@@ -154,20 +142,20 @@ void ViewFiles::draw(const AttentionRecord& record) {
 void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
   const std::string number = records_ == 0 ? "" : fmt::format("-{}", records_ + 1);
   if (options_.tree) {
-    deliver(picture, number, search_tree_svg(record));
+    write(picture, number, search_tree_svg(record));
     return;
   }
   for (const ShowItem& item : drawn_) {
     const std::string kind = drawn_.size() == 1 ? "" : fmt::format("-{}", kind_word(item.kind));
-    deliver(picture, number + kind, picture_of(item, record, options_.hypothesis_index()));
+    write(picture, number + kind, picture_of(item, record, options_.hypothesis_index()));
   }
 }
 
-void ViewFiles::deliver(Picture& picture, const std::string& name_part, const std::string& svg) {
-  const std::string bytes = picture.scale > 0 ? svg_to_png(svg, picture.scale) : svg;
+void ViewFiles::write(Picture& picture, const std::string& name_part, const std::string& svg) {
+  const std::string bytes = picture.made(svg);
   if (name_part.empty()) {
     picture.first->write(bytes);
-    picture.first->commit();
+    picture.first->commit(picture.written);
     return;
   }
   if (picture.path == "-") {
@@ -175,16 +163,24 @@ void ViewFiles::deliver(Picture& picture, const std::string& name_part, const st
   }
   const std::string path = with_part(picture.path, name_part);
   guard_.write(picture.option, path);
-  write_file(path, bytes);
+  OutputFile file(path);
+  file.write(bytes);
+  file.commit(picture.written);
 }
 
 void ViewFiles::finish(const std::string& heads) {
-  if (html_) html_->write(page_html(page_.lines(), records_ > 1 ? heads : ""));
+  if (html_) {
+    const Progress progress("making the page");
+    html_->write(page_html(page_.lines(), records_ > 1 ? heads : ""));
+  }
   if (json_ && options_.report) json_->write(heads);
   if (html_) html_->commit();
   if (json_) json_->commit();
-  for (const std::unique_ptr<AtomicFile>& table : tables_) table->commit();
+  WrittenFiles written;
+  for (const std::unique_ptr<OutputFile>& table : tables_) table->commit(written);
   if (csv_folder_) csv_folder_->keep();
+  written.tell();
+  for (const Picture& picture : pictures_) picture.written.tell();
 }
 
 }  // namespace attn

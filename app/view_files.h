@@ -1,6 +1,7 @@
 // The files that translate's records go to: JSON, pictures, tables, a page.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -8,22 +9,12 @@
 #include "base/files.h"
 #include "base/unfinished.h"
 #include "file_guard.h"
+#include "output_file.h"
 #include "record/attention_record.h"
 #include "record/what_if_record.h"
 #include "view_options.h"
 
 namespace attn {
-
-/// A file that appears whole or not at all; "-" is stdout.
-class OutputFile {
- public:
-  explicit OutputFile(const std::string& path);
-  void write(std::string_view bytes);
-  void commit();
-
- private:
-  std::unique_ptr<AtomicFile> file_;  ///< null: stdout
-};
 
 /// The records of a page, as JSON. UsageError where they are more than a browser should open.
 class PageContent {
@@ -62,14 +53,15 @@ class ViewFiles {
  private:
   struct Picture {
     std::string option;
-    std::string path;  ///< of the first
-    double scale = 0;  ///< of a PNG; 0: SVG
+    std::string path;                                     ///< of the first
+    std::function<std::string(const std::string&)> made;  ///< its bytes, from the SVG
     std::unique_ptr<OutputFile> first;
+    WrittenFiles written;
   };
 
   void draw(const AttentionRecord& record);
   void draw(Picture& picture, const AttentionRecord& record);
-  void deliver(Picture& picture, const std::string& name_part, const std::string& svg);
+  void write(Picture& picture, const std::string& name_part, const std::string& svg);
 
   const ViewOptions& options_;
   FileGuard guard_;
@@ -77,7 +69,7 @@ class ViewFiles {
   std::unique_ptr<OutputFile> html_;
   std::vector<Picture> pictures_;
   std::unique_ptr<NewFolders> csv_folder_;  ///< goes after the tables, where they are not kept
-  std::vector<std::unique_ptr<AtomicFile>> tables_;
+  std::vector<std::unique_ptr<OutputFile>> tables_;
   std::vector<ShowItem> drawn_;  ///< one a kind
   PageContent page_;
   std::size_t records_ = 0;

@@ -28,6 +28,7 @@ void ViewOptions::add_to(CLI::App& command) {
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
+  file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
   png_scale_option =
       command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
           ->type_name("A");
@@ -53,15 +54,17 @@ void ViewOptions::check() const {
   int on_stdout = 0;
   for (const std::string* file : files()) on_stdout += *file == "-" ? 1 : 0;
   if (on_stdout > 1) {
-    throw UsageError("more than one of --json, --svg, --png and --html wants stdout; name files");
+    throw UsageError(
+        "more than one of --json, --svg, --png, --pdf and --html wants stdout; name files");
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
   if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
   if (!aligns() && (align_weights || !align_least.empty())) {
     throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
   }
-  if (tree && svg.empty() && png.empty() && json.empty() && html.empty()) {
-    throw UsageError("--tree goes with --svg, --png, --json or --html, which show the search");
+  if (tree && !pictures() && json.empty() && html.empty()) {
+    throw UsageError(
+        "--tree goes with --svg, --png, --pdf, --json or --html, which show the search");
   }
   if (vectors && json.empty()) {
     throw UsageError("--vectors goes with --json; a page (--html) holds the vectors anyway");

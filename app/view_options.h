@@ -20,7 +20,7 @@ inline constexpr const char* align_note =
 struct ViewOptions {
   std::vector<std::string> show;
   std::string hypothesis = "1";
-  std::string json, svg, png, csv, html;
+  std::string json, svg, png, pdf, csv, html;
   std::string png_scale = "2";
   bool vectors = false, tree = false;
   bool report = false;
@@ -36,7 +36,7 @@ struct ViewOptions {
 
   /// What is written as one file, or as the first of several; "-" is stdout, empty is not asked
   /// for.
-  std::array<const std::string*, 4> files() const { return {&json, &html, &svg, &png}; }
+  std::array<const std::string*, 5> files() const { return {&json, &html, &svg, &png, &pdf}; }
   /// Whether something is written elsewhere than to stdout.
   bool writes_files() const;
   /// Whether something is written to stdout instead of the translations.
@@ -44,7 +44,8 @@ struct ViewOptions {
   /// Whether any of them but --show needs a record of the sentence.
   bool need_records() const;
   bool aligns() const;
-  bool draws() const { return !svg.empty() || !png.empty() || !csv.empty() || !html.empty(); }
+  bool draws() const { return pictures() || !csv.empty() || !html.empty(); }
+  bool pictures() const { return !svg.empty() || !png.empty() || !pdf.empty(); }
   /// Whether pictures, tables, pages, reports or alignments are asked for.
   bool beyond_json() const;
 

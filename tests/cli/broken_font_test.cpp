@@ -40,7 +40,8 @@ TEST_CASE("a picture without its font is refused, and an old one stays") {
                      .environment = {{"FONTCONFIG_FILE", font_config(scene)}}};
   const Result whole = run_program(draw);
   REQUIRE(whole.code == kDone);
-  CHECK(whole.err.empty());
+  CHECK(whole.err.starts_with("note: wrote " + picture + " ("));
+  CHECK(lines_of(whole.err).size() == 1);
   const std::string before = bytes_of(picture);
   // Written in place: the folder is as old as before, and fontconfig trusts what it remembers.
   for (const auto& font : fs::directory_iterator(scene.file("fonts"))) {

@@ -18,6 +18,8 @@ void make_scene(const TemporaryDirectory& scene) {
   fs::create_symlink("m/model.safetensors", scene.file("weights"));
   fs::create_hard_link(scene.file("en"), scene.file("same"));
   fs::create_symlink("later", scene.file("link"));
+  fs::create_symlink("none/cross.csv", scene.file("table"));
+  scene.write("config", bytes_of(demo_config()));
   fs::create_symlink(".", scene.file("here"));
   fs::copy(demo_tokenizer(), scene.file("tokenizer"));
 }
@@ -25,7 +27,7 @@ void make_scene(const TemporaryDirectory& scene) {
 /// --config as it stands in {dir}, with a copy of the demo's tokenizer: what a guard that fails
 /// destroys is the scene's own.
 std::vector<std::string> own_config() {
-  return {"--config", "{dir}/c.json", "--set", "tokenizer.model={dir}/tokenizer"};
+  return {"--config", "{dir}/config", "--set", "tokenizer.model={dir}/tokenizer"};
 }
 
 BadCase refused(std::vector<std::string> args, const std::vector<std::string>& more,
@@ -46,21 +48,21 @@ TEST_CASE("bad input: an output over an input") {
   };
   const std::vector<std::string> model = {"--model", "{dir}/m"};
   check_all({
-      refused({"inspect", "--json", "{dir}/c.json"}, own_config(),
-              over("--json", "c.json", "--config")),
+      refused({"inspect", "--json", "{dir}/config"}, own_config(),
+              over("--json", "config", "--config")),
       refused({"inspect", "--json", "{dir}/m/model.safetensors"}, model,
               over("--json", "m/model.safetensors", "--model")),
       refused({"inspect", "--json", "{dir}/weights"}, model, over("--json", "weights", "--model")),
-      refused({"translate", "x", "--svg", "{dir}/m/vocab.json"}, model,
-              over("--svg", "m/vocab.json", "--model")),
+      refused({"translate", "x", "--svg", "{dir}/m/target.spm"}, model,
+              over("--svg", "m/target.spm", "--model")),
       refused({"translate", "x", "--png", "{dir}/here/m/source.spm"}, model,
               over("--png", "here/m/source.spm", "--model")),
-      refused({"translate", "x", "--html", "{dir}/c.json"}, own_config(),
-              over("--html", "c.json", "--config")),
+      refused({"translate", "x", "--html", "{dir}/config"}, own_config(),
+              over("--html", "config", "--config")),
       refused({"translate", "x", "--json", "{dir}/tokenizer/vocab.json"}, own_config(),
               over("--json", "tokenizer/vocab.json", "tokenizer.model")),
-      refused({"explain", "x", "--markdown", "{dir}/m/config.json"}, model,
-              over("--markdown", "m/config.json", "--model")),
+      refused({"explain", "x", "--markdown", "{dir}/m/source.spm"}, model,
+              over("--markdown", "m/source.spm", "--model")),
       refused(
           {"evaluate", "--source", "{dir}/en", "--target", "{dir}/en", "--output", "{dir}/same"},
           model, over("--output", "same", "--source")),
@@ -85,8 +87,8 @@ TEST_CASE("bad input: two outputs into one file") {
               twice("--json {dir}/link", "--png {dir}/later")),
       refused(sentence, {"--html", "{dir}/en", "--svg", "{dir}/same"},
               twice("--html {dir}/en", "--svg {dir}/same")),
-      refused(sentence, {"--json", "{dir}/none/cross.csv", "--csv", "{dir}/none"},
-              twice("--json {dir}/none/cross.csv", "--csv {dir}/none/cross.csv")),
+      refused(sentence, {"--json", "{dir}/table", "--csv", "{dir}/none"},
+              twice("--json {dir}/table", "--csv {dir}/none/cross.csv")),
       refused({"explain", "x", "--config", "{demo}"},
               {"--json", "{dir}/new", "--markdown", "{dir}/here/new"},
               twice("--json {dir}/new", "--markdown {dir}/here/new")),
@@ -107,9 +109,9 @@ TEST_CASE("a numbered picture takes no other output's or input's place") {
   const TemporaryDirectory scene;
   const Result result =
       run_program({.args = {"translate", "x", "y", "--config", demo_config(), "--svg",
-                            scene.file("m.svg"), "--html", scene.file("m-2.svg")}});
+                            scene.file("m"), "--html", scene.file("m-2")}});
   CHECK(result.code == kUsage);
-  CHECK(result.err.find("--html " + scene.file("m-2.svg") + " and --svg " + scene.file("m-2.svg") +
+  CHECK(result.err.find("--html " + scene.file("m-2") + " and --svg " + scene.file("m-2") +
                         " name the same file; give each its own") != std::string::npos);
 }
 

@@ -185,17 +185,16 @@ TEST_CASE("page takes an experiment's JSON as its two records") {
 
 TEST_CASE("no output takes the place of another or of an input") {
   const TemporaryDirectory scene;
-  good({kDemoSource, "--max-length", "4", "--json", scene.file("r.json")});
-  const std::string before = bytes_of(scene.file("r.json"));
-  const Result page =
-      run_program({.args = {"page", scene.file("r.json"), "--html", scene.file("r.json")}});
+  good({kDemoSource, "--max-length", "4", "--json", scene.file("r")});
+  const std::string before = bytes_of(scene.file("r"));
+  const Result page = run_program({.args = {"page", scene.file("r"), "--html", scene.file("r")}});
   CHECK(page.code == kUsage);
   CHECK(page.err.find("overwrite") != std::string::npos);
-  CHECK(bytes_of(scene.file("r.json")) == before);
-  for (const std::string name : {"q-2.svg", "q-cross.svg"}) {
+  CHECK(bytes_of(scene.file("r")) == before);
+  for (const std::string name : {"q-2", "q-cross"}) {
     const Result result = translate({kDemoSource, "The group", "--max-length", "4", "--show",
-                                     name == "q-2.svg" ? "cross" : "all", "--svg",
-                                     scene.file("q.svg"), "--html", scene.file(name)});
+                                     name == "q-2" ? "cross" : "all", "--svg",
+                                     scene.file("q"), "--html", scene.file(name)});
     CHECK(result.code == kUsage);
     CHECK(result.err.find(name) != std::string::npos);
     CHECK(!std::filesystem::exists(scene.file(name)));

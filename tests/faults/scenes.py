@@ -48,8 +48,11 @@ SCENES = [
     Scene("translate", ["translate", "--model", "{dir}/model", "--max-length", "6", "--threads",
                         "2", SENTENCE, "It rains", *VIEWS, "--report"],
           ["maps.json", "page.html", "maps.svg"]),
+    Scene("lines", ["translate", "--model", "{dir}/model", "--max-length", "6", "--input",
+                    "{dir}/test.en", "--output", "{dir}/out.de"], ["out.de"]),
     Scene("picture", ["translate", "--model", "{dir}/model", "--max-length", "6", SENTENCE, "--png",
-                      "{dir}/maps.png"], ["maps.png"], mallocs=False),  # librsvg ends without memory
+                      "{dir}/maps.png", "--pdf", "{dir}/maps.pdf"],
+          ["maps.png"], mallocs=False),  # librsvg ends without memory
     Scene("evaluate", ["evaluate", "--model", "{dir}/model", "--source", "{dir}/test.en",
                        "--target", "{dir}/test.de", "--max-length", "6", "--output",
                        "{dir}/out.de", "--json", "{dir}/scores.json"], ["scores.json"]),

@@ -1,0 +1,125 @@
+#include "output_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "console.h"
+
+namespace attn {
+namespace {
+
+/// What an option writes, and the ends of names that say so, in small letters.
+struct FileKind {
+  std::string_view option;
+  std::string_view kind;
+  std::string_view ends;  ///< a blank after each
+};
+constexpr std::array<FileKind, 8> kFileKinds = {{
+    {"--json", "JSON", ".json .jsonl .ndjson "},
+    {"--html", "HTML", ".html .htm "},
+    {"--svg", "SVG", ".svg "},
+    {"--png", "PNG", ".png "},
+    {"--pdf", "PDF", ".pdf "},
+    {"--csv", "CSV", ".csv .tsv "},
+    {"--markdown", "Markdown", ".md .markdown "},
+    {"--output", "plain text", ".txt "},
+}};
+/// Kinds that no option writes.
+constexpr std::string_view kOtherEnds =
+    ".jpg .jpeg .gif .webp .bmp .tif .tiff .eps .ps .tex .doc .docx .odt .ppt .pptx .xls .xlsx "
+    ".zip .gz ";
+
+/// ".svg" of "Maps.SVG"; empty where the name has no end, or one of a blank.
+std::string end_of(const std::string& path) {
+  std::string end = std::filesystem::path(path).extension().string();
+  std::transform(end.begin(), end.end(), end.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return end.find(' ') == std::string::npos ? end : "";
+}
+
+bool lists(std::string_view ends, const std::string& end) {
+  return ends.find(end + " ") != std::string_view::npos;
+}
+
+}  // namespace
+
+void WrittenFiles::add(const std::string& path, std::size_t bytes) {
+  if (count_ == 0) first_ = path;
+  last_ = path;
+  ++count_;
+  bytes_ += bytes;
+}
+
+void WrittenFiles::tell() const {
+  if (count_ == 0) return;
+  std::string names = printable(first_);
+  if (count_ == 2) names += " and " + printable(last_);
+  if (count_ > 2) {
+    names += fmt::format(" and {} more, the last {}", count_ - 1, printable(last_));
+  }
+  note(fmt::format("wrote {} ({})", names, human_bytes(static_cast<double>(bytes_))));
+}
+
+OutputFile::OutputFile(const std::string& path)
+    : path_(path), file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {}
+
+void OutputFile::write(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (file_) {
+    file_->write(bytes);
+  } else {
+    output().write(bytes);
+  }
+}
+
+void OutputFile::commit(WrittenFiles& together) {
+  if (!file_) return;
+  file_->commit();
+  // stderr may be where it went.
+  if (!is_stream_path(path_)) together.add(path_, bytes_);
+}
+
+void OutputFile::commit() {
+  WrittenFiles alone;
+  commit(alone);
+  alone.tell();
+}
+
+void deliver(const std::string& path, std::string_view bytes) {
+  OutputFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void check_file_name(std::string_view option, const std::string& path,
+                     const std::vector<std::string>& options) {
+  const auto own = std::find_if(kFileKinds.begin(), kFileKinds.end(),
+                                [&](const FileKind& kind) { return kind.option == option; });
+  const std::string end = end_of(path);
+  if (own == kFileKinds.end() || end.empty() || path == "-") return;
+  const std::string stem = printable(path.substr(0, path.size() - end.size()));
+  if (option == "--csv") {
+    if (!lists(own->ends, end)) return;
+    throw UsageError("--csv {}: expected a directory, since there are five tables; try --csv {}",
+                     printable(path), stem);
+  }
+  if (lists(own->ends, end)) return;
+  const auto other = std::find_if(kFileKinds.begin(), kFileKinds.end(),
+                                  [&](const FileKind& kind) { return lists(kind.ends, end); });
+  if (other == kFileKinds.end() && !lists(kOtherEnds, end)) return;
+  const bool offered = other != kFileKinds.end() && other->option != "--csv" &&
+                       std::find(options.begin(), options.end(), other->option) != options.end();
+  const std::string there =
+      offered ? fmt::format("{} {} writes {}", other->option, printable(path), other->kind)
+              : fmt::format("try {} {}{}", option, stem, own->ends.substr(0, own->ends.find(' ')));
+  throw UsageError("{} {}: that would be {} in a file called {}; {}", option, printable(path),
+                   own->kind, end, there);
+}
+
+}  // namespace attn

@@ -1,0 +1,50 @@
+// The files that commands write: whole or not at all, named on stderr, and called what they are.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/files.h"
+
+namespace attn {
+
+/// Files that one option asked for, told in one line: "note: wrote maps.svg and 2 more, the last
+/// maps-3.svg (31.0 kB)".
+class WrittenFiles {
+ public:
+  void add(const std::string& path, std::size_t bytes);
+  void tell() const;  ///< nothing where there are none
+
+ private:
+  std::string first_;
+  std::string last_;
+  std::size_t count_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+/// A file that appears whole or not at all; "-" is stdout, of which nothing is told.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::string& path);
+  void write(std::string_view bytes);
+  void commit();                        ///< and tells of it
+  void commit(WrittenFiles& together);  ///< to be told with others
+
+ private:
+  std::string path_;
+  std::unique_ptr<AtomicFile> file_;  ///< null: stdout
+  std::size_t bytes_ = 0;
+};
+
+/// OutputFile in one call.
+void deliver(const std::string& path, std::string_view bytes);
+
+/// UsageError where the name of a file that `option` (--svg) is to write says that it is another
+/// kind (a.pdf). `options` are those of the command: the one that writes the other kind is named.
+void check_file_name(std::string_view option, const std::string& path,
+                     const std::vector<std::string>& options);
+
+}  // namespace attn

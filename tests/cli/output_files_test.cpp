@@ -1,0 +1,195 @@
+// Files that translate and others write and read: named, called what they are, whole or not at all.
+#include <doctest/doctest.h>
+
+#include <regex>
+
+#include "bad_input.h"
+
+namespace attn::test {
+namespace {
+
+Result demo(std::vector<std::string> more, const std::string& input = "") {
+  std::vector<std::string> args{"translate",    "--config", demo_config(), "--seed", "7",
+                                "--max-length", "4"};
+  args.insert(args.end(), more.begin(), more.end());
+  return run_program({.args = std::move(args), .input = input});
+}
+
+/// The notes that tell of files, sizes apart.
+std::vector<std::string> written(const Result& result) {
+  static const std::regex size(R"( \(\d+(\.\d)? k?M?B\)$)");
+  std::vector<std::string> lines;
+  for (const std::string& line : notes_of(result)) {
+    if (!line.starts_with("note: wrote ")) continue;
+    CHECK_MESSAGE(std::regex_search(line, size), line);
+    lines.push_back(std::regex_replace(line, size, ""));
+  }
+  return lines;
+}
+
+BadCase named(const std::vector<std::string>& args, const std::string& message) {
+  return {message, args, kUsage, {"attn-demo: " + message}};
+}
+
+}  // namespace
+
+TEST_CASE("every file is named in one line, several of one option together") {
+  const TemporaryDirectory scene;
+  const auto file = [&](const char* name) { return scene.file(name); };
+  const std::vector<std::string> views = {"--json", file("m.json"), "--html", file("m.html"),
+                                          "--svg",  file("m.svg"),  "--png",  file("m.png"),
+                                          "--pdf",  file("m.pdf"),  "--csv",  file("t")};
+  std::vector<std::string> args = views;
+  args.insert(args.end(), {"--", "The group", "We", "home"});
+  const Result result = demo(args);
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const std::string wrote = "note: wrote ";
+  std::vector<std::string> wanted = {wrote + file("m.html"), wrote + file("m.json")};
+  wanted.push_back(wrote + file("t/sentences.csv") + " and 4 more, the last ");
+  for (const char* end : {".svg", ".png", ".pdf"}) {
+    wanted.push_back(wrote + scene.file("m") + end + " and 2 more, the last " + scene.file("m-3") +
+                     end);
+  }
+  const std::vector<std::string> found = written(result);
+  REQUIRE(found.size() == wanted.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (wanted[i].ends_with("the last ")) {
+      CHECK(found[i].find(" and 4 more, the last " + file("t/")) != std::string::npos);
+    } else {
+      CHECK(found[i] == wanted[i]);
+    }
+  }
+  for (const std::string name : {"m.pdf", "m-2.pdf", "m-3.pdf"}) {
+    const std::string pdf = bytes_of(scene.file(name));
+    CHECK(pdf.starts_with("%PDF-"));
+    CHECK(pdf.find("%%EOF") != std::string::npos);
+  }
+  // What leads to a stream is none.
+  CHECK(written(demo({"--json", "/dev/stderr", "We"})).empty());
+  CHECK(written(demo({"--json", "-", "We"})).empty());
+}
+
+TEST_CASE("evaluate, explain, inspect and page name their files, too") {
+  const TemporaryDirectory scene;
+  const std::string source = scene.write("s.en", "The group\n");
+  const std::string records = scene.file("r.json");
+  REQUIRE(demo({"--json", records, "We"}).code == kDone);
+  const std::string config = demo_config();
+  const std::string out = scene.file("o");
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"evaluate", "--config", config, "--source", source, "--target",
+                                 source, "--output", out},
+        {"explain", "--config", config, "We", "--json", out},
+        {"inspect", "--config", config, "--json", out},
+        {"page", records, "--html", out}}) {
+    INFO(args[0]);
+    CHECK(written(run_program({.args = args})) == std::vector<std::string>{"note: wrote " + out});
+  }
+}
+
+TEST_CASE("bad input: names that say another kind") {
+  check_all({
+      named({"translate", "x", "--svg", "{dir}/a.pdf"},
+            "--svg {dir}/a.pdf: that would be SVG in a file called .pdf; --pdf {dir}/a.pdf writes "
+            "PDF"),
+      named({"translate", "x", "--html", "{dir}/a.PNG"},
+            "--html {dir}/a.PNG: that would be HTML in a file called .png; --png {dir}/a.PNG "
+            "writes PNG"),
+      named({"translate", "x", "--png", "{dir}/a.jpg"},
+            "--png {dir}/a.jpg: that would be PNG in a file called .jpg; try --png {dir}/a.png"),
+      named({"translate", "x", "--csv", "{dir}/a.csv"},
+            "--csv {dir}/a.csv: expected a directory, since there are five tables; try --csv "
+            "{dir}/a"),
+      named({"translate", "x", "--output", "{dir}/a.json"},
+            "--output {dir}/a.json: that would be plain text in a file called .json; --json "
+            "{dir}/a.json writes JSON"),
+      named({"explain", "x", "--markdown", "{dir}/a.html"},
+            "--markdown {dir}/a.html: that would be Markdown in a file called .html; try "
+            "--markdown {dir}/a.md"),
+      named(
+          {"page", "x", "--html", "{dir}/a.svg"},
+          "--html {dir}/a.svg: that would be HTML in a file called .svg; try --html {dir}/a.html"),
+  });
+}
+
+TEST_CASE("--input and --output: lines of a file into a file") {
+  const TemporaryDirectory scene;
+  const std::string text = "The group\n\nWe went\r\nhome";
+  const std::string in = scene.write("in.txt", text);
+  const Result piped = demo({}, text);
+  REQUIRE(piped.code == kDone);
+  CHECK(lines_of(piped.out).size() == 4);
+  const Result read = demo({"--input", in});
+  CHECK(read.code == kDone);
+  CHECK(read.out == piped.out);
+  const Result both = demo({"--input", in, "--output", scene.file("out.txt")});
+  CHECK(both.code == kDone);
+  CHECK(both.out == "");
+  CHECK(bytes_of(scene.file("out.txt")) == piped.out);
+  CHECK(written(both) == std::vector<std::string>{"note: wrote " + scene.file("out.txt")});
+  CHECK(demo({"--input", "-", "--output", "-"}, text).out == piped.out);
+  // Lists and alignments go there, too, and nothing else does.
+  const std::vector<std::string> more = {"--beam", "2", "--n-best", "2", "--align", "average"};
+  std::vector<std::string> args = more;
+  args.insert(args.end(), {"--input", in, "--output", scene.file("list"), "--json", "-"});
+  const Result list = demo(args);
+  CHECK(lines_of(list.out).size() == 4);
+  CHECK(Json::accept(lines_of(list.out)[0]));
+  CHECK(bytes_of(scene.file("list")) == demo(more, text).out);
+  // Arguments, too: then the terminal is quiet.
+  const Result argument = demo({"--output", scene.file("one"), "The group"});
+  CHECK(argument.out == "");
+  CHECK(bytes_of(scene.file("one")) == lines_of(piped.out)[0] + "\n");
+}
+
+TEST_CASE("an empty --input is said") {
+  const TemporaryDirectory scene;
+  const std::string in = scene.write("in", "");
+  const Result result = demo({"--input", in});
+  CHECK(result.code == kDone);
+  CHECK(result.out == "");
+  CHECK(result.err.find("note: " + in + " held no sentence\n") != std::string::npos);
+}
+
+TEST_CASE("a sentence that is a file's name gets a hint, and its translation") {
+  const TemporaryDirectory scene;
+  const std::string in = scene.write("in.txt", "We\n");
+  const Result result = demo({"--show", "none", in});
+  CHECK(result.code == kDone);
+  CHECK(lines_of(result.out).size() == 1);
+  CHECK(result.err.find("note: " + in + " is a file, and its name is translated; --input " + in +
+                        " translates its lines\n") != std::string::npos);
+  CHECK(demo({"--show", "none", scene.path()}).err.find("is a file") == std::string::npos);
+}
+
+TEST_CASE("bad input: --input and --output") {
+  const auto text = [](const TemporaryDirectory& scene) { scene.write("t", "We\n"); };
+  check_all({
+      {"no such file",
+       {"translate", "--input", "{dir}/none"},
+       kSystem,
+       {"{dir}/none: cannot open"}},
+      {"a directory", {"translate", "--input", "{dir}"}, kSystem, {"is a directory"}},
+      {"a sentence beside it",
+       {"translate", "--input", "{dir}/t", "We"},
+       kUsage,
+       {"attn-demo: --input names a file of sentences, and \"We\" is one more; give one of them"},
+       text},
+      {"over its input",
+       {"translate", "--input", "{dir}/t", "--output", "{dir}/t"},
+       kUsage,
+       {"attn-demo: --output {dir}/t would overwrite the file of --input; give it another name"},
+       text},
+      {"no folder", {"translate", "We", "--output", "{dir}/no/t"}, kSystem, {"{dir}/no/t: cannot"}},
+      {"what if",
+       {"translate", "We", "--without", "cross:0", "--output", "{dir}/t"},
+       kUsage,
+       {"attn-demo: --output does not go with --without, --force and --swap; --json does"}},
+      {"a full disk",
+       {"translate", "We", "--config", "{demo}", "--output", "/dev/full"},
+       kSystem,
+       {"/dev/full: cannot write"}},
+  });
+}
+
+}  // namespace attn::test
