@@ -1,5 +1,6 @@
 // attn-demo translate: sentences in, translations out, with every head on view.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -7,12 +8,17 @@
 #include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/at.h"
+#include "base/descriptor.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
 #include "line_views.h"
 #include "model_source.h"
+#include "output_file.h"
+#include "progress.h"
+#include "prompt.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
@@ -29,6 +35,7 @@ struct TranslateOptions {
   ModelOptions source;
   SearchOptions search;
   std::vector<std::string> sentences;
+  std::string input, output;
   std::string target;
   bool target_given = false;
   ViewOptions view;
@@ -39,7 +46,10 @@ struct TranslateOptions {
 class TranslateCommand {
  public:
   explicit TranslateCommand(const TranslateOptions& options)
-      : options_(options), view_(options.view), from_stdin_(options.sentences.empty()) {
+      : options_(options),
+        view_(options.view),
+        by_line_(options.sentences.empty()),
+        from_stdin_(by_line_ && (options.input.empty() || options.input == "-")) {
     check_usage();
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
@@ -49,7 +59,11 @@ class TranslateCommand {
     options.search.use_threads();
     FileGuard guard(from_stdin_);
     tell_inputs(options.source, guard);
-    if (view_.writes_files()) output().outlive_reader();
+    guard.read("--input", options.input);
+    guard.write("--output", options.output);
+    if (view_.writes_files() || writes_lines()) output().outlive_reader();
+    if (by_line_ && !from_stdin_) lines_ = opened(options.input);
+    if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
     models_ = load_all(options.source);
     translator_ = make_translator(models_, given);
@@ -58,12 +72,14 @@ class TranslateCommand {
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
     views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
+    views_->print_to(translations_.get());
     changes_ = options.what_if.changes(summary);
     const bool shown = !view_.show.empty();
     if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
     files_->choose(selection);
     // The terminal stays quiet where views go elsewhere.
-    if (!shown && (from_stdin_ || view_.beyond_json())) selection = parse_show({"none"});
+    if (!shown && (by_line_ || writes_lines() || view_.beyond_json()))
+      selection = parse_show({"none"});
     views_->select(std::move(selection));
   }
 
@@ -80,8 +96,8 @@ class TranslateCommand {
     if (options_.what_if.given()) {
       run_what_if();
     } else {
-      if (from_stdin_) {
-        run_stdin();
+      if (by_line_) {
+        run_lines();
       } else {
         run_arguments();
       }
@@ -89,15 +105,23 @@ class TranslateCommand {
     }
     notes_.report();
     files_->finish(heads);
+    if (translations_) translations_->commit();
   }
 
  private:
+  bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
+
   void check_usage() const {
     view_.check();
     options_.source.maps_index();
     if (options_.source.several() && (options_.target_given || options_.what_if.given())) {
       throw UsageError("several --model do not go with {}; give one of them",
                        options_.target_given ? "--target" : "--without, --force and --swap");
+    }
+    if (!options_.input.empty() && !by_line_) {
+      throw UsageError(
+          "--input names a file of sentences, and \"{}\" is one more; give one of them",
+          excerpt(options_.sentences.front()));
     }
     if (options_.target_given && options_.sentences.size() != 1) {
       throw UsageError("--target goes with exactly one sentence, and {} were given",
@@ -113,6 +137,9 @@ class TranslateCommand {
           "--without, --force and --swap compare translations of exactly one sentence; {} were "
           "given",
           options_.sentences.size());
+    }
+    if (!options_.output.empty()) {
+      throw UsageError("--output does not go with --without, --force and --swap; --json does");
     }
     if (view_.report || view_.aligns() || view_.tree) {
       throw UsageError(
@@ -145,15 +172,33 @@ class TranslateCommand {
   }
 
   void run_arguments() {
-    for (std::size_t first = 0; first < options_.sentences.size(); first += batch_) {
-      const std::size_t last = std::min(first + batch_, options_.sentences.size());
+    const std::size_t count = options_.sentences.size();
+    for (const std::string& sentence : options_.sentences) hint_at_file(sentence);
+    Progress progress("translating", "sentences");
+    for (std::size_t first = 0; first < count; first += batch_) {
+      const std::size_t last = std::min(first + batch_, count);
       std::vector<PreparedLine> batch;
       for (std::size_t i = first; i < last; ++i) batch.push_back(prepare(options_.sentences[i], 0));
       translate(batch);
+      progress.update_of(last, count);
     }
   }
 
+  static Descriptor opened(const std::string& path) {
+    struct stat status = {};
+    return Descriptor(open_to_read(path, status));
+  }
+
+  /// A sentence that is a file's name was meant as the file.
+  static void hint_at_file(const std::string& sentence) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(sentence, error)) return;
+    note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
+                     excerpt(sentence), excerpt(sentence)));
+  }
+
   void run_what_if() {
+    const Progress progress("translating");
     const std::string& sentence = options_.sentences.front();
     const PreparedSentence before = prepare(sentence, 0).parts.front();
     const PreparedSentence after =
@@ -194,9 +239,39 @@ class TranslateCommand {
     files_->add(record, records);
   }
 
-  void run_stdin() {
-    LineReader reader;
-    Progress progress("sentences");
+  void run_lines() {
+    std::size_t done = 0;
+    if (from_stdin_ && stdin_is_terminal()) {
+      note("type a sentence and press Enter; Ctrl-D ends");
+      done = stdout_is_terminal() ? run_prompt() : run_reader(LineReader());
+    } else {
+      done = run_reader(lines_ ? LineReader(lines_->number(), options_.input) : LineReader());
+    }
+    if (done > 0) return;
+    const std::string where = from_stdin_ ? "stdin" : printable(options_.input);
+    if (view_.need_records()) {
+      note(where + " held no sentence: there is nothing to show");
+    } else if (!from_stdin_) {
+      note(where + " held no sentence");
+    }
+  }
+
+  std::size_t run_prompt() {
+    Prompt prompt;
+    std::size_t done = 0;
+    while (const std::optional<LineReader::Line> line = prompt.next()) {
+      const Progress progress("translating");
+      translate({prepare(line->bytes, line->dropped)});
+      output().flush();
+      ++done;
+    }
+    return done;
+  }
+
+  std::size_t run_reader(LineReader reader) {
+    const bool typed = from_stdin_ && stdin_is_terminal();
+    std::optional<Progress> progress;
+    if (!typed) progress.emplace("translating", "sentences");
     std::size_t done = 0;
     bool more = true;
     while (more) {
@@ -214,9 +289,9 @@ class TranslateCommand {
       translate(batch);
       output().flush();
       done += batch.size();
-      progress.update(done, reader.fraction_read());
+      if (progress) progress->update(done, reader.fraction_read());
     }
-    if (done == 0 && view_.need_records()) note("stdin held no sentence: there is nothing to show");
+    return done;
   }
 
   PreparedLine prepare(std::string_view bytes, std::size_t dropped) {
@@ -284,13 +359,16 @@ class TranslateCommand {
 
   const TranslateOptions& options_;
   const ViewOptions& view_;
+  bool by_line_;  ///< sentences come as lines
   bool from_stdin_;
+  std::optional<Descriptor> lines_;  ///< --input
   std::size_t batch_ = 32;
   Splitting splitting_ = Splitting::automatic;
   RecordDetail detail_;
   Changes changes_;
   ReadyEnsemble models_;
   std::unique_ptr<Translator> translator_;
+  std::unique_ptr<OutputFile> translations_;  ///< --output
   std::unique_ptr<ViewFiles> files_;
   std::unique_ptr<LineViews> views_;
   std::size_t lines_taken_ = 0;
@@ -304,6 +382,12 @@ void add_translate(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
   command->add_option("SENTENCE", options->sentences,
                       "Sentences; none: one a line on stdin, one translation a line on stdout");
+  command->add_option("--input", options->input, "Translate this file's lines; - is stdin")
+      ->type_name("FILE");
+  command
+      ->add_option("--output", options->output,
+                   "Write what is translated here, one translation a line; - is stdout")
+      ->type_name("FILE");
   options->source.add_models_to(*command);
   options->source.add_maps_of_to(*command);
   options->source.add_to(*command);
@@ -325,7 +409,7 @@ void add_translate(CLI::App& app, Run& run) {
       "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
       "  attn-demo translate \"The group went home\" --report --align best\n"
       "  attn-demo translate \"The group went home\" --without cross:1:3\n"
-      "  attn-demo translate --beam 4 < data/toy/test.en > german.txt\n"
+      "  attn-demo translate --beam 4 --input data/toy/test.en --output german.txt\n"
       "  attn-demo translate -- \"-5 degrees in the morning\"");
   refuse_empty_values(*command, {"--target"});
   command->callback([options, &run] { run = [options] { TranslateCommand(*options).run(); }; });

@@ -18,14 +18,14 @@
 namespace attn {
 namespace {
 
-/// A translation as a line on stdout. `rank` counts from 0; n-best lists say which a line is.
-void print_translation(const LineTranslation& translation, std::size_t rank, bool in_list) {
-  if (in_list) output().write(fmt::format("{}\t{:.4f}\t", rank + 1, translation.score));
+/// A translation as a line. `rank` counts from 0; n-best lists say which a line is.
+std::string translation_line(const LineTranslation& translation, std::size_t rank, bool in_list,
+                             bool for_terminal) {
   // What a model writes is text from outside: controls of its vocabulary never reach stdout raw,
   // and on a terminal they, escapes and bidirectional marks are made visible.
   const std::string& text = translation.text;
-  const std::string safe = stdout_is_terminal() ? printable(text) : clean_text(text).text;
-  output().write(safe + "\n");
+  const std::string safe = for_terminal ? printable(text) : clean_text(text).text;
+  return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
 }
 
 /// Maps of no head.
@@ -74,11 +74,19 @@ void LineViews::print(const std::vector<LineTranslation>& translations,
                       const LineRecords& records) const {
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
-    print_translation(translations[i], i, in_list);
+    const bool for_terminal = file_ == nullptr && stdout_is_terminal();
+    print(translation_line(translations[i], i, in_list, for_terminal));
     if (!options_.aligns()) continue;
-    output().write(
-        pharaoh_line(line_alignment(records, translations[i].ranks), options_.align_weights) +
-        "\n");
+    print(pharaoh_line(line_alignment(records, translations[i].ranks), options_.align_weights) +
+          "\n");
+  }
+}
+
+void LineViews::print(const std::string& line) const {
+  if (file_ != nullptr) {
+    file_->write(line);
+  } else {
+    output().write(line);
   }
 }
 
@@ -120,8 +128,8 @@ void LineViews::show(LineRecords& records, ViewFiles& files) const {
     annotate(record, {options_.report || !options_.html.empty(), alignment_});
     files.add(record);
   }
+  if (file_ != nullptr || !options_.stdout_alone()) print(joined(records, decode_), records);
   if (options_.stdout_alone()) return;
-  print(joined(records, decode_), records);
   if (!wants_maps()) return;
   for (const AttentionRecord& record : records) {
     if (record.part) {

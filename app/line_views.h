@@ -23,6 +23,9 @@ class LineViews {
   /// `options` outlive it. UsageError where --align names a head that the model does not have.
   LineViews(const ViewOptions& options, const ModelSummary& model, const DecodeConfig& decode);
 
+  /// Where translations and their alignments go instead of stdout; null: there.
+  void print_to(OutputFile* file) { file_ = file; }
+
   /// What the terminal shows of each record.
   void select(ShowSelection selection) { selection_ = std::move(selection); }
   const ShowSelection& selection() const { return selection_; }
@@ -47,8 +50,10 @@ class LineViews {
   bool waits() const;
   void show(LineRecords& records, ViewFiles& files) const;
   void print(const std::vector<LineTranslation>& translations, const LineRecords& records) const;
+  void print(const std::string& line) const;
 
   const ViewOptions& options_;
+  OutputFile* file_ = nullptr;
   DecodeConfig decode_;
   ShowSelection selection_;
   std::optional<AlignmentOptions> alignment_;

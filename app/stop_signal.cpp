@@ -10,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "progress.h"
+#include "prompt.h"
 
 namespace attn {
 namespace {
@@ -76,6 +78,8 @@ void handle_unless_ignored(int number, const struct sigaction& action) {
 }  // namespace
 
 void remove_unfinished() {
+  erase_progress();
+  leave_prompt();
   stop_making_files();
   remove_unfinished_files();
 }

@@ -24,7 +24,8 @@ struct StoppedBySignal {
   int signal;
 };
 
-/// What ends the program early removes: half-written files and directories. Safe in a handler.
+/// What ends the program early removes: half-written files and directories, and the line that shows
+/// progress; a terminal whose line is edited is given back. Safe in a handler.
 void remove_unfinished();
 
 }  // namespace attn

@@ -1,66 +1,19 @@
 // train: signals, terminals that close, and a stderr that nobody reads.
 #include <doctest/doctest.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include <array>
 #include <chrono>
 #include <csignal>
-#include <stdexcept>
 #include <thread>
 
 #include "base/at.h"
+#include "terminal.h"
 #include "train_run.h"
 
 namespace attn::test {
 namespace {
-
-/// The master's side of a terminal whose other side is the program's.
-class Terminal {
- public:
-  Terminal() : master_(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
-    std::array<char, 128> name{};
-    if (master_ < 0 || grantpt(master_) != 0 || unlockpt(master_) != 0 ||
-        ptsname_r(master_, name.data(), name.size()) != 0) {
-      throw std::runtime_error("no terminal");
-    }
-    name_ = name.data();
-  }
-  ~Terminal() { close(); }
-  Terminal(const Terminal&) = delete;
-  Terminal& operator=(const Terminal&) = delete;
-
-  /// In the child: a session of its own, with this as its terminal on 0, 1 and 2.
-  void become_controlling() const {
-    setsid();
-    const int slave = open(name_.c_str(), O_RDWR);
-    for (const int number : {0, 1, 2}) dup2(slave, number);
-    ::close(slave);
-  }
-
-  /// Reads until the program has written `part`.
-  bool wait_for(const std::string& part) const {
-    std::string seen;
-    std::array<char, 4096> block{};
-    while (seen.find(part) == std::string::npos) {
-      const ssize_t n = read(master_, block.data(), block.size());
-      if (n <= 0) return false;
-      seen.append(block.data(), to_size(n));
-    }
-    return true;
-  }
-
-  /// The window goes: the program gets SIGHUP, and its writes fail.
-  void close() {
-    if (master_ >= 0) ::close(master_);
-    master_ = -1;
-  }
-
- private:
-  int master_;
-  std::string name_;
-};
 
 /// A run with `in_child` must end well and have made what an undisturbed one makes.
 void check_goes_on(const std::function<void()>& in_child) {
