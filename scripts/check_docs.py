@@ -11,7 +11,7 @@ tracked files with the program that is already built, and nothing on stdin:
 ```python    run by python3 in the same folder.
 a table      after <!-- shows: translations -->: left what is translated, right what comes out.
 `attn-demo …`, `--option` in the text: the command and its options exist.
-links, pictures: lead to a file, and #anchors to a heading.
+links, pictures: lead to a file, and #anchors to a heading; of the project's other *.md, too.
 
 A comment that readers do not see marks the block that follows it:
 
@@ -183,11 +183,12 @@ def main():
     names = options.documents or ["README.md", *(f"docs/{p.name}" for p in sorted(ROOT.glob("docs/*.md")))]
     try:
         documents = [Document(ROOT / name, name) for name in names]
-        linked = documents + [Document(p, str(p.relative_to(ROOT))) for p in sorted(ROOT.glob("docs/*.md"))
-                              if str(p.relative_to(ROOT)) not in names]
+        others = [str(p.relative_to(ROOT)) for p in sorted(ROOT.rglob("*.md"))]
+        others = [n for n in others if n not in names and not n.startswith("build")]
+        linked = documents + [Document(ROOT / name, name) for name in others]
     except DocumentError as error:
         sys.exit(str(error))
-    faults = [f for f in dead_links(linked, ROOT) if f.split(":")[0] in names]
+    faults = [f for f in dead_links(linked, ROOT) if f.split(":")[0] in names or not options.documents]
     known = Options(options.program, ROOT)
     faults += [f for d in documents for f in known.faults(d)]
     with ThreadPoolExecutor(2) as pool:
