@@ -10,8 +10,8 @@
 #include "console.h"
 #include "file_guard.h"
 #include "output_file.h"
+#include "page_content.h"
 #include "progress.h"
-#include "view/page/page_html.h"
 #include "view/page/page_records.h"
 #include "view_files.h"
 
@@ -28,7 +28,7 @@ void run_page(const PageOptions& options) {
   for (const std::string& path : options.records) guard.read("RECORDS", path);
   guard.write("--html", options.out);
   OutputFile file(options.out);
-  PageContent content(options.out);
+  PageContent content(options.out, {.vectors = true, .search = true});
   std::string heads;  // the last line, where it has the figures over all before it
   Progress progress("reading records", "records");
   for (const std::string& path : options.records) {
@@ -38,21 +38,20 @@ void run_page(const PageOptions& options) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);
       if (is_heads_line(lines[i])) {
         const std::size_t sentences = check_heads_line(lines[i], where);
-        const std::size_t records = content.lines().size();
+        const std::size_t records = content.size();
         const bool ends_all = options.records.size() == 1 && i + 1 == lines.size();
         if (ends_all && records > 1 && sentences <= records) heads = lines[i];
         continue;
       }
-      for (std::string& record : page_record_lines(lines[i], where)) content.add(std::move(record));
-      progress.update(content.lines().size());
+      for (const std::string& record : page_record_lines(lines[i], where)) content.add(record);
+      progress.update(content.size());
     }
   }
-  if (content.lines().empty()) {
+  if (content.size() == 0) {
     throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
                      printable(options.records.front()));
   }
-  const Progress writing("making the page");
-  file.write(page_html(content.lines(), heads));
+  content.write(file, heads);
   file.commit();
 }
 

@@ -17,7 +17,6 @@
 #include "view/data/json_record.h"
 #include "view/data/what_if_json.h"
 #include "view/map_view.h"
-#include "view/page/page_html.h"
 #include "view/svg/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
 
@@ -55,17 +54,10 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
 
 }  // namespace
 
-void PageContent::add(std::string line) {
-  bytes_ += line.size();
-  if (bytes_ > most_bytes) {
-    throw UsageError("--html {}: the page would hold more than {}; give it fewer sentences",
-                     printable(path_), human_bytes(most_bytes));
-  }
-  lines_.push_back(std::move(line));
-}
-
 ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
-    : options_(options), guard_(std::move(guard)), page_(options.html) {
+    : options_(options),
+      guard_(std::move(guard)),
+      page_(options.html, {.vectors = options.vectors, .search = options.tree}) {
   const auto table_path = [&](const CsvTable& table) {
     return options.csv + "/" + std::string(table.file_name);
   };
@@ -113,9 +105,9 @@ void ViewFiles::choose(const ShowSelection& selection) {
 
 void ViewFiles::add(const AttentionRecord& record) {
   if (json_ || html_) {
-    std::string line = to_json_line(record);
+    const std::string line = to_json_line(record);
     if (json_) json_->write(line);
-    if (html_) page_.add(std::move(line));
+    if (html_) page_.add(line);
   }
   draw(record);
 }
@@ -169,10 +161,7 @@ void ViewFiles::write(Picture& picture, const std::string& name_part, const std:
 }
 
 void ViewFiles::finish(const std::string& heads) {
-  if (html_) {
-    const Progress progress("making the page");
-    html_->write(page_html(page_.lines(), records_ > 1 ? heads : ""));
-  }
+  if (html_) page_.write(*html_, records_ > 1 ? heads : "");
   if (json_ && options_.report) json_->write(heads);
   if (html_) html_->commit();
   if (json_) json_->commit();

@@ -10,26 +10,12 @@
 #include "base/unfinished.h"
 #include "file_guard.h"
 #include "output_file.h"
+#include "page_content.h"
 #include "record/attention_record.h"
 #include "record/what_if_record.h"
 #include "view_options.h"
 
 namespace attn {
-
-/// The records of a page, as JSON. UsageError where they are more than a browser should open.
-class PageContent {
- public:
-  static constexpr std::size_t most_bytes = std::size_t{512} << 20;
-
-  explicit PageContent(std::string path) : path_(std::move(path)) {}
-  void add(std::string line);
-  const std::vector<std::string>& lines() const { return lines_; }
-
- private:
-  std::string path_;
-  std::vector<std::string> lines_;
-  std::size_t bytes_ = 0;
-};
 
 /// Every file that was asked for. Those whose names are known are opened at once, so that a folder
 /// that is missing is said before the work and not after it.

@@ -33,8 +33,11 @@ void ViewOptions::add_to(CLI::App& command) {
       command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
           ->type_name("A");
   command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
-  command.add_flag("--vectors", vectors, "JSON also holds every query, key and value vector");
-  command.add_flag("--tree", tree, "With --beam: JSON holds the search, and pictures draw it");
+  command.add_flag("--vectors", vectors,
+                   "JSON and pages hold every query, key and value vector [small pages]");
+  command.add_flag(
+      "--tree", tree,
+      "With --beam: JSON and pages hold the search [small pages], and pictures draw it");
   command.add_flag("--report", report, "Say in figures what each head does, and which align best");
   command
       .add_option("--align", align,
@@ -66,8 +69,8 @@ void ViewOptions::check() const {
     throw UsageError(
         "--tree goes with --svg, --png, --pdf, --json or --html, which show the search");
   }
-  if (vectors && json.empty()) {
-    throw UsageError("--vectors goes with --json; a page (--html) holds the vectors anyway");
+  if (vectors && json.empty() && html.empty()) {
+    throw UsageError("--vectors goes with --json or --html");
   }
   check_png_scale(static_cast<double>(
       parse_decimal("--png-scale", png_scale, smallest_png_scale, largest_png_scale)));

@@ -6,6 +6,8 @@
 #include "bad_input.h"
 #include "base/at.h"
 #include "view/data/csv_reader.h"
+#include "view/page/packed_maps.h"
+#include "view/page/page_record.h"
 #include "view/svg/expat_xml.h"
 
 namespace attn::test {
@@ -30,6 +32,11 @@ Json page_data(const std::string& path) {
   REQUIRE(at != std::string::npos);
   const std::size_t from = at + begin.size();
   return Json::parse(page.substr(from, page.find("</script>", from) - from));
+}
+
+/// A record as a page holds it, with everything.
+Json in_page(const Json& record) {
+  return Json::parse(page_record(record.dump(), {.vectors = true, .search = true}));
 }
 
 const Json& maps_of_kind(const Json& record, const std::string& kind) {
@@ -104,7 +111,7 @@ TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
     CHECK(png.find("IEND") != std::string::npos);
   }
   const Json page = page_data(scene.file("m.html"));
-  CHECK(page["records"] == Json::array({record}));
+  CHECK(page["records"] == Json::array({in_page(record)}));
   CHECK(record["vectors"].contains("encoder_self"));
   CHECK(record["report"]["encoder_self"].size() == record["encoder_self"].size());
   CHECK(listing(scene.path()).size() == 15);  // nothing but what was asked for
@@ -127,10 +134,11 @@ TEST_CASE("an experiment goes into every view, before and after") {
   for (std::size_t i = 0; i < 2; ++i) {
     CAPTURE(i);
     const Json& one = experiment[i == 0 ? "before" : "after"];
+    const Json expected = in_page(one);
     for (const char* key : {"source", "encoder_self", "vectors"}) {
-      CHECK(records[i][key] == one[key]);
+      CHECK(records[i][key] == expected[key]);
     }
-    CHECK(records[i]["hypotheses"][0]["cross"] == one["hypotheses"][0]["cross"]);
+    CHECK(records[i]["hypotheses"][0]["cross"] == expected["hypotheses"][0]["cross"]);
     const std::string svg = bytes_of(scene.file(i == 0 ? "e-cross.svg" : "e-2-cross.svg"));
     check_picture(svg, one, "cross");
     CHECK((svg.find("changed: without cross:1:0, without decoder:0") != std::string::npos) ==
@@ -147,11 +155,11 @@ TEST_CASE("an experiment goes into every view, before and after") {
   for (const auto& figure : off.items()) CHECK_MESSAGE(figure.value().is_null(), figure.key());
   CHECK(after[0]["alignment"]["from"] != "cross:1:0");
   CHECK(after.back()["ids"] == experiment["replayed"]["ids"]);
-  CHECK(after.back()["cross"] == experiment["replayed"]["cross"]);
+  CHECK(after.back()["cross"] == packed_maps(experiment["replayed"]["cross"]));
   CHECK(after.back()["score"] == experiment["replayed"]["score"]);
   std::size_t cells = 0;
-  for (const Json& record : records) {  // tables hold what was found alone
-    const Json& cross = record["hypotheses"][0]["cross"];
+  for (const char* which : {"before", "after"}) {  // tables hold what was found alone
+    const Json& cross = experiment[which]["hypotheses"][0]["cross"];
     cells += cross.size() * cross[0].size() * cross[0][0].size() * cross[0][0][0].size();
   }
   CHECK(read_csv(bytes_of(scene.file("csv/cross.csv"))).size() == cells + 1);
@@ -169,10 +177,10 @@ TEST_CASE("page takes an experiment's JSON as its two records") {
   Json experiment = Json::parse(bytes_of(scene.file("e.json")));
   const Json records = page_data(scene.file("p.html"))["records"];
   REQUIRE(records.size() == 2);
-  CHECK(records[0] == experiment["before"]);
+  CHECK(records[0] == in_page(experiment["before"]));
   CHECK(records[1]["changes"] == experiment["changes"]);
   REQUIRE(records[1]["hypotheses"].size() == 2);
-  CHECK(records[1]["hypotheses"][1]["cross"] == experiment["replayed"]["cross"]);
+  CHECK(records[1]["hypotheses"][1]["cross"] == packed_maps(experiment["replayed"]["cross"]));
   CHECK(records[1]["hypotheses"][1]["replayed"] == true);
   for (const char* key : {"before", "after", "replayed"}) {
     CAPTURE(key);
@@ -271,6 +279,37 @@ TEST_CASE("several sentences: a picture each, tables and a page together") {
   CHECK(page["heads"]["sentences"] == 2);
 }
 
+TEST_CASE("a page of many sentences holds vectors and searches only where they are asked for") {
+  const TemporaryDirectory scene;
+  std::string lines;
+  for (int i = 0; i < 60; ++i) lines += "the group went home and the group went home\n";
+  const auto page = [&](std::vector<std::string> more) {
+    more.insert(more.end(),
+                {"--html", scene.file("p.html"), "--max-length", "20", "--d-model", "96"});
+    const Result result = good(std::move(more), lines);
+    return std::pair(result.err, page_data(scene.file("p.html"))["records"]);
+  };
+  const auto [quiet, plain] = page({});
+  CHECK(quiet.find("note: " + scene.file("p.html") +
+                   ": no queries, keys, values and search trees, which would make it large; "
+                   "--vectors (and --tree) puts them in\n") != std::string::npos);
+  CHECK(quiet.find("will take") == std::string::npos);
+  REQUIRE(plain.size() == 60);
+  for (const Json& record : plain) {
+    CHECK(!record.contains("vectors"));
+    CHECK(!record["hypotheses"][0].contains("vectors"));
+    // 4 bytes and a half for a weight, and 5 kB for tokens and figures.
+    const std::size_t s = record["source"]["ids"].size();
+    const std::size_t t = record["hypotheses"][0]["ids"].size();
+    const std::size_t cells = 4 * (s * s + t * (t + 1) / 2 + s * t);
+    CHECK(record.dump().size() < cells * 9 / 2 + 5000);
+  }
+  const auto [told, whole] = page({"--vectors"});
+  for (const Json& record : whole) CHECK(record.contains("vectors"));
+  CHECK(told.find("no queries") == std::string::npos);
+  CHECK(told.find("note: " + scene.file("p.html") + " will take ") != std::string::npos);
+}
+
 TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
   const TemporaryDirectory scene;
   good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
@@ -290,7 +329,7 @@ TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
     }
   }
   CHECK(drawn == nodes.size());
-  CHECK(page_data(scene.file("t.html"))["records"][0]["search"] == record["search"]);
+  CHECK(page_data(scene.file("t.html"))["records"][0] == in_page(record));
 }
 
 TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
@@ -366,7 +405,7 @@ TEST_CASE("page: records written before, and a training run's moments") {
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   const Json page = page_data(scene.file("p.html"));
   REQUIRE(page["records"].size() == 2);
-  CHECK(page["records"][1] == record);
+  CHECK(page["records"][1] == in_page(record));
   CHECK(!page.contains("heads"));  // of one sentence, and there are two files
 }
 
@@ -459,7 +498,7 @@ TEST_CASE("views: what cannot be meant") {
       {"a sentence", {"translate", "--align", kDemoSource}, kUsage, {"expected best, average"}},
       {"one beam", with({"--tree", "--svg", "{dir}/t.svg"}), kUsage, {"add --beam 4"}},
       {"no tree file", with({"--tree", "--beam", "2"}), kUsage, {"--tree goes with"}},
-      {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json"}},
+      {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json or --html"}},
       {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
       {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
       {"what if, report", with({"--without", "cross:0", "--report"}), kUsage, {"--html"}},

@@ -36,6 +36,20 @@ def write_page(name, lines):
     return path
 
 
+def beside_maps(value):
+    """A record without its maps, which the page packs, and without what the program adds or leaves out."""
+    if isinstance(value, list):
+        return [beside_maps(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    hidden = {"ends", "best"}
+    if "report" in value or "token" in value or "tokens" in value or "encoder_self" in value:
+        hidden |= {"encoder_self", "decoder_self", "cross"}
+    if "links" in value:
+        hidden |= {"source", "target", "weights"}
+    return {key: beside_maps(one) for key, one in value.items() if key not in hidden}
+
+
 def f32(value):
     return struct.unpack("<f", struct.pack("<f", value))[0]
 

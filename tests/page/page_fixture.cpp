@@ -5,13 +5,18 @@
 #include <vector>
 
 #include "view/page/page_html.h"
+#include "view/page/page_record.h"
 
 int main() {
-  std::vector<std::string> lines;
+  std::vector<std::string> records;
   std::string heads;
   for (std::string line; std::getline(std::cin, line);) {
-    (line.starts_with("{\"format\":\"attn-demo.heads\"") ? heads : lines.emplace_back()) = line;
+    if (line.starts_with("{\"format\":\"attn-demo.heads\"")) {
+      heads = line;
+    } else {
+      records.push_back(attn::page_record(line, {.vectors = true, .search = true}));
+    }
   }
-  std::cout << attn::page_html(lines, heads) << std::flush;
+  std::cout << attn::page_html(records, heads) << std::flush;
   return std::cout ? 0 : 4;
 }

@@ -25,25 +25,12 @@ let overallBest = [];
 
 function loadRecords(text) {
   const page = JSON.parse(text);
-  if (page.format !== "attn-demo.page" || page.version !== 1) {
-    throw new Error(`this page reads attn-demo.page version 1, and found ${page.format} version ${page.version}`);
+  if (page.format !== "attn-demo.page" || page.version !== 2) {
+    throw new Error(`this page reads attn-demo.page version 2, and found ${page.format} version ${page.version}`);
   }
-  page.records.forEach((record, i) => addNotes(record, page.notes[i]));
   sentences = groupMoments(page.records);
   overall = page.heads || null;
   overallBest = page.best || [];
-}
-
-/** What the program found out about a record is put beside what it is about: where the words of each
- *  sequence end, and the heads that align best. */
-function addNotes(record, notes) {
-  record.source.ends = notes.source;
-  record.hypotheses.forEach((hypothesis, i) => {
-    const { tokens, input, best } = notes.hypotheses[i];
-    Object.assign(hypothesis, { ends: tokens, best });
-    hypothesis.decoder_input.ends = input;
-  });
-  if (record.search && notes.nodes) record.search.nodes.forEach((node, i) => { node.ends = notes.nodes[i]; });
 }
 
 /** Records of one source text whose weights are of different updates of one run become moments of
@@ -113,12 +100,13 @@ function branchOf(record, index) {
 
 function makeBranch(record, index) {
   const nodes = pathTo(record.search, index).map((at) => record.search.nodes[at]);
-  const { layers, heads } = shapeOf(record, "cross");
+  const shape = shapeOf(record, "cross");
   const steps = nodes.length;
-  const collect = (key, width) => Array.from({ length: layers }, (_, layer) =>
-    Array.from({ length: heads }, (_, head) => nodes.map((node) => {
-      const row = node[key] ? node[key][layer][head] : [];
-      return row.concat(new Array(Math.max(0, width - row.length)).fill(0));
+  const collect = (key, width, widthOf) => Array.from({ length: shape.layers }, (_, layer) =>
+    Array.from({ length: shape.heads }, (_, head) => nodes.map((node) => {
+      const row = new Float32Array(width);
+      row.set(mapRows(node, key, shape, { layer, head, n: 1, m: widthOf(node) })[0]);
+      return row;
     })));
   const tokens = nodes.map((node) => node.token);
   const first = record.hypotheses[0];
@@ -134,8 +122,8 @@ function makeBranch(record, index) {
     ends: last.ends,
     decoder_input: { tokens: [start, ...tokens.slice(0, -1)], ids: [],
       ends: [1, ...(steps > 1 ? nodes[steps - 2].ends : []).map((end) => end + 1)] },
-    decoder_self: nodes.every((node) => node.decoder_self) ? collect("decoder_self", steps) : [],
-    cross: nodes.every((node) => node.cross) ? collect("cross", record.source.tokens.length) : [],
+    decoder_self: nodes.every((node) => node.decoder_self) ? collect("decoder_self", steps, (node) => node.step + 1) : [],
+    cross: nodes.every((node) => node.cross) ? collect("cross", record.source.tokens.length, () => record.source.tokens.length) : [],
   };
 }
 
@@ -144,10 +132,24 @@ function pieceText(tokens) {
   return tokens.filter((token) => !isSpecial(token)).join("").replaceAll(WORD_MARK, " ").trim();
 }
 
-/** The rows [query][key] of one head, as they stand in the record; empty where there are none. */
+const unpacked = new WeakMap();  // owner of maps → {kind: all their weights}
+
+/** The rows of one head of `owner`'s maps, which have n rows and m columns. */
+function mapRows(owner, kind, shape, { layer, head, n, m }) {
+  if (!unpacked.has(owner)) unpacked.set(owner, {});
+  const known = unpacked.get(owner);
+  if (!known[kind]) known[kind] = unpackMaps(owner[kind], shape.layers * shape.heads, n, m);
+  const first = (layer * shape.heads + head) * n;
+  return Array.from({ length: n }, (_, q) => known[kind].subarray((first + q) * m, (first + q + 1) * m));
+}
+
+/** The rows [query][key] of one head; empty where there are none. */
 function rowsOf(record, hypothesis, kind, layer, head) {
-  const maps = kind === "encoder_self" ? record.encoder_self : hypothesis && hypothesis[kind];
-  return (maps && maps[layer] && maps[layer][head]) || [];
+  const owner = kind === "encoder_self" ? record : hypothesis;
+  const maps = owner && owner[kind];
+  if (typeof maps !== "string") return (maps && maps[layer] && maps[layer][head]) || [];
+  const { reads, columns } = axesOf(record, hypothesis, kind);
+  return mapRows(owner, kind, shapeOf(record, kind), { layer, head, n: reads.length, m: columns.length });
 }
 
 /** The tokens on both axes: rows read (and in the decoder write), columns are looked at. */

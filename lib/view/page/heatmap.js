@@ -206,7 +206,7 @@ const heatMap = (() => {
   }
 
   function cellText(weight) {
-    if (state.digits === "exact" && weight === weight) return scene.exact ? exact(weight) : computed(weight);
+    if (state.digits === "exact" && weight === weight) return scene.exact ? shortest(weight) : computed(weight);
     return fixed(weight, 2);
   }
 

@@ -8,7 +8,7 @@
 
 #include "base/base64.h"
 #include "base/sha256.h"
-#include "view/page/page_notes.h"
+#include "view/page/page_record.h"
 #include "view/page/page_sources.h"
 
 namespace attn {
@@ -60,21 +60,14 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-void append_page_data(std::string& out, std::span<const std::string> record_lines,
+void append_page_data(std::string& out, std::span<const std::string> records,
                       std::string_view heads) {
-  out += R"({"format":"attn-demo.page","version":1,"records":[)";
+  out += R"({"format":"attn-demo.page","version":2,"records":[)";
   bool first = true;
-  for (const std::string& line : record_lines) {
+  for (const std::string& record : records) {
     if (!first) out += ',';
     first = false;
-    append_data(out, trimmed(line));
-  }
-  out += "],\"notes\":[";
-  first = true;
-  for (const std::string& line : record_lines) {
-    if (!first) out += ',';
-    first = false;
-    out += page_notes(line);
+    append_data(out, trimmed(record));
   }
   out += ']';
   if (!heads.empty()) {
@@ -87,12 +80,12 @@ void append_page_data(std::string& out, std::span<const std::string> record_line
 
 }  // namespace
 
-std::string page_html(std::span<const std::string> record_lines, std::string_view heads) {
+std::string page_html(std::span<const std::string> records, std::string_view heads) {
   const std::string script = whole_script();
   const std::string script_hash = policy_hash(script);
   const std::string style_hash = policy_hash(page_style);
   std::size_t size = page_template.size() + page_style.size() + script.size() + 256;
-  for (const std::string& line : record_lines) size += line.size() + line.size() / 64 + 1;
+  for (const std::string& record : records) size += record.size() + record.size() / 64 + 1;
   std::string out;
   out.reserve(size);
   // One pass over the template: what is put in is never looked at again for marks.
@@ -111,7 +104,7 @@ std::string page_html(std::span<const std::string> record_lines, std::string_vie
     } else if (name == "SCRIPT_HASH") {
       out += script_hash;
     } else if (name == "DATA") {
-      append_page_data(out, record_lines, heads);
+      append_page_data(out, records, heads);
     } else {
       throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
     }

@@ -8,13 +8,10 @@
 
 namespace attn {
 
-/// The page with `record_lines` inside: each a record as one JSON object (to_json_line makes them;
-/// docs/json.md lists the keys that the page knows beyond those). Blanks around an object do not
-/// matter. Every "<" of the data is written as an escape, so that no text ends the element it is
-/// in, and the page's policy lets nothing run but its own script, which it names by its SHA-256.
-/// Which pieces make words and which heads align best is found here (page_notes.h), not on the
-/// page. `heads` are the figures of all heads over all records (head_report_json makes them);
-/// empty: none.
-std::string page_html(std::span<const std::string> record_lines, std::string_view heads = {});
+/// The page with `records` inside, each as page_record() makes it. Every "<" of the data is written
+/// as an escape, so that no text ends the element it is in, and the page's policy lets nothing run
+/// but its own script, which it names by its SHA-256. `heads` are the figures of all heads over all
+/// records (head_report_json makes them); empty: none.
+std::string page_html(std::span<const std::string> records, std::string_view heads = {});
 
 }  // namespace attn

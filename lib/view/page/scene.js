@@ -140,7 +140,7 @@ function sceneTitle({ kind, heads, shape }) {
 function weightText(q, k) {
   const at = q * scene.matrix.m + k;
   if (scene.matrix.masked[at]) return "masked";
-  return scene.exact ? exact(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
+  return scene.exact ? shortest(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
 }
 
 /** The largest weights of a row or a column, as [{index, weight}], largest first. */

@@ -118,7 +118,7 @@ const stepsView = (() => {
         equation(computed(steps.powers[k]), " ÷ ", computed(steps.powerSum), " = ",
           make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
           make("span", { class: "quiet" }, "  recorded: ",
-              make("span", { "data-step": "recorded", text: exact(steps.weights[k]) }))),
+              make("span", { "data-step": "recorded", text: shortest(steps.weights[k]) }))),
         changedNote(steps)),
       steps.value ? valueStep(steps, queryName, keyName) : null);
   }
@@ -180,7 +180,7 @@ const stepsView = (() => {
         columns,
       (j) => (steps.masked[j] ? [cell("−∞"), cell("−∞"), cell("0"), cell("masked")]
         : [cell(fixed(steps.scores[j], 4)), cell(fixed(steps.scores[j] - steps.max, 4)),
-            cell(computed(steps.powers[j])), cell(exact(steps.weights[j]))]),
+            cell(computed(steps.powers[j])), cell(shortest(steps.weights[j]))]),
       [make("th", { scope: "row", text: "sum" }), make("td"), make("td"), cell(computed(steps.powerSum)),
           cell(fixed(sumOf(steps.weights), 6))]);
   }
@@ -205,7 +205,7 @@ const stepsView = (() => {
              { class: "result", "data-step": "ratio", text: computed(steps.logRatio[steps.k]) }), "."]),
       rowTable("the row's weights", ["looks at", "score − largest", "weight"], steps, labels.columns,
         (j) => (steps.masked[j] ? [cell("−∞"), cell("masked")]
-            : [cell(fixed(steps.logRatio[j], 4)), cell(exact(steps.weights[j]))]),
+            : [cell(fixed(steps.logRatio[j], 4)), cell(shortest(steps.weights[j]))]),
         [make("th", { scope: "row", text: "sum" }), make("td"), cell(fixed(sumOf(steps.weights), 6))]));
   }
 

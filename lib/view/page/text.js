@@ -62,7 +62,7 @@ function wordsOf(tokens, ends) {
   });
 }
 
-/** The number as the record holds it: the shortest decimal of its float32. */
+/** A decimal of the record, as it stands there. */
 function exact(value) {
   if (typeof value !== "number" || Number.isNaN(value)) return "NaN";
   if (value !== 0 && Math.abs(value) < 1e-4) return minus(value.toExponential());
