@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
@@ -12,36 +14,45 @@
 
 namespace attn {
 
+PageContent::PageContent(std::string path, PageDetail asked) : path_(std::move(path)) {
+  if (!asked.vectors) variants_.push_back({.detail = {.vectors = true, .search = true}});
+  if (!asked.search) variants_.push_back({.detail = {.vectors = asked.vectors, .search = true}});
+  variants_.push_back({.detail = asked});
+}
+
 void PageContent::add(std::string_view record) {
-  std::string plain = page_record(record, asked_);
-  plain_bytes_ += plain.size();
-  if (plain_bytes_ > most_bytes) {
+  for (Variant& variant : variants_) {
+    variant.records.push_back(page_record(record, variant.detail));
+    variant.bytes += variant.records.back().size();
+    if (count_ == 0) variant.first_bytes = variant.bytes;
+  }
+  if (count_ == 0) fullest_first_bytes_ = variants_.front().bytes;
+  ++count_;
+  const auto last = variants_.end() - 1;
+  const auto is_large = [](const Variant& variant) { return variant.bytes > small_bytes; };
+  variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
+  if (variants_.back().bytes > most_bytes) {
     throw UsageError("--html {}: the page would hold more than {}; give it fewer sentences",
                      printable(path_), human_bytes(most_bytes));
   }
-  plain_.push_back(std::move(plain));
-  if (!asked_for_all()) add_whole(record);
 }
 
-void PageContent::add_whole(std::string_view record) {
-  if (whole_bytes_ > small_bytes) return;
-  whole_.push_back(page_record(record, {.vectors = true, .search = true}));
-  whole_bytes_ += whole_.back().size();
-  if (whole_bytes_ > small_bytes) whole_ = {};
+void PageContent::say_what_is_missing(const Variant& chosen) const {
+  if (chosen.first_bytes == fullest_first_bytes_) return;  // there was nothing to leave out
+  const bool both = !chosen.detail.vectors && !chosen.detail.search;
+  note(fmt::format("{}: no {}, which would make it large; {} in", printable(path_),
+                   both                     ? "queries, keys, values and search trees"
+                   : !chosen.detail.vectors ? "queries, keys and values"
+                                            : "search trees",
+                   both                     ? "--vectors and --tree put them"
+                   : !chosen.detail.vectors ? "--vectors puts them"
+                                            : "--tree puts them"));
 }
 
 void PageContent::write(OutputFile& file, const std::string& heads) const {
-  const bool whole = !asked_for_all() && whole_bytes_ <= small_bytes;
-  const std::string page = page_html(whole ? whole_ : plain_, heads);
-  if (!asked_for_all() && !whole) {
-    note(fmt::format("{}: no {}, which would make it large; {} puts them in", printable(path_),
-                     asked_.vectors  ? "search trees"
-                     : asked_.search ? "queries, keys and values"
-                                     : "queries, keys, values and search trees",
-                     asked_.vectors  ? "--tree"
-                     : asked_.search ? "--vectors"
-                                     : "--vectors (and --tree)"));
-  }
+  const Variant& chosen = variants_.front();
+  say_what_is_missing(chosen);
+  const std::string page = page_html(chosen.records, heads);
   if (page.size() > large_bytes) {
     note(fmt::format("{} will take {}", printable(path_),
                      human_bytes(static_cast<double>(page.size()))));

@@ -19,25 +19,30 @@ class PageContent {
   static constexpr std::size_t small_bytes = 2'000'000;  ///< with everything in it
   static constexpr std::size_t large_bytes = 5'000'000;  ///< its size is said before it is written
 
-  PageContent(std::string path, PageDetail asked) : path_(std::move(path)), asked_(asked) {}
+  PageContent(std::string path, PageDetail asked);
 
   /// A record as JSON. UsageError where the page gets larger than a browser should open.
   void add(std::string_view record);
-  std::size_t size() const { return plain_.size(); }
+  std::size_t size() const { return count_; }
 
   /// Writes the page (page_html), and says what is to be known of it on stderr. `heads` are the
   /// figures over all records; empty: none.
   void write(OutputFile& file, const std::string& heads) const;
 
  private:
-  bool asked_for_all() const { return asked_.vectors && asked_.search; }
-  void add_whole(std::string_view record);
+  /// The same records with more or less in them.
+  struct Variant {
+    PageDetail detail;
+    std::vector<std::string> records;
+    std::size_t bytes = 0, first_bytes = 0;
+  };
+
+  void say_what_is_missing(const Variant& chosen) const;
 
   std::string path_;
-  PageDetail asked_;
-  std::vector<std::string> plain_;  ///< with what was asked for
-  std::vector<std::string> whole_;  ///< with everything, while it is small
-  std::size_t plain_bytes_ = 0, whole_bytes_ = 0;
+  std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  std::size_t count_ = 0;
+  std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
 };
 
 }  // namespace attn

@@ -291,8 +291,8 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   };
   const auto [quiet, plain] = page({});
   CHECK(quiet.find("note: " + scene.file("p.html") +
-                   ": no queries, keys, values and search trees, which would make it large; "
-                   "--vectors (and --tree) puts them in\n") != std::string::npos);
+                   ": no queries, keys and values, which would make it large; --vectors puts them "
+                   "in\n") != std::string::npos);
   CHECK(quiet.find("will take") == std::string::npos);
   REQUIRE(plain.size() == 60);
   for (const Json& record : plain) {
