@@ -32,8 +32,8 @@ class PageContent {
  private:
   /// The same records with more or less in them.
   struct Variant {
-    PageDetail detail;
-    std::vector<std::string> records;
+    PageDetail detail = {};
+    std::vector<std::string> records = {};
     std::size_t bytes = 0, first_bytes = 0;
   };
 

@@ -71,3 +71,10 @@ function shadeOf(weight) {
 function themeColor(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
+
+/** The colour of one of `count` heads where several are drawn at once. */
+function headColour(head, count) {
+  const dark = isDark();
+  const hue = 262 + (360 * head) / count;
+  return `rgb(${oklchToRgb(dark ? 0.76 : 0.56, dark ? 0.13 : 0.17, hue).join(",")})`;
+}

@@ -75,10 +75,11 @@ const controls = (() => {
           make("input", { type: "radio", name: "hypothesis", value: i, class: several ? "" : "unseen",
               on: { change: () => change({ hypothesis: i, branch: null }) } }),
           several ? make("span", { class: "rank number", text: i + 1 }) : null,
-          make("span", { class: "hypothesis-text" }, dataText(printable(hypothesis.text) || "(empty)")),
-          hypothesis.replayed ? make("span", { class: "quiet", text: "as before the change" }) : null,
-          make("span", { class: "score number", title: "score: log-probability ÷ length^penalty" },
-            make("span", { class: "unseen", text: "score " }), fixed(hypothesis.score, 4)))));
+          make("span", { class: "hypothesis-text" }, dataText(printable(hypothesis.text) || "(empty)"),
+            hypothesis.replayed ? make("span", { class: "quiet replayed", text: " as before the change" }) : null),
+          make("span", { class: "score number",
+              title: "the log-probabilities of all pieces, added and divided by length^penalty: 0 is certain" },
+            "score ", fixed(hypothesis.score, 4)))));
     }
     host.querySelectorAll("input").forEach((input, i) =>
         { input.checked = state.branch === null && i === state.hypothesis; });
@@ -95,6 +96,7 @@ const controls = (() => {
     switches.layer.update(numbers(layers, "layer"), state.mean === "all" ? null : state.layer);
     switches.head.update(numbers(heads, "head"), state.mean === "one" ? state.head : null);
     switches.mean.update([choice("one", "one head", "the chosen head alone"),
+        choice("overlay", "in colours", "the heads of this layer that are on, a colour each"),
         choice("layer", "layer mean", "the mean of this layer's heads that are on"),
       choice("all", "mean of all", "the mean of all heads that are on")], state.mean);
     switches.unit.update([choice("tokens", "subwords"),
@@ -123,6 +125,7 @@ const controls = (() => {
     updateTitle();
     updateSwitches();
     document.body.classList.toggle("has-many-heads", scene.shape.heads > 8);
+    find("fold-says").textContent = scene.title;
     find("theme").textContent = isDark() ? "Light" : "Dark";
   }
 
@@ -140,6 +143,10 @@ const controls = (() => {
     find("sentence-picker").addEventListener("change", (event) =>
         change({ sentence: Number(event.target.value) }));
     find("theme").addEventListener("click", nextTheme);
+    find("fold").addEventListener("click", () => {
+      const open = find("switches").classList.toggle("is-open");
+      find("fold").setAttribute("aria-expanded", String(open));
+    });
     find("branch-chip-close").addEventListener("click", () => change({ branch: null }));
   }
 

@@ -59,6 +59,12 @@ function changesOf(record) {
   return Array.isArray(record.changes) ? record.changes.map(String).join(", ") : "";
 }
 
+/** The record that an experiment started from: the program writes it just before; null for others. */
+function beforeOf(index) {
+  const before = index > 0 && changesOf(sentences[index].moments[0]) !== "" ? sentences[index - 1].moments[0] : null;
+  return before && changesOf(before) === "" ? before : null;
+}
+
 /** Which part of which line a record is about; empty where it is about a whole line. */
 function partOf({ part }) {
   return part ? `line ${part.line}, part ${part.number} of ${part.of}` : "";

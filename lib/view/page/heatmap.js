@@ -5,7 +5,8 @@
 const heatMap = (() => {
   const MOST_CELLS = 900;      // that are all elements at once
   const MOST_PIXELS = 12e6;    // of the canvas
-  const MOST_BESIDE = 0.56;    // of the room, beside the lines
+  const MOST_BESIDE = 0.6;     // of the room, beside the lines
+  const SMALLEST = 11;         // px of a cell
   let grid = null;
   let canvas = null;
   let builtKey = "";
@@ -24,7 +25,7 @@ const heatMap = (() => {
         Math.max(72, available * 0.38));
     const labelWidth = Math.min(widest(scene.columns.map((column) => column.label)), 150);
     const room = available - headWidth - 2;
-    const smallest = state.digits === "exact" ? 92 : 11;
+    const smallest = state.digits === "exact" ? 92 : SMALLEST;
     let width = Math.max(smallest, Math.min(state.digits === "exact" ? 110 : 76, Math.floor(room / m)));
     const level = labelWidth + 10 <= width;  // labels lie level where they fit, else they lean
     let lean = level ? 0 : Math.ceil(labelWidth * 0.71);
@@ -40,16 +41,20 @@ const heatMap = (() => {
 
   /** Whether lines and map have room beside each other. */
   function fitsBeside(room) {
-    return room >= 700 && comfortableWidth() <= room * MOST_BESIDE;
+    return room >= 700 && widthFor(state.digits === "exact" ? 92 : SMALLEST) <= room * MOST_BESIDE;
   }
 
-  /** What the map would like to have: room for labels and numbers. */
-  function comfortableWidth() {
+  /** What the map takes with cells of this width. */
+  function widthFor(cell) {
     const head = Math.max(0, ...scene.rows.map((row) => textWidth(rowLabel(row)))) + 18;
-    const most = find("stage").clientWidth;
-    const count = scene.columns.length;
-    const cell = state.digits === "exact" ? 92 : state.digits === "two" && count * 36 + head < most ? 36 : 13;
-    return Math.min(head, 220) + count * cell + (cell < 20 ? 80 : 0);
+    return Math.min(head, 220) + scene.columns.length * cell + (cell < 20 ? 60 : 0);
+  }
+
+  /** What the map would like to have in that room: cells with numbers, else as large as they get. */
+  function comfortableWidth(room) {
+    if (state.digits === "exact") return widthFor(92);
+    if (state.digits === "two" && widthFor(36) <= room) return widthFor(36);
+    return Math.max(widthFor(SMALLEST), Math.min(room, widthFor(19)));
   }
 
   // ---- building
@@ -132,7 +137,7 @@ const heatMap = (() => {
     const { n, m } = scene.matrix;
     const beside = find("stage-views").classList.contains("is-beside");
     const whole = find("stage").clientWidth;
-    const room = beside ? Math.max(whole * 0.45, Math.min(whole * MOST_BESIDE, comfortableWidth()))
+    const room = beside ? Math.max(whole * 0.4, Math.min(whole * MOST_BESIDE, comfortableWidth(whole * MOST_BESIDE)))
         : find("heat").clientWidth;
     const paper = printing ? Math.min(room, 690) : room;
     layout = layoutFor(n, m, Math.max(220, paper));

@@ -33,10 +33,12 @@ const keyboard = (() => {
     { keys: ["l", "L"], says: "next, previous layer", run: (key) =>
         change({ layer: step(state.layer, scene.shape.layers, key === "l" ? 1 : -1) }) },
     { keys: ["o"], says: "switch the head on or off", run: () => switchHead(state.layer, state.head) },
-    { keys: ["m"], says: "one head, mean of the layer, mean of all", run: () => next("mean") },
+    { keys: ["m"], says: "one head, the layer in colours, its mean, mean of all", run: () => next("mean") },
     { keys: ["w"], says: "subwords or whole words", run: () => next("unit") },
     { keys: ["v"], says: "lines and heat map, lines, heat map", run: () => next("view") },
     { keys: ["d"], says: "numbers: two decimals, exact, none", run: () => next("digits") },
+    { keys: ["+", "-"], says: "fewer, more lines", run: (key) =>
+        change({ least: clamp(Math.round(linesView.least() * 100) + (key === "+" ? 5 : -5), 51) }) },
     { keys: ["r"], says: "shade by weight or by its root", run: () => next("shade") },
     { keys: ["n", "N"], says: "next, previous translation", run: (key) =>
         change({ hypothesis: step(state.hypothesis, scene.record.hypotheses.length, key === "n" ? 1 : -1),

@@ -72,6 +72,10 @@ const linesView = (() => {
     svg.setAttribute("viewBox", `0 0 ${width} ${total}`);
     svg.style.height = `${total}px`;
     const bend = width * 0.45;
+    if (scene.overlay) {
+      drawOverlay(bend);
+      return;
+    }
     for (let q = 0; q < n; ++q) {
       let sum = 0;
       for (let k = 0; k < m; ++k) sum += w[q * m + k] > 0 ? w[q * m + k] : 0;
@@ -82,25 +86,65 @@ const linesView = (() => {
         const from = y + thickness / 2;
         const to = columnTop + (k + 0.5) * height;
         y += thickness;
-        drawLine(at, q, k, thickness,
-          `M0 ${from.toFixed(2)}C${bend.toFixed(1)} ${from.toFixed(2)} ${(width - bend).toFixed(1)} ${to} ${width} ${to}`);
+        const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
+        const path = w[at] >= least() && thickness >= thinnest ? lineAt(at, q, k) : dropLine(at);
+        if (path) placeLine(path, { from, to, bend, thickness });
       }
     }
   }
 
-  function drawLine(at, q, k, thickness, d) {
-    let path = paths.get(at);
-    if (thickness < (scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST)) {
-      if (path) path.remove();
-      paths.delete(at);
-      return;
-    }
-    if (!path) {
-      path = makeSvg("path", { class: "line", "data-column": k });
+  /** The lines of several heads, a colour each: side by side where they leave a word, so that none
+   *  hides another. */
+  function drawOverlay(bend) {
+    const { height, port, rowTop, columnTop } = layout;
+    const { n, m } = scene.matrix;
+    const count = scene.overlay.length;
+    for (const path of paths.values()) path.remove();
+    paths.clear();
+    scene.overlay.forEach(({ layer, head, map }, i) => {
+      const colour = headColour(head, scene.shape.heads);
+      const shift = count > 1 ? (i / (count - 1) - 0.5) * port * 0.8 : 0;
+      for (let at = 0; at < n * m; ++at) {
+        const [q, k] = [Math.floor(at / m), at % m];
+        if (map.masked[at] || !(map.w[at] >= least()) || map.w[at] === 0) continue;
+        const path = lineAt(i * n * m + at, q, k);
+        path.style.stroke = colour;
+        path.dataset.layer = layer;
+        path.dataset.head = head;
+        path.append(makeSvg("title", { text: `head ${head}: ${fixed(map.w[at], 2)}` }));
+        placeLine(path, { from: rowTop + (q + 0.5) * height + shift,
+            to: columnTop + (k + 0.5) * height + shift, bend,
+            thickness: Math.max(0.8, map.w[at] * Math.min(6, Math.max(2.5, port / count))) });
+      }
+    });
+  }
+
+  /** Below this weight no line is drawn: what the reader chose, else what leaves a map of this size
+   *  legible. */
+  function least() {
+    if (state.least !== null) return state.least / 100;
+    const most = Math.max(scene.matrix.n, scene.matrix.m);
+    return (scene.overlay ? 0.1 : 0) + (most <= 8 ? 0 : most <= 16 ? 0.02 : most <= 40 ? 0.05 : 0.1);
+  }
+
+  function lineAt(at, q, k) {
+    if (!paths.has(at)) {
+      const path = makeSvg("path", { class: "line", "data-column": k });
       groups[q].append(path);
       paths.set(at, path);
     }
-    path.setAttribute("d", d);
+    return paths.get(at);
+  }
+
+  function dropLine(at) {
+    if (paths.has(at)) paths.get(at).remove();
+    paths.delete(at);
+    return null;
+  }
+
+  function placeLine(path, { from, to, bend, thickness }) {
+    const { width } = layout;
+    path.setAttribute("d", `M0 ${from.toFixed(2)}C${bend.toFixed(1)} ${from.toFixed(2)} ${(width - bend).toFixed(1)} ${to} ${width} ${to}`);
     path.setAttribute("stroke-width", thickness.toFixed(3));
   }
 
@@ -175,7 +219,10 @@ const linesView = (() => {
   /** The cell of a line that the pointer is on. */
   function cellOf(event) {
     const line = event.target.closest(".line");
-    return line ? { q: Number(line.parentNode.dataset.row), k: Number(line.dataset.column) } : null;
+    if (!line) return null;
+    const place = line.dataset.head === undefined ? null
+        : { layer: Number(line.dataset.layer), head: Number(line.dataset.head), mean: "one" };
+    return { q: Number(line.parentNode.dataset.row), k: Number(line.dataset.column), place };
   }
 
   function onKey(event) {
@@ -213,7 +260,7 @@ const linesView = (() => {
       const place = placeOf(event);
       const cell = cellOf(event);
       if (place) toggleLock(place);
-      else if (cell) stage.explain(cell.q, cell.k);
+      else if (cell) stage.explain(cell.q, cell.k, cell.place);
     });
     host.addEventListener("pointerover", (event) => {
       if (event.pointerType === "touch") return;
@@ -227,5 +274,5 @@ const linesView = (() => {
     host.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, nameWords };
+  return { start, prepare, draw, highlight, nameWords, least };
 })();

@@ -4,6 +4,7 @@ function updateAll() {
   document.documentElement.dataset.theme = printing ? "light" : state.theme;
   controls.update();
   trainingView.update();
+  compareView.update();
   overview.update();
   stage.update();
   stepsView.update();
@@ -38,7 +39,7 @@ function beginPage() {
     find("failure").hidden = false;
     return;
   }
-  for (const view of [controls, trainingView, overview, stage, stepsView, treeView, reportView,
+  for (const view of [controls, trainingView, compareView, overview, stage, stepsView, treeView, reportView,
       keyboard]) view.start();
   followJumps();
   onChange(updateAll);

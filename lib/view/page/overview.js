@@ -149,6 +149,7 @@ const overview = (() => {
     find("overview-count").textContent =
       on === thumbs.length ? `${plural(layers, "layer")} × ${plural(heads, "head")}`
                            : `${on} of ${thumbs.length} heads on`;
+    find("star-says").hidden = !thumbs.some((thumb) => thumb.cell.classList.contains("is-best"));
     find("all-on").hidden = on === thumbs.length;
   }
 

@@ -101,7 +101,7 @@ const reportView = (() => {
         make("tbody", {}, rowsFor(report, columns).map((row) => bodyRow(row, columns, tops, best)))));
   }
 
-  /** Source words above, target words below, a line for every link. */
+  /** The words that were linked, where there are any. */
   function alignment() {
     const found = scene.hypothesis && scene.hypothesis.alignment;
     if (!found || !Array.isArray(found.links)) return null;
@@ -111,18 +111,11 @@ const reportView = (() => {
     const links = found.links.filter((link) => link.source < source.length && link.target < target.length);
     const head = /^cross:(\d+):(\d+)$/.exec(found.from);
     const from = head ? ` by layer ${head[1]} · head ${head[2]}` : ` by ${found.from}`;
+    const room = document.querySelector("main").clientWidth - 150;
     return make("div", { class: "alignment" },
       make("h3", { text: `Word alignment${from}` }),
-      make("ul", { class: "links", "aria-label": `word alignment${from}` }, target.map((word, t) => {
-        const partners = links.filter((link) => link.target === t);
-        return make("li", { class: partners.length === 0 ? "alone" : "" },
-          make("span", { class: "link-source" }, partners.length === 0
-              ? make("span", { class: "quiet", text: "–" })
-            : partners.map((link, i) => [i > 0 ? " + " : "",
-              dataText(printable(source[link.source]), { title: exact(link.weight) })])),
-          make("span", { class: "link-line", "aria-hidden": "true" }),
-          dataText(printable(word), { class: "strong" }));
-      })));
+      make("div", { class: "scroll" }, alignmentPicture(source.map(printable), target.map(printable), links, room,
+          `word alignment${from}: ${links.map((link) => `${source[link.source]} – ${target[link.target]}`).join(", ")}`)));
   }
 
   /** The row of the head on show. */

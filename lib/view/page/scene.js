@@ -89,7 +89,7 @@ function shownHeads(shape) {
   if (state.mean === "one") return [{ layer: state.layer, head: state.head }];
   const heads = [];
   for (let layer = 0; layer < shape.layers; ++layer) {
-    if (state.mean === "layer" && layer !== state.layer) continue;
+    if (state.mean !== "all" && layer !== state.layer) continue;
     for (let head = 0; head < shape.heads; ++head) {
       if (isOn(state.kind, layer, head)) heads.push({ layer, head });
     }
@@ -119,11 +119,13 @@ function makeScene() {
     heads: shownHeads(shape),
     map: (layer, head) => inUnit(pieces(layer, head)),
     /** Changes when the axes do: what was drawn for another key cannot be moved over. */
-    key: JSON.stringify([state.kind, words, rows.map(rowLabel), columns.map((column) => column.label)]),
+    key: JSON.stringify([state.kind, words, state.mean === "overlay", rows.map(rowLabel), columns.map((column) => column.label)]),
   };
   made.exact = made.heads.length === 1 && !made.merges;
   made.matrix = made.heads.length > 0 ? inUnit(meanOf(made.heads.map((h) => pieces(h.layer, h.head))))
                                       : null;
+  made.overlay = state.mean === "overlay" && made.matrix
+    ? made.heads.map((place) => ({ ...place, map: made.map(place.layer, place.head) })) : null;
   made.isEmpty = rows.length === 0 || columns.length === 0 || shape.layers === 0;
   made.title = sceneTitle(made);
   return made;
@@ -132,7 +134,8 @@ function makeScene() {
 function sceneTitle({ kind, heads, shape }) {
   const name = KINDS[kind].name;
   if (state.mean === "one") return `${name} · layer ${state.layer} · head ${state.head}`;
-  const where = state.mean === "layer" ? `layer ${state.layer}` : `${plural(shape.layers, "layer")}`;
+  const where = state.mean !== "all" ? `layer ${state.layer}` : `${plural(shape.layers, "layer")}`;
+  if (state.mean === "overlay") return `${name} · ${where} · ${plural(heads.length, "head")} in colours`;
   return `${name} · ${where} · mean of ${plural(heads.length, "head")}`;
 }
 

@@ -44,7 +44,7 @@ const stage = (() => {
     cancelAnimationFrame(frame);
     const from = shown;
     const still = !from || shownKey !== scene.key || calmMotion.matches || printing ||
-                  target.w.length > MOST_MOVING || document.hidden;
+                  target.w.length > MOST_MOVING || document.hidden || scene.overlay;
     shownKey = scene.key;
     if (still) {
       drawMatrix(target);
@@ -105,8 +105,8 @@ const stage = (() => {
       : [dataText(row.reads, { class: "quiet" }), " → ", dataText(row.writes)]);
   }
 
-  function explain(q, k) {
-    change({ cell: { q, k } });
+  function explain(q, k, place) {
+    change({ ...place, cell: { q, k } });
     stepsView.reveal();
     announce("step by step below");
   }
@@ -114,7 +114,7 @@ const stage = (() => {
   function update() {
     if (shownKey !== scene.key) pointed = null;
     find("stage-title").textContent = scene.title;
-    find("stage-says").textContent = KINDS[scene.kind].says + (scene.words ? "" : pieceHint()) + offHint();
+    find("stage-says").textContent = KINDS[scene.kind].says + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + (scene.words ? "" : pieceHint()) + offHint();
     find("word-rule").hidden = !scene.words;
     const nothing = scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
@@ -125,6 +125,7 @@ const stage = (() => {
     find("heat").hidden = !wantsHeat();
     if (nothing !== "") {
       shown = null;
+      showOverlay();
       return;
     }
     arrange();
@@ -136,6 +137,34 @@ const stage = (() => {
     moveTo(scene.matrix);
     highlight();
     drawLegend();
+    showLeast();
+    showOverlay();
+  }
+
+  /** The slider of the weight from which on lines are drawn. */
+  function showLeast() {
+    find("least-box").hidden = !wantsLines();
+    const percent = Math.round(linesView.least() * 100);
+    find("least").value = String(percent);
+    find("least").setAttribute("aria-valuetext", `lines from weight ${fixed(percent / 100, 2)}`);
+    find("least-says").textContent = percent === 0 ? "all" : fixed(percent / 100, 2);
+  }
+
+  /** Which colour is which head; a click switches a head on or off. */
+  function showOverlay() {
+    const host = find("overlay-heads");
+    host.hidden = state.mean !== "overlay";
+    if (host.hidden) return;
+    replaceChildren(host, Array.from({ length: scene.shape.heads }, (_, head) => {
+      const on = isOn(scene.kind, state.layer, head);
+      const dot = make("span", { class: "overlay-dot", "aria-hidden": "true" });
+      dot.style.backgroundColor = on ? headColour(head, scene.shape.heads) : "";
+      return make("button", { type: "button", class: "overlay-head", "aria-pressed": String(on), "data-head": head,
+        on: { click: () => {
+          switchHead(state.layer, head);
+          find("overlay-heads").querySelector(`[data-head="${head}"]`).focus();
+        } } }, dot, `head ${head}`);
+    }));
   }
 
   /** Softmax gives no map of zeros: an experiment has switched the head off. */
@@ -191,6 +220,7 @@ const stage = (() => {
   function start() {
     linesView.start();
     heatMap.start();
+    find("least").addEventListener("input", (event) => change({ least: Number(event.target.value) }));
     const again = oncePerFrame(redraw);
     new ResizeObserver(again).observe(find("stage"));
   }

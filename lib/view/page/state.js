@@ -9,12 +9,14 @@ const state = {
   kind: "cross",
   layer: 0,
   head: 0,
-  mean: "one",          // one head, or the mean of the heads switched on: of the "layer", of "all"
+  mean: "one",          // one head; the heads switched on of the layer in colours ("overlay"); or their
+                        // mean, of the "layer" or of "all"
   off: { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() },  // "layer.head"
   unit: "tokens",       // or "words"
   view: "both",         // or "lines", "heat"
   shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
+  least: null,          // hundredths of weight below which no line is drawn; null: what suits the map
   lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
   cell: null,           // {q, k}: the cell that is explained
   sort: "",             // the report's column, "-" before it for falling order
@@ -24,7 +26,7 @@ const state = {
 
 const CHOICES = {
   kind: Object.keys(KINDS),
-  mean: ["one", "layer", "all"],
+  mean: ["one", "overlay", "layer", "all"],
   unit: ["tokens", "words"],
   view: ["both", "lines", "heat"],
   shade: ["root", "linear"],
@@ -77,6 +79,7 @@ function putRight() {
   const { layers, heads } = shapeOf(record, state.kind);
   state.layer = clamp(state.layer, layers);
   state.head = clamp(state.head, heads);
+  if (state.least !== null) state.least = clamp(state.least, 51);
 }
 
 function putCellRight() {
@@ -98,15 +101,16 @@ function changedHead() {
   return null;
 }
 
-/** Where a reader begins: the head that was changed or that the words were aligned by, else the last
- *  layer's cross-attention. */
+/** Where a reader begins: at an experiment's outcome and the head that it changed; else at the head
+ *  that the words were aligned by, else at the last layer's cross-attention. */
 function firstView() {
-  const record = sentences[0].moments[0];
-  const kind = record.hypotheses.length > 0 && record.hypotheses[0].tokens.length > 0 ? "cross"
-      : "encoder_self";
-  const first = { sentence: 0, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER,
+  const experiment = sentences.findIndex(({ moments }) => changesOf(moments[0]) !== "");
+  const sentence = Math.max(0, experiment);
+  const [hypothesis] = sentences[sentence].moments[0].hypotheses;
+  const kind = hypothesis && hypothesis.tokens.length > 0 ? "cross" : "encoder_self";
+  const first = { sentence, moment: Number.MAX_SAFE_INTEGER, kind, layer: Number.MAX_SAFE_INTEGER,
       over: overall ? "all" : "one" };
-  const alignment = kind === "cross" && record.hypotheses[0].alignment;
+  const alignment = kind === "cross" && hypothesis.alignment;
   const changed = changedHead();
   if (changed) return { ...first, ...changed };
   const best = alignment && /^cross:(\d+):(\d+)$/.exec(alignment.from);
@@ -115,13 +119,14 @@ function firstView() {
 
 // The address. Only what differs from the beginning is written.
 
-const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head"];
+const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least"];
 
 function addressOf() {
   const parts = [`sentence=${state.sentence}`];
   if (sentences[state.sentence].moments.length > 1) parts.push(`moment=${state.moment}`);
   if (state.hypothesis > 0) parts.push(`hypothesis=${state.hypothesis}`);
   if (state.branch !== null) parts.push(`branch=${state.branch}`);
+  if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
   const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
       over: "one", theme: "auto" };

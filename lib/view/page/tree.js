@@ -7,8 +7,10 @@ const treeView = (() => {
   const BOX = { width: 120, height: 26 };
   let host = null;
   let drawn = null;   // the search that is on the page
-  let dropped = true; // dropped extensions are shown
+  let dropped = null; // whether dropped extensions are shown; null: where all of them fit
+  const MOST_ROWS = 18;  // that fit
   let boxes = [];     // {index, group, x, y}
+  let open = false;   // it is drawn when it is asked for
 
   function visibleNodes(search) {
     const inner = new Set(search.nodes.map((node) => node.parent));
@@ -195,9 +197,24 @@ const treeView = (() => {
       drawn = null;
       return;
     }
+    if (state.branch !== null) open = true;
+    find("tree-fold").setAttribute("aria-expanded", String(open));
+    find("tree-fold").textContent = open ? "fold" : `show what it looked at (${plural(search.nodes.length, "extension")})`;
+    find("tree-content").hidden = !open;
+    find("tree-check").hidden = !open;
+    if (!open) {
+      drawn = null;
+      return;
+    }
     if (drawn !== search) {
       drawn = search;
+      if (dropped === null) {
+        dropped = true;
+        dropped = layoutOf(search).rows <= MOST_ROWS;
+        find("tree-dropped").checked = dropped;
+      }
       draw(search);
+      showBeginning();
       find("tree-says").textContent = `${plural(search.beams, "beam")}, length penalty ${exact(search.length_penalty)}. Each step keeps the best; the number is the score: the sum of log-probabilities ÷ length^penalty.`;
     }
     mark(search);
@@ -214,8 +231,23 @@ const treeView = (() => {
       : make("span", { class: "quiet", text: "Click a node to see the maps of its branch." }));
   }
 
+  /** The box shows where the search starts. */
+  function showBeginning() {
+    const root = host.querySelector(".root");
+    host.scrollLeft = 0;
+    host.scrollTop = Math.max(0, Number(root.getAttribute("cy")) - host.clientHeight / 2);
+  }
+
+  function unfold(wanted) {
+    open = wanted;
+    if (!open && state.branch !== null) change({ branch: null });
+    else update();
+  }
+
   function start() {
     host = find("tree-picture");
+    find("tree-fold").addEventListener("click", () => unfold(!open));
+    find("to-tree").addEventListener("click", () => unfold(true));
     host.addEventListener("click", (event) => {
       const group = event.target.closest(".node");
       if (group) choose(Number(group.dataset.node));

@@ -1,0 +1,220 @@
+// An experiment beside what was before: both translations, the chosen head's map before and after,
+// and what the change moved, in every head.
+
+const compareView = (() => {
+  const MOST_LISTED = 6;  // of the heads that moved most
+  let movedKey = "";
+  let moved = [];
+
+  /** The hypotheses that are compared: what was before, what is on show, and of the after-record the
+   *  one with the same tokens as before, whose maps differ from it cell by cell. */
+  function pairOf(before) {
+    const idsOf = (hypothesis) => JSON.stringify(hypothesis.ids);
+    const shown = scene.hypothesis;
+    if (!shown || before.hypotheses.length === 0) return null;
+    const old = before.hypotheses.find((other) => idsOf(other) === idsOf(shown)) || before.hypotheses[0];
+    const same = scene.record.hypotheses.find((other) => idsOf(other) === idsOf(old)) || null;
+    return { old, shown, same };
+  }
+
+  function matrixAt(record, hypothesis, kind, layer, head) {
+    const axes = axesOf(record, hypothesis, kind);
+    return matrixOf(rowsOf(record, hypothesis, kind, layer, head), axes.causal, axes.reads.length,
+        axes.columns.length);
+  }
+
+  /** How much of a row's attention went elsewhere, as the mean over rows: 0 to 1; null where the maps
+   *  have other tokens. */
+  function movedBy(before, after) {
+    if (before.n !== after.n || before.m !== after.m || before.n === 0) return null;
+    let [more, less] = [0, 0];
+    for (let i = 0; i < before.w.length; ++i) {
+      more += Math.max(0, after.w[i] - before.w[i]);
+      less += Math.max(0, before.w[i] - after.w[i]);
+    }
+    return Math.max(more, less) / before.n;  // a head that is switched off lost all
+  }
+
+  /** Heads in the order of what moved in them. */
+  function movedHeads(before, pair) {
+    const key = [identityOf(scene.record), identityOf(pair.old), identityOf(pair.same)].join();
+    if (key === movedKey) return moved;
+    movedKey = key;
+    moved = [];
+    for (const kind of CHOICES.kind) {
+      if (kind !== "encoder_self" && !pair.same) continue;
+      const { layers, heads } = shapeOf(before, kind);
+      for (let layer = 0; layer < layers; ++layer) {
+        for (let head = 0; head < heads; ++head) {
+          const share = movedBy(matrixAt(before, pair.old, kind, layer, head),
+              matrixAt(scene.record, pair.same, kind, layer, head));
+          if (share !== null) moved.push({ kind, layer, head, share });
+        }
+      }
+    }
+    moved.sort((a, b) => b.share - a.share);
+    return moved;
+  }
+
+  const identities = new WeakMap();
+  let lastIdentity = 0;
+  function identityOf(object) {
+    if (!object) return 0;
+    if (!identities.has(object)) identities.set(object, ++lastIdentity);
+    return identities.get(object);
+  }
+
+  // ---- texts
+
+  /** Words of `text`, each with whether the other text lacks it (longest common subsequence). */
+  function wordsAgainst(text, other) {
+    const split = (whole) => printable(whole).split(/\s+/u).filter((word) => word !== "");
+    const [a, b] = [split(text), split(other)];
+    const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+    for (let i = a.length - 1; i >= 0; --i) {
+      for (let j = b.length - 1; j >= 0; --j) {
+        best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
+      }
+    }
+    const words = [];
+    for (let i = 0, j = 0; i < a.length;) {
+      if (j < b.length && a[i] === b[j]) {
+        words.push({ word: a[i++], alone: false });
+        ++j;
+      } else if (j < b.length && best[i][j + 1] >= best[i + 1][j]) ++j;
+      else words.push({ word: a[i++], alone: true });
+    }
+    return words;
+  }
+
+  function textLine(name, hypothesis, other) {
+    const words = wordsAgainst(hypothesis.text, other.text).map(({ word, alone }, i) => [i > 0 ? " " : "",
+      dataText(word, { class: alone ? "compare-word" : "" })]);
+    return [make("span", { class: "quiet", text: name }),
+      make("span", { class: "compare-text" }, words.length > 0 ? words : "(empty)"),
+      make("span", { class: "score number", text: `score ${fixed(hypothesis.score, 4)}` })];
+  }
+
+  // ---- maps
+
+  /** A small map as a picture: `cellOf(i)` gives a cell's ground and what it says. */
+  function picture(title, axes, matrix, { room, colourOf, textOf }) {
+    const rows = tokenLabels(axes.writes || axes.reads);
+    const columns = tokenLabels(axes.columns);
+    const widest = (labels) => Math.min(120, Math.max(0, ...labels.map((label) => textWidth(label))));
+    const left = Math.ceil(widest(rows)) + 8;
+    const size = Math.max(9, Math.min(44, Math.floor((room - left - 8) / Math.max(1, matrix.m))));
+    const level = widest(columns) + 6 <= size;
+    const top = level ? 20 : Math.ceil(widest(columns)) + 6;
+    const width = left + matrix.m * size + 2;
+    const height = top + matrix.n * size + 2;
+    const font = Math.max(8, Math.min(12.5, size * 0.85));
+    const cells = [];
+    for (let i = 0; i < matrix.w.length; ++i) {
+      const [q, k] = [Math.floor(i / matrix.m), i % matrix.m];
+      if (matrix.masked[i]) continue;
+      const x = left + k * size;
+      const y = top + q * size;
+      const ground = makeSvg("rect", { x, y, width: size - 1, height: size - 1 },
+          makeSvg("title", { text: `${rows[q]} · ${columns[k]}: ${textOf(matrix.w[i], 4)}` }));
+      const { fill, ink } = colourOf(matrix.w[i]);
+      ground.style.fill = fill;
+      cells.push(ground);
+      if (size < 32 || Math.abs(matrix.w[i]) < 0.005) continue;
+      const text = makeSvg("text", { x: x + size / 2 - 0.5, y: y + size / 2, class: "compare-number",
+          "text-anchor": "middle", "dominant-baseline": "central", text: textOf(matrix.w[i], 2) });
+      text.style.fill = ink;
+      cells.push(text);
+    }
+    const cut = (label) => (Array.from(label).length > 16 ? Array.from(label).slice(0, 15).join("") + "…" : label);
+    return make("figure", { class: "compare-figure" }, make("figcaption", {}, title),
+      makeSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "compare-map",
+          "font-size": font, "aria-label": typeof title === "string" ? title : "map" },
+        rows.map((label, q) => makeSvg("text", { x: left - 6, y: top + (q + 0.5) * size, "text-anchor": "end",
+            "dominant-baseline": "central", text: cut(label) })),
+        columns.map((label, k) => {
+          const x = left + (k + 0.5) * size;
+          return makeSvg("text", level ? { x, y: top - 8, "text-anchor": "middle", text: cut(label) }
+              : { x, y: top - 4, "dominant-baseline": "central", text: cut(label),
+                transform: `rotate(-90 ${x} ${top - 4})` });
+        }), cells));
+  }
+
+  const weightLook = {
+    colourOf: (weight) => ({ fill: shadeOf(weight).css, ink: shadeOf(weight).text }),
+    textOf: (weight, digits) => fixed(weight, digits),
+  };
+
+  const differenceLook = {
+    colourOf: (difference) => {
+      const size = Math.min(1, Math.abs(difference));
+      const part = Math.round(100 * (state.shade === "root" ? Math.sqrt(size) : size));
+      return { fill: `color-mix(in srgb, var(${difference < 0 ? "--less" : "--more"}) ${part}%, var(--paper))`,
+        ink: "var(--ink)" };
+    },
+    textOf: (difference, digits) => (difference > 0 ? "+" : "") + fixed(difference, digits),
+  };
+
+  function maps(before, pair) {
+    const { kind } = scene;
+    const { layer, head } = state;
+    const room = Math.max(220, (find("compare").clientWidth - 120) / 3);
+    const draw = (title, record, hypothesis, look, matrix) => picture(title, axesOf(record, hypothesis, kind),
+        matrix || matrixAt(record, hypothesis, kind, layer, head), { room, ...look });
+    const figures = [draw("before", before, pair.old, weightLook),
+      draw("after", scene.record, pair.shown, weightLook)];
+    const same = kind === "encoder_self" ? pair.shown : pair.same;
+    const old = matrixAt(before, pair.old, kind, layer, head);
+    const now = same ? matrixAt(scene.record, same, kind, layer, head) : null;
+    if (now && movedBy(old, now) !== null) {
+      const difference = { ...old, w: now.w.map((weight, i) => weight - old.w[i]) };
+      figures.push(draw(make("span", {}, "difference: ", make("span", { class: "more", text: "more" }), " or ",
+          make("span", { class: "less", text: "less" }), " than before"), before, pair.old, differenceLook, difference));
+    }
+    return figures;
+  }
+
+  function says(pair) {
+    if (!pair.same) return "The translation before is not scored under the change here, so there is no difference to draw.";
+    if (pair.same === pair.shown || scene.kind === "encoder_self") return "";
+    return "The words differ, so the difference is that of the translation before, read again under the change.";
+  }
+
+  function headButtons(before, pair) {
+    const list = movedHeads(before, pair).filter(({ share }) => share > 0.0005).slice(0, MOST_LISTED);
+    if (list.length === 0) return make("span", { class: "quiet", text: "No head's attention moved." });
+    return [make("span", { class: "quiet", text: "Attention that moved most:" }),
+      list.map(({ kind, layer, head, share }) => make("button", { type: "button", class: "compare-head",
+          "aria-pressed": String(kind === scene.kind && layer === state.layer && head === state.head && state.mean === "one"),
+          "data-head": `${kind}.${layer}.${head}`,
+          on: { click: () => {
+            change({ kind, layer, head, mean: "one" });
+            const again = find("compare-heads").querySelector(`[data-head="${kind}.${layer}.${head}"]`);
+            if (again) again.focus();
+          } } },
+        `${KINDS[kind].short.toLowerCase()} ${layer}:${head} `,
+        make("span", { class: "number quiet", text: `${fixed(100 * share, share < 0.1 ? 1 : 0)} %` })))];
+  }
+
+  function update() {
+    const before = beforeOf(state.sentence);
+    const pair = before && state.branch === null ? pairOf(before) : null;
+    find("compare").hidden = !pair;
+    if (!pair) return;
+    replaceChildren(find("compare-changes"), "changed: ",
+        make("span", { class: "strong" }, dataText(printable(changesOf(scene.record)))));
+    replaceChildren(find("compare-texts"), textLine("before", pair.old, pair.shown),
+        textLine("after", pair.shown, pair.old));
+    replaceChildren(find("compare-maps"), maps(before, pair));
+    find("compare-says").textContent = says(pair);
+    find("compare-says").hidden = says(pair) === "";
+    replaceChildren(find("compare-heads"), headButtons(before, pair));
+  }
+
+  function start() {
+    const again = oncePerFrame(() => { if (scene && !find("compare").hidden) update(); });
+    addEventListener("resize", again);
+  }
+
+  return { start, update };
+})();
