@@ -22,14 +22,19 @@ const linesView = (() => {
     if (find("stage-views").classList.contains("is-beside")) {
       // Beside the heat map the words stand level with its rows.
       const { top, height } = heatMap.rows();
-      const columnTop = top + Math.max(0, ((n - m) * height) / 2);
-      return { height, width, port: height * 0.7, total: top + most * height, rowTop: top, columnTop };
+      return { height, width, port: height * 0.7, total: top + most * height, rowTop: top, rowStep: height,
+          ...columnsWithin(top, n * height, m, height) };
     }
     const height = most <= 12 ? 38 : most <= 24 ? 30 : 22;
-    return {
-      height, width, port: height * 0.7, total: most * height,
-      rowTop: ((most - n) * height) / 2, columnTop: ((most - m) * height) / 2,
-    };
+    const rows = columnsWithin(0, most * height, n, height);
+    return { height, width, port: height * 0.7, total: most * height, rowTop: rows.columnTop,
+        rowStep: rows.columnStep, ...columnsWithin(0, most * height, m, height) };
+  }
+
+  /** Few words beside many stand further apart, up to three times, in the middle of that room. */
+  function columnsWithin(top, room, count, height) {
+    const columnStep = Math.max(height, Math.min(3 * height, room / Math.max(1, count)));
+    return { columnStep, columnTop: top + Math.max(0, (room - count * columnStep) / 2) };
   }
 
   function wordButton(axis, index) {
@@ -65,10 +70,12 @@ const linesView = (() => {
   function draw(matrix) {
     const { n, m, w, masked } = matrix;
     layout = layoutFor(n, m);
-    const { height, width, port, total, rowTop, columnTop } = layout;
+    const { height, width, port, total, rowTop, rowStep, columnTop, columnStep } = layout;
     host.style.setProperty("--line-height", `${height}px`);
-    find("line-rows").style.paddingTop = `${rowTop}px`;
-    find("line-columns").style.paddingTop = `${columnTop}px`;
+    for (const [id, top, step] of [["line-rows", rowTop, rowStep], ["line-columns", columnTop, columnStep]]) {
+      find(id).style.paddingTop = `${top}px`;
+      find(id).style.gridAutoRows = `${step}px`;
+    }
     svg.setAttribute("viewBox", `0 0 ${width} ${total}`);
     svg.style.height = `${total}px`;
     const bend = width * 0.45;
@@ -79,12 +86,12 @@ const linesView = (() => {
     for (let q = 0; q < n; ++q) {
       let sum = 0;
       for (let k = 0; k < m; ++k) sum += w[q * m + k] > 0 ? w[q * m + k] : 0;
-      let y = rowTop + (q + 0.5) * height - (sum * port) / 2;
+      let y = rowTop + (q + 0.5) * rowStep - (sum * port) / 2;
       for (let k = 0; k < m; ++k) {
         const at = q * m + k;
         const thickness = w[at] > 0 && !masked[at] ? w[at] * port : 0;
         const from = y + thickness / 2;
-        const to = columnTop + (k + 0.5) * height;
+        const to = columnTop + (k + 0.5) * columnStep;
         y += thickness;
         const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
         const path = w[at] >= least() && thickness >= thinnest ? lineAt(at, q, k) : dropLine(at);
@@ -96,7 +103,7 @@ const linesView = (() => {
   /** The lines of several heads, a colour each: side by side where they leave a word, so that none
    *  hides another. */
   function drawOverlay(bend) {
-    const { height, port, rowTop, columnTop } = layout;
+    const { port, rowTop, rowStep, columnTop, columnStep } = layout;
     const { n, m } = scene.matrix;
     const count = scene.overlay.length;
     for (const path of paths.values()) path.remove();
@@ -112,8 +119,8 @@ const linesView = (() => {
         path.dataset.layer = layer;
         path.dataset.head = head;
         path.append(makeSvg("title", { text: `head ${head}: ${fixed(map.w[at], 2)}` }));
-        placeLine(path, { from: rowTop + (q + 0.5) * height + shift,
-            to: columnTop + (k + 0.5) * height + shift, bend,
+        placeLine(path, { from: rowTop + (q + 0.5) * rowStep + shift,
+            to: columnTop + (k + 0.5) * columnStep + shift, bend,
             thickness: Math.max(0.8, map.w[at] * Math.min(6, Math.max(2.5, port / count))) });
       }
     });
