@@ -46,6 +46,8 @@ class Keyboard(PageCase):
         self.assertIn("reads Die, writes Gruppe, looks at went", self.browser.focused()["label"])
         self.press("Enter")
         self.wait_for("the steps", "return document.querySelectorAll('.step').length === 5")
+        self.tab_to("#tree-fold")
+        self.press("Enter")
         self.tab_to(".node")
         self.press("Enter")
         self.wait_for("the branch", "return !document.getElementById('branch-chip').hidden")
@@ -61,7 +63,8 @@ class Keyboard(PageCase):
             (["H", "H"], "cross-attention · layer 1 · head 2"), (["l"], "cross-attention · layer 0 · head 2"),
                             (["1"], "encoder self-attention · layer 0 · head 2"), (["2"],
                                 "decoder self-attention · layer 0 · head 2"), (["3",
-                                "m"], "cross-attention · layer 0 · mean of 3 heads"),
+                                "m"], "cross-attention · layer 0 · 3 heads in colours"),
+                            (["m"], "cross-attention · layer 0 · mean of 3 heads"),
                             (["o"], "cross-attention · layer 0 · mean of 2 heads"), (["m"],
                                 "cross-attention · 2 layers · mean of 5 heads"), (["m",
                                 "h"], "cross-attention · layer 1 · head 0")):
@@ -101,11 +104,14 @@ class Keyboard(PageCase):
 
     def test_every_grid_is_one_stop(self):
         self.open("#kind=decoder_self")
+        self.browser.click("#tree-fold")
         for part in (".thumb", ".heat-cell", ".word-row", ".word-column", ".node"):
             self.assertEqual(self.js("return [...document.querySelectorAll(arguments[0])].filter(e => e.getAttribute('tabindex') === '0').length", part), 1, part)
 
     def test_the_focus_is_seen(self):
         self.open()
+        self.browser.click("#tree-fold")
+        self.js("document.activeElement.blur(); scrollTo(0, 0)")
         for part in ("#hypotheses input", "#kind input", ".thumb", ".word-row", ".heat-cell", ".node",
             ".sort"):
             self.tab_to(part)

@@ -160,6 +160,8 @@ class Steps(PageCase):
 class Search(PageCase):
     def test_every_node_is_there(self):
         self.open()
+        self.assertEqual(self.count(".node"), 0)  # folded until it is asked for
+        self.browser.click("#tree-fold")
         nodes = self.records()[0]["search"]["nodes"]
         labels = self.js("return Object.fromEntries([...document.querySelectorAll('.node')].map(n => [n.dataset.node, [n.getAttribute('aria-label'), n.getAttribute('class')]]))")
         self.assertEqual(len(labels), len(nodes))
@@ -176,6 +178,7 @@ class Search(PageCase):
 
     def test_a_click_shows_the_maps_of_the_branch(self):
         self.open("#kind=cross&layer=1&head=1")
+        self.browser.click("#tree-fold")
         record = self.records()[0]
         nodes = record["search"]["nodes"]
         for index in (4, len(nodes) - 1, next(i for i, n in enumerate(nodes) if n["parent"] > 0
@@ -194,6 +197,18 @@ class Search(PageCase):
             self.assertEqual(self.count(".node.is-path"), steps)
         self.browser.click("#branch-close")
         self.assert_map(record["hypotheses"][0]["cross"][1][1])
+
+    def test_it_opens_at_its_beginning_and_folds_again(self):
+        self.open()
+        self.browser.click("#tree-fold")
+        inside = self.js("""const box = document.getElementById('tree-picture').getBoundingClientRect();
+            const root = document.querySelector('.root').getBoundingClientRect();
+            return root.left >= box.left && root.top >= box.top && root.bottom <= box.bottom && box.height <= innerHeight""")
+        self.assertTrue(inside)
+        self.browser.click(".node[data-node='4']")
+        self.browser.click("#tree-fold")
+        self.assertTrue(self.js("return document.getElementById('tree-content').hidden"))
+        self.assertTrue(self.js("return document.getElementById('branch-chip').hidden"))  # and leaves the branch
 
     def test_no_search_no_tree(self):
         self.open("#sentence=1")
@@ -235,7 +250,10 @@ class Report(PageCase):
 
     def test_word_alignment(self):
         self.open("#kind=cross")
-        self.assertEqual(self.texts(".links li"), ["TheDie", "groupGruppe", "wentging", "homenach", "–Hause"])
+        self.assertEqual(self.texts(".link-source"), ["The", "group", "went", "home"])
+        self.assertEqual(self.texts(".link-target"), ["Die", "Gruppe", "ging", "nach", "Hause"])
+        self.assertEqual(self.texts(".link-word.is-alone"), ["Hause"])
+        self.assertEqual(self.count("path.link-line"), 4)
 
     def test_figures_over_all_sentences(self):
         self.open("#kind=cross&over=one", name="several")

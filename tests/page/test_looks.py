@@ -1,0 +1,168 @@
+"""Several heads in colours, the lines' threshold, an experiment beside what was before, and what fits a screen."""
+
+import json
+import unittest
+
+import make_fixture
+from page_case import PageCase, mean, write_page
+
+
+class Colours(PageCase):
+    def lines(self):
+        """{head: {(row, column)}} of the lines on the page."""
+        drawn = self.js("""return [...document.querySelectorAll('#line-picture .line')].map(line =>
+            [line.dataset.head, Number(line.parentNode.dataset.row), Number(line.dataset.column)])""")
+        found = {}
+        for head, q, k in drawn:
+            found.setdefault(head, set()).add((q, k))
+        return found
+
+    def heavy(self, head, least):
+        rows = self.records()[0]["hypotheses"][0]["cross"][1][head]
+        return {(q, k) for q, row in enumerate(rows) for k, weight in enumerate(row) if weight >= least}
+
+    def test_every_head_of_the_layer_has_a_colour(self):
+        self.open("#kind=cross&layer=1")
+        self.choose("mean", "overlay")
+        self.assertEqual(self.lines(), {str(head): self.heavy(head, 0.1) for head in range(3)})
+        self.assert_near(mean(self.records()[0]["hypotheses"][0]["cross"][1]))  # the heat map is their mean
+        colours = self.js("return [...document.querySelectorAll('.overlay-dot')].map(dot => dot.style.backgroundColor)")
+        self.assertEqual(len(set(colours)), 3)
+        of_lines = self.js("return [...document.querySelectorAll('.line[data-head=\"2\"]')].map(line => line.style.stroke)")
+        self.assertEqual(set(of_lines), {colours[2]})
+        self.browser.click(".overlay-head[data-head='1']")
+        self.assertEqual(sorted(self.lines()), ["0", "2"])
+        self.assertEqual(self.title(), "cross-attention · layer 1 · 2 heads in colours")
+
+    def test_a_line_leads_to_its_head(self):
+        self.open("#kind=cross&layer=1&mean=overlay&view=lines")
+        place = self.js("""const line = document.querySelector('.line[data-head="2"]');
+            line.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+            return [Number(line.parentNode.dataset.row), Number(line.dataset.column)]""")
+        self.assertEqual(self.title(), "cross-attention · layer 1 · head 2")
+        weight = self.records()[0]["hypotheses"][0]["cross"][1][2][place[0]][place[1]]
+        self.assertEqual(float(self.browser.text("#steps-weight")), weight)
+
+    def test_all_heads_off_can_be_switched_on_again(self):
+        self.open("#kind=cross&layer=0&mean=overlay&off.cross=0.0,0.1,0.2")
+        self.assertIn("switched off", self.browser.text("#stage-empty"))
+        self.browser.click(".overlay-head[data-head='0']")
+        self.assertEqual(list(self.lines()), ["0"])
+
+
+class Threshold(PageCase):
+    def test_lines_begin_at_the_weight_that_is_chosen(self):
+        self.open("#kind=cross&layer=1&head=0")
+        self.assertEqual(self.browser.text("#least-says"), "all")
+        rows = self.records()[0]["hypotheses"][0]["cross"][1][0]
+        self.js("""const s = document.getElementById('least'); s.value = 20;
+            s.dispatchEvent(new Event('input', {bubbles: true}))""")
+        self.assertEqual(self.browser.text("#least-says"), "0.20")
+        wanted = sum(weight >= 0.2 for row in rows for weight in row)
+        self.assertEqual(self.count("#line-picture .line"), wanted)
+        self.wait_for("the address", "return location.hash.includes('least=20')")
+        self.open("#kind=cross&layer=1&head=0&least=20")
+        self.assertEqual(self.count("#line-picture .line"), wanted)
+        self.browser.press("+")
+        self.assertEqual(self.browser.text("#least-says"), "0.25")
+
+    def test_a_wrong_threshold_is_put_right(self):
+        self.open("#kind=cross&least=999")
+        self.assertEqual(self.browser.text("#least-says"), "0.50")
+
+
+class Experiment(PageCase):
+    page = "changed"
+
+    def differences(self):
+        """What the cells of the third small map say: "row · column: difference"."""
+        return self.js("""return [...document.querySelectorAll('.compare-figure:nth-child(3) rect title')]
+            .map(title => title.textContent.split(': ').pop())""")
+
+    def test_it_opens_on_before_and_after(self):
+        self.open()
+        self.assertEqual(self.browser.text("#compare-changes"), "changed: forced cross:1:2:3=0, without cross:0:1")
+        self.assertEqual(self.texts(".compare-figure figcaption"),
+            ["before", "after", "difference: more or less than before"])
+        self.assertEqual(self.title(), "cross-attention · layer 1 · head 2")
+        before, after = self.records()
+        wanted = [b - a for row, other in zip(before["hypotheses"][0]["cross"][1][2],
+            after["hypotheses"][0]["cross"][1][2]) for a, b in zip(row, other)]
+        shown = [float(text.replace("\u2212", "-")) for text in self.differences()]
+        self.assertEqual(len(shown), len(wanted))
+        for told, difference in zip(shown, wanted):
+            self.assertAlmostEqual(told, difference, delta=5.1e-5)
+
+    def test_the_heads_that_moved_most_come_first(self):
+        self.open()
+        self.assertEqual(self.js("return [...document.querySelectorAll('.compare-head')].map(b => b.dataset.head)"),
+            ["cross.0.1", "cross.1.2"])
+        self.assertEqual(self.texts(".compare-head")[0], "cross 0:1 100 %")  # it is off
+        self.browser.click(".compare-head[data-head='cross.0.1']")
+        self.assertEqual(self.title(), "cross-attention · layer 0 · head 1")
+        self.assertIn("Switched off", self.browser.text("#stage-says"))
+
+    def test_another_translation_is_compared_with_the_one_before_read_again(self):
+        before, after = json.loads(json.dumps(self.records()))
+        after["hypotheses"] = [after["hypotheses"][2], after["hypotheses"][0]]
+        before["hypotheses"] = before["hypotheses"][:1]
+        after["hypotheses"][1]["replayed"] = True
+        self.open_path(write_page("other", [json.dumps(before), json.dumps(after)]))
+        self.assertIn("read again under the change", self.browser.text("#compare-says"))
+        self.assertEqual(self.texts(".compare-word"), ["ging", "nach", "Hause", "fuhr", "heim"])
+
+    def test_the_record_before_and_plain_pages_have_nothing_to_compare(self):
+        self.open("#sentence=0")
+        self.assertTrue(self.js("return document.getElementById('compare').hidden"))
+        self.open(name="main")
+        self.assertTrue(self.js("return document.getElementById('compare').hidden"))
+
+
+class Screens(PageCase):
+    def test_lines_and_map_stand_beside_each_other_up_to_thirty_words(self):
+        words = [f"\u2581word{i}" for i in range(29)] + ["</s>"]
+        record = make_fixture.Maker().record(words, [words])
+        path = write_page("thirty", [json.dumps(make_fixture.without_options(record))])
+        self.browser.resize(1400, 1000)
+        self.open_path(path)
+        self.assertTrue(self.js("return document.getElementById('stage-views').classList.contains('is-beside')"))
+        boxes = self.js("""return ['lines', 'heat-grid'].map(id => document.getElementById(id).getBoundingClientRect())
+            .map(b => [b.left, b.right])""")
+        self.assertLessEqual(boxes[0][1], boxes[1][0])
+        self.assertLessEqual(boxes[1][1], 1400)
+        self.assertEqual(self.browser.text("#least-says"), "0.05")
+
+    def test_few_words_beside_many_stand_further_apart(self):
+        few = ["\u2581two", "</s>"]
+        many = [f"\u2581w{i}" for i in range(11)] + ["</s>"]
+        path = write_page("few", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(few, [many])))])
+        self.open_path(path, "#kind=cross&view=lines")
+        steps = self.js("""return ['line-rows', 'line-columns'].map(id => [...document.getElementById(id).children]
+            .slice(0, 2).map(e => e.getBoundingClientRect().top)).map(([a, b]) => b - a)""")
+        self.assertAlmostEqual(steps[1], 3 * steps[0], delta=1)
+
+    def test_a_narrow_screen_shows_the_map_first_and_folds_the_choices(self):
+        self.browser.resize(400, 800)
+        self.open()
+        self.assertFalse(self.js("return document.getElementById('switches').checkVisibility()"))
+        tops = self.js("return ['stage', 'overview'].map(id => document.getElementById(id).getBoundingClientRect().top)")
+        self.assertLess(tops[0], tops[1])
+        self.assertLess(tops[0], 500)
+        self.assertEqual(self.browser.text("#fold-says"), self.title())
+        self.browser.click("#fold")
+        self.assertTrue(self.js("return document.getElementById('switches').checkVisibility()"))
+        self.choose("head", 0)
+        self.assertEqual(self.browser.attribute("#fold", "aria-expanded"), "true")
+        self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 400)
+
+    def test_what_is_on_show_is_labelled(self):
+        self.open()
+        self.assertIn("score", self.browser.text("#hypotheses .score"))
+        self.assertIn("★ pairs words best", self.browser.text(".overview .hint"))
+        self.assertEqual(self.browser.text(".legend .legend-item"), "Weight")
+        self.choose("kind", "encoder_self")
+        self.assertTrue(self.js("return document.getElementById('star-says').hidden"))
+
+
+if __name__ == "__main__":
+    unittest.main()
