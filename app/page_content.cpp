@@ -37,10 +37,14 @@ void PageContent::add(std::string_view record) {
   }
 }
 
+std::string PageContent::name() const {
+  return path_ == "-" ? "the page" : printable(path_);
+}
+
 void PageContent::say_what_is_missing(const Variant& chosen) const {
   if (chosen.first_bytes == fullest_first_bytes_) return;  // there was nothing to leave out
   const bool both = !chosen.detail.vectors && !chosen.detail.search;
-  note(fmt::format("{}: no {}, which would make it large; {} in", printable(path_),
+  note(fmt::format("{}: no {}, which would make it large; {} in", name(),
                    both                     ? "queries, keys, values and search trees"
                    : !chosen.detail.vectors ? "queries, keys and values"
                                             : "search trees",
@@ -52,10 +56,12 @@ void PageContent::say_what_is_missing(const Variant& chosen) const {
 void PageContent::write(OutputFile& file, const std::string& heads) const {
   const Variant& chosen = variants_.front();
   say_what_is_missing(chosen);
-  const std::string page = page_html(chosen.records, heads);
+  const std::string page = [&] {
+    const Progress progress("making the page");
+    return page_html(chosen.records, heads);
+  }();
   if (page.size() > large_bytes) {
-    note(fmt::format("{} will take {}", printable(path_),
-                     human_bytes(static_cast<double>(page.size()))));
+    note(fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(page.size()))));
   }
   file.write(page);
 }

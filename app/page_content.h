@@ -37,6 +37,7 @@ class PageContent {
     std::size_t bytes = 0, first_bytes = 0;
   };
 
+  std::string name() const;
   void say_what_is_missing(const Variant& chosen) const;
 
   std::string path_;

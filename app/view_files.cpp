@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "console.h"
-#include "progress.h"
 #include "raster/svg_pdf.h"
 #include "raster/svg_png.h"
 #include "view/data/attention_csv.h"
