@@ -8,7 +8,7 @@
 namespace attn::test {
 namespace {
 
-Result demo(std::vector<std::string> more, const std::string& input = "") {
+Result at_random(std::vector<std::string> more, const std::string& input = "") {
   std::vector<std::string> args{"translate",    "--config", demo_config(), "--seed", "7",
                                 "--max-length", "4"};
   args.insert(args.end(), more.begin(), more.end());
@@ -17,12 +17,12 @@ Result demo(std::vector<std::string> more, const std::string& input = "") {
 
 /// The notes that tell of files, sizes apart.
 std::vector<std::string> written(const Result& result) {
-  static const std::regex size(R"( \(\d+(\.\d)? k?M?B\)$)");
+  static const std::regex in_bytes(R"( \(\d+(\.\d)? k?M?B\)$)");
   std::vector<std::string> lines;
   for (const std::string& line : notes_of(result)) {
     if (!line.starts_with("note: wrote ")) continue;
-    CHECK_MESSAGE(std::regex_search(line, size), line);
-    lines.push_back(std::regex_replace(line, size, ""));
+    CHECK_MESSAGE(std::regex_search(line, in_bytes), line);
+    lines.push_back(std::regex_replace(line, in_bytes, ""));
   }
   return lines;
 }
@@ -41,7 +41,7 @@ TEST_CASE("every file is named in one line, several of one option together") {
                                           "--pdf",  file("m.pdf"),  "--csv",  file("t")};
   std::vector<std::string> args = views;
   args.insert(args.end(), {"--", "The group", "We", "home"});
-  const Result result = demo(args);
+  const Result result = at_random(args);
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   const std::string wrote = "note: wrote ";
   std::vector<std::string> wanted = {wrote + file("m.html"), wrote + file("m.json")};
@@ -65,15 +65,15 @@ TEST_CASE("every file is named in one line, several of one option together") {
     CHECK(pdf.find("%%EOF") != std::string::npos);
   }
   // What leads to a stream is none.
-  CHECK(written(demo({"--json", "/dev/stderr", "We"})).empty());
-  CHECK(written(demo({"--json", "-", "We"})).empty());
+  CHECK(written(at_random({"--json", "/dev/stderr", "We"})).empty());
+  CHECK(written(at_random({"--json", "-", "We"})).empty());
 }
 
 TEST_CASE("evaluate, explain, inspect and page name their files, too") {
   const TemporaryDirectory scene;
   const std::string source = scene.write("s.en", "The group\n");
   const std::string records = scene.file("r.json");
-  REQUIRE(demo({"--json", records, "We"}).code == kDone);
+  REQUIRE(at_random({"--json", records, "We"}).code == kDone);
   const std::string config = demo_config();
   const std::string out = scene.file("o");
   for (const std::vector<std::string>& args :
@@ -116,28 +116,28 @@ TEST_CASE("--input and --output: lines of a file into a file") {
   const TemporaryDirectory scene;
   const std::string text = "The group\n\nWe went\r\nhome";
   const std::string in = scene.write("in.txt", text);
-  const Result piped = demo({}, text);
+  const Result piped = at_random({}, text);
   REQUIRE(piped.code == kDone);
   CHECK(lines_of(piped.out).size() == 4);
-  const Result read = demo({"--input", in});
+  const Result read = at_random({"--input", in});
   CHECK(read.code == kDone);
   CHECK(read.out == piped.out);
-  const Result both = demo({"--input", in, "--output", scene.file("out.txt")});
+  const Result both = at_random({"--input", in, "--output", scene.file("out.txt")});
   CHECK(both.code == kDone);
   CHECK(both.out == "");
   CHECK(bytes_of(scene.file("out.txt")) == piped.out);
   CHECK(written(both) == std::vector<std::string>{"note: wrote " + scene.file("out.txt")});
-  CHECK(demo({"--input", "-", "--output", "-"}, text).out == piped.out);
+  CHECK(at_random({"--input", "-", "--output", "-"}, text).out == piped.out);
   // Lists and alignments go there, too, and nothing else does.
   const std::vector<std::string> more = {"--beam", "2", "--n-best", "2", "--align", "average"};
   std::vector<std::string> args = more;
   args.insert(args.end(), {"--input", in, "--output", scene.file("list"), "--json", "-"});
-  const Result list = demo(args);
+  const Result list = at_random(args);
   CHECK(lines_of(list.out).size() == 4);
   CHECK(Json::accept(lines_of(list.out)[0]));
-  CHECK(bytes_of(scene.file("list")) == demo(more, text).out);
+  CHECK(bytes_of(scene.file("list")) == at_random(more, text).out);
   // Arguments, too: then the terminal is quiet.
-  const Result argument = demo({"--output", scene.file("one"), "The group"});
+  const Result argument = at_random({"--output", scene.file("one"), "The group"});
   CHECK(argument.out == "");
   CHECK(bytes_of(scene.file("one")) == lines_of(piped.out)[0] + "\n");
 }
@@ -145,7 +145,7 @@ TEST_CASE("--input and --output: lines of a file into a file") {
 TEST_CASE("an empty --input is said") {
   const TemporaryDirectory scene;
   const std::string in = scene.write("in", "");
-  const Result result = demo({"--input", in});
+  const Result result = at_random({"--input", in});
   CHECK(result.code == kDone);
   CHECK(result.out == "");
   CHECK(result.err.find("note: " + in + " held no sentence\n") != std::string::npos);
@@ -154,12 +154,12 @@ TEST_CASE("an empty --input is said") {
 TEST_CASE("a sentence that is a file's name gets a hint, and its translation") {
   const TemporaryDirectory scene;
   const std::string in = scene.write("in.txt", "We\n");
-  const Result result = demo({"--show", "none", in});
+  const Result result = at_random({"--show", "none", in});
   CHECK(result.code == kDone);
   CHECK(lines_of(result.out).size() == 1);
   CHECK(result.err.find("note: " + in + " is a file, and its name is translated; --input " + in +
                         " translates its lines\n") != std::string::npos);
-  CHECK(demo({"--show", "none", scene.path()}).err.find("is a file") == std::string::npos);
+  CHECK(at_random({"--show", "none", scene.path()}).err.find("is a file") == std::string::npos);
 }
 
 TEST_CASE("bad input: --input and --output") {
