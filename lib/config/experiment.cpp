@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -206,16 +207,13 @@ std::size_t edit_distance(std::string_view word, std::string_view other) {
 std::string nearest(const std::string& word, const std::vector<std::string>& known) {
   constexpr std::size_t kLongest = 256;  // a key of a megabyte is not a typing mistake
   const std::string typed = word.substr(0, kLongest);
-  std::string best;
-  std::size_t best_distance = 0;
-  for (const std::string& candidate : known) {
-    const std::size_t distance = edit_distance(typed, candidate);
-    if (&candidate == &known.front() || distance < best_distance) {
-      best = candidate;
-      best_distance = distance;
-    }
-  }
-  return best;
+  const auto distance = [&typed](const std::string& candidate) {
+    return std::pair(!candidate.starts_with(typed), edit_distance(typed, candidate));
+  };
+  const auto best = std::min_element(
+      known.begin(), known.end(),
+      [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
+  return best == known.end() ? "" : *best;
 }
 
 void require_paths(const ExperimentConfig& config, std::string_view keys) {

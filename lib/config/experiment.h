@@ -73,7 +73,8 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
 /// How many bytes are put in, left out or replaced to make one word the other.
 std::size_t edit_distance(std::string_view word, std::string_view other);
 
-/// The known word nearest to `word` by edit distance (ties: the first), for "did you mean".
+/// The known word nearest to `word`, for "did you mean": one that begins with it, else by edit
+/// distance (ties: the first).
 std::string nearest(const std::string& word, const std::vector<std::string>& known);
 
 }  // namespace attn

@@ -29,6 +29,8 @@ std::string translation_of(const std::string& sentence) {
 
 }  // namespace
 
+#ifdef ATTN_HAS_LIBEDIT
+
 TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D ends") {
   Terminal terminal;
   Program program(at(terminal));
@@ -71,6 +73,8 @@ TEST_CASE("Ctrl-C at the prompt ends in 130, and the terminal is as it was") {
   CHECK(program.finish().code == 130);
   CHECK(terminal.seen().ends_with("The gr\r\n"));  // \r: the terminal adds it again
 }
+
+#endif
 
 TEST_CASE("a terminal that cannot edit has a prompt, too") {
   Terminal terminal;

@@ -201,9 +201,10 @@ TEST_CASE("malformed overrides are wrong usage, bad values bad input") {
   folder.refuse_set("nodel.d_model=3", ExitCode::input, "unknown section \"nodel\"");
 }
 
-TEST_CASE("nearest takes the smallest edit distance, the first of equals") {
+TEST_CASE("nearest takes what begins so, then the smallest edit distance, the first of equals") {
   CHECK(attn::nearest("d_modle", {"decoder_layers", "d_model"}) == "d_model");
   CHECK(attn::nearest("ab", {"aX", "aY"}) == "aX");
+  CHECK(attn::nearest("bart", {"t5-base", "bart-large", "bart-base"}) == "bart-base");
   CHECK(attn::nearest("", {"abc", "a"}) == "a");
   CHECK(attn::nearest("x", {}).empty());
   CHECK(attn::nearest(std::string(1'000'000, 'x'), {"abc", "x"}) == "x");
