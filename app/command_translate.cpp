@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "analysis/annotate.h"
-#include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/at.h"
 #include "base/descriptor.h"
@@ -22,7 +21,6 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
-#include "view/terminal/map_text.h"
 #include "view/terminal/what_if_text.h"
 #include "view_files.h"
 #include "view_options.h"
@@ -77,9 +75,9 @@ class TranslateCommand {
     const bool shown = !view_.show.empty();
     if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
     files_->choose(selection);
-    // The terminal stays quiet where views go elsewhere.
-    if (!shown && (by_line_ || writes_lines() || view_.beyond_json()))
-      selection = parse_show({"none"});
+    // The terminal stays quiet where something else was asked for.
+    const bool other = view_.need_records() || !options.search.n_best.empty();
+    if (!shown && (by_line_ || writes_lines() || other)) selection = parse_show({"none"});
     views_->select(std::move(selection));
   }
 
@@ -210,14 +208,10 @@ class TranslateCommand {
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
     if (!views_->wants_maps()) return;
-    output().write("\nBefore\n\n" + maps_text(record.before));
+    output().write("\nBefore\n\n" + views_->maps_text(record.before));
     // A head that is switched off has a map of zeros: say why.
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
-    output().write(fmt::format("\nAfter: {}\n\n", changes) + maps_text(record.after));
-  }
-
-  std::string maps_text(const AttentionRecord& record) const {
-    return render_maps(record, 0, choose_maps(record, 0, views_->selection()), terminal_style());
+    output().write(fmt::format("\nAfter: {}\n\n", changes) + views_->maps_text(record.after));
   }
 
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {

@@ -14,11 +14,14 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "progress.h"
 
 namespace attn {
 namespace {
+
+constexpr int widest_pipe = 10'000;
 
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
@@ -89,6 +92,12 @@ std::optional<int> window_width(int descriptor) {
   return window.ws_col;
 }
 
+std::optional<int> window_height(int descriptor) {
+  winsize window{};
+  if (ioctl(descriptor, TIOCGWINSZ, &window) != 0 || window.ws_row == 0) return std::nullopt;
+  return window.ws_row;
+}
+
 std::string clock_text(double seconds) {
   const auto s = static_cast<long>(seconds);
   if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
@@ -97,8 +106,11 @@ std::string clock_text(double seconds) {
 
 TerminalStyle terminal_style() {
   TerminalStyle style;
+  const std::optional<int> wanted = parse_index(environment("COLUMNS"));
+  if (wanted && *wanted > 0 && *wanted <= widest_pipe) style.width = *wanted;
   if (!stdout_is_terminal()) return style;
   style.width = window_width(STDOUT_FILENO).value_or(style.width);
+  style.height = window_height(STDOUT_FILENO).value_or(0);
   const std::string_view term = environment("TERM");
   if (!environment("NO_COLOR").empty() || term.empty() || term == "dumb") return style;
   const std::string_view depth = environment("COLORTERM");

@@ -42,14 +42,16 @@ bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
 
-/// Columns of the terminal's window behind a descriptor; nothing where there is none or it does not
-/// say.
+/// Columns and lines of the terminal's window behind a descriptor; nothing where there is none or
+/// it does not say.
 std::optional<int> window_width(int descriptor);
+std::optional<int> window_height(int descriptor);
 
 /// "1:05" or "2:03:04".
 std::string clock_text(double seconds);
 
-/// Width of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout.
+/// Size of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout. A pipe
+/// has the width that COLUMNS says, else 80, and no height.
 TerminalStyle terminal_style();
 
 /// Lines of stdin or of another input, without waiting longer than needed.

@@ -28,6 +28,17 @@ std::string translation_line(const LineTranslation& translation, std::size_t ran
   return in_list ? fmt::format("{}\t{:.4f}\t{}\n", rank + 1, translation.score, safe) : safe + "\n";
 }
 
+/// How to see what the default leaves out.
+std::string more_text(const std::vector<LeftOut>& left_out) {
+  if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
+  std::string heads;
+  for (const LeftOut& kind : left_out) {
+    heads += fmt::format("{}{} {}", heads.empty() ? "" : ", ", kind.heads, kind_word(kind.kind));
+  }
+  return fmt::format("Not shown of the last layer: {} heads; --show {}, all.", heads,
+                     kind_word(left_out.front().kind));
+}
+
 /// Maps of no head.
 AttentionMaps without_weights(const AttentionMaps& maps) {
   return {0, 0, maps.queries, maps.keys, {}};
@@ -136,11 +147,20 @@ void LineViews::show(LineRecords& records, ViewFiles& files) const {
       output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
                                  printable(record.source_text)));
     }
-    const std::size_t hypothesis = options_.hypothesis_index();
-    output().write("\n" + render_maps(record, hypothesis,
-                                      choose_maps(record, hypothesis, selection_),
-                                      terminal_style()));
+    const std::string maps = maps_text(record);
+    if (!maps.empty()) output().write("\n" + maps);
   }
+}
+
+std::string LineViews::maps_text(const AttentionRecord& record) const {
+  const std::size_t hypothesis = options_.hypothesis_index();
+  MapTextOptions how = options_.map_text();
+  how.brief = selection_.last_layers;
+  const TerminalStyle style = terminal_style();
+  MapText maps = render_maps(
+      record, hypothesis, choose_maps(record, hypothesis, selection_, options_.words), style, how);
+  if (how.brief && !maps.text.empty()) maps.add_sentence(more_text(maps.left_out), style.width);
+  return maps.text;
 }
 
 }  // namespace attn

@@ -28,7 +28,8 @@ class LineViews {
 
   /// What the terminal shows of each record.
   void select(ShowSelection selection) { selection_ = std::move(selection); }
-  const ShowSelection& selection() const { return selection_; }
+  /// The selected maps of a record as text; empty for a sentence without words.
+  std::string maps_text(const AttentionRecord& record) const;
   const std::optional<AlignmentOptions>& alignment() const { return alignment_; }
   bool wants_maps() const;
   bool wants_records() const { return options_.need_records() || wants_maps(); }

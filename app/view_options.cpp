@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "arguments.h"
+#include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
 #include "raster/svg_png.h"
@@ -14,10 +15,14 @@ namespace attn {
 void ViewOptions::add_to(CLI::App& command) {
   command
       .add_option("--show", show,
-                  "Maps to print: encoder, decoder or cross, all or none [last layers]")
+                  "Maps to print: encoder, decoder or cross, best, cross:2:mean, all or none [the "
+                  "last layer's, and the head that aligns best]")
       ->type_name("KIND[:LAYER[:HEAD]]")
       ->take_all()
       ->allow_extra_args(false);
+  command.add_flag("--words", words, "Maps on the terminal by whole words");
+  command.add_option("--top", top, "No grid: each row's N largest weights")->type_name("N");
+  command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded");
   command
       .add_option("--hypothesis", hypothesis, "Which of the n best --show and pictures show [1]")
       ->type_name("N");
@@ -74,8 +79,12 @@ void ViewOptions::check() const {
   }
   check_png_scale(static_cast<double>(
       parse_decimal("--png-scale", png_scale, smallest_png_scale, largest_png_scale)));
+  if (numbers && !top.empty()) {
+    throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
+  }
   hypothesis_index();
   alignment();
+  map_text();
 }
 
 bool ViewOptions::aligns() const {
@@ -95,11 +104,14 @@ bool ViewOptions::writes_files() const {
 }
 
 bool ViewOptions::need_records() const {
-  return !json.empty() || beyond_json();
+  return !json.empty() || draws() || report || aligns();
 }
 
-bool ViewOptions::beyond_json() const {
-  return draws() || report || aligns();
+MapTextOptions ViewOptions::map_text() const {
+  MapTextOptions options;
+  options.numbers = numbers;
+  if (!top.empty()) options.top = to_int(parse_whole("--top", top, 1, 10'000));
+  return options;
 }
 
 RecordDetail ViewOptions::detail(int beams) const {

@@ -10,6 +10,7 @@
 #include "analysis/alignment.h"
 #include "analysis/show_selection.h"
 #include "translate/translator.h"
+#include "view/terminal/map_text.h"
 
 namespace attn {
 
@@ -19,6 +20,8 @@ inline constexpr const char* align_note =
 
 struct ViewOptions {
   std::vector<std::string> show;
+  bool words = false, numbers = false;
+  std::string top;
   std::string hypothesis = "1";
   std::string json, svg, png, pdf, csv, html;
   std::string png_scale = "2";
@@ -37,18 +40,18 @@ struct ViewOptions {
   /// What is written as one file, or as the first of several; "-" is stdout, empty is not asked
   /// for.
   std::array<const std::string*, 5> files() const { return {&json, &html, &svg, &png, &pdf}; }
+  /// How the terminal draws maps, but for what the default leaves out.
+  MapTextOptions map_text() const;
   /// Whether something is written elsewhere than to stdout.
   bool writes_files() const;
   /// Whether something is written to stdout instead of the translations.
   bool stdout_alone() const;
-  /// Whether any of them but --show needs a record of the sentence.
+  /// Whether any of them but --show needs a record of the sentence. Then the terminal shows no maps
+  /// unless --show asks for some.
   bool need_records() const;
   bool aligns() const;
   bool draws() const { return pictures() || !csv.empty() || !html.empty(); }
   bool pictures() const { return !svg.empty() || !png.empty() || !pdf.empty(); }
-  /// Whether pictures, tables, pages, reports or alignments are asked for.
-  bool beyond_json() const;
-
   /// What records hold beside the maps. UsageError where a search tree is asked for and the search
   /// has one beam alone.
   RecordDetail detail(int beams) const;

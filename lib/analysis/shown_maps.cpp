@@ -89,6 +89,13 @@ std::vector<Word> read_words(const std::vector<Word>& written, int rows) {
   return words;
 }
 
+/// Nothing was said: there are special symbols alone.
+bool without_words(const AttentionRecord& record) {
+  const std::vector<Word> words = words_of(record, record.hypotheses.size()).source;
+  return std::all_of(words.begin(), words.end(),
+                     [](const Word& word) { return word.kind == WordKind::special; });
+}
+
 /// Puts the axes by words into `shown`.
 void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
                const AttentionMaps& maps) {
@@ -137,6 +144,7 @@ std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> la
 std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const ShowSelection& selection, bool by_words) {
   check_record(record, hypothesis);
+  if (without_words(record)) return {};
   constexpr std::array named_order = attention_kinds;
   constexpr std::array default_order = {AttentionKind::cross, AttentionKind::encoder_self,
                                         AttentionKind::decoder_self};

@@ -24,10 +24,10 @@ HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::
 std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer);
 
 /// The chosen maps, a kind after the other, each map once; kinds without any are left out, and so
-/// are those of a hypothesis that the record does not have. What is named comes in the model's
-/// order. The default begins with cross-attention and its best head, which may be of any layer. By
-/// words (record/words.h), special symbols and punctuation stand for themselves. InputError where
-/// the maps do not fit the tokens.
+/// are those of a hypothesis that the record does not have. A sentence without words has none. What
+/// is named comes in the model's order. The default begins with cross-attention and its best head,
+/// which may be of any layer. By words (record/words.h), special symbols and punctuation stand for
+/// themselves. InputError where the maps do not fit the tokens.
 std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hypothesis,
                                    const ShowSelection& selection, bool by_words = false);
 

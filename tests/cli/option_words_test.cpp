@@ -20,6 +20,11 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "--show \"crosses\": expected KIND, KIND:LAYER or KIND:LAYER:HEAD, where KIND is encoder, "
        "decoder or cross, and best or mean may stand for a number, or the word all or none; try "
        "cross:0:1 or best"},
+      {{"translate", "x", "--show", "encoder:best"},
+       "--show encoder:best: best is the head that aligns source and target words, and only heads "
+       "of cross-attention do; try cross:best or encoder:mean"},
+      {{"translate", "x", "--numbers", "--top", "3"},
+       "--numbers and --top do not go together: a list has its numbers anyway"},
       {{"translate", "x", "--show", "cross:01"},
        "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--show", "cross:9"},

@@ -39,7 +39,31 @@ TEST_CASE("the first command of a newcomer") {
   CHECK(result.code == kDone);
   CHECK(result.err == "");
   CHECK(lines_of(result.out).at(0) == "Die Gruppe ging nach Hause");
-  CHECK(result.out.find("cross-attention") != std::string::npos);
+  CHECK(result.out.find("Cross-attention: each step") != std::string::npos);
+}
+
+TEST_CASE("the maps of a newcomer's sentence fit a screen or two") {
+  const auto lines = [](const std::string& sentence, const std::string& columns,
+                        std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"translate", sentence});
+    const Result result =
+        run_program({.args = std::move(more), .environment = {{"COLUMNS", columns}}});
+    CHECK(result.code == kDone);
+    return lines_of(result.out);
+  };
+  const std::vector<std::string> narrow = lines("The group went home", "80");
+  CHECK(narrow.size() <= 60);
+  CHECK(narrow[3].find("aligns best") != std::string::npos);
+  CHECK(narrow.back() == "The last layer; others: --show all, cross:0, encoder:0:1.");
+  CHECK(lines("The group went home", "120").size() <= 49);  // and a prompt
+  const std::string twelve = "The old man who lives in the house reads the newspaper today";
+  CHECK(lines(twelve, "80").size() <= 100);
+  CHECK(lines(twelve, "80", {"--show", "best", "--words", "--top", "2"}).size() < 22);
+  CHECK(lines(twelve, "80", {"--n-best", "2", "--beam", "2"}).size() == 2);
+  CHECK(lines("", "80") == std::vector<std::string>{""});
+  CHECK(lines(" ", "80", {"--show", "all"}).size() == 1);
+  const TemporaryDirectory scene;
+  CHECK(lines(twelve, "80", {"--json", scene.file("maps.json")}).size() == 1);
 }
 
 TEST_CASE("the shipped model translates the fixed sentences alike on every CPU") {

@@ -124,7 +124,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
             "decoder:0", "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
             scene.file("e.svg"), "--csv", scene.file("csv")});
   CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
-  CHECK(result.out.find("layer 1 of") == std::string::npos);  // the maps went to the files
+  CHECK(result.out.find("Cross-attention") == std::string::npos);  // the maps went to the files
   const Json experiment = Json::parse(bytes_of(scene.file("e.json")));
   const Json records = page_data(scene.file("e.html"))["records"];
   REQUIRE(records.size() == 2);

@@ -6,8 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
-#include "view/terminal/shade.h"
-#include "view/token_label.h"
+#include "view/terminal/cells.h"
 
 namespace attn {
 namespace {
@@ -15,190 +14,280 @@ namespace {
 constexpr std::string_view arrow = " → ";
 constexpr std::string_view reads_title = "reads";
 constexpr std::string_view writes_title = "writes";
-constexpr std::string_view masked = "·  ";  // the dot stands under the decimal points
-constexpr int arrow_columns = 3;
-constexpr int smallest_cell = 6;  // " 0.56" and a shade
+constexpr int every_number = 5;  // where not all have room
+constexpr int number_columns = 5;
 
-// A column's label may be this wide: at most; in a map that folds; and to keep one from folding.
-constexpr int widest_label = 16;
-constexpr int folded_label = 10;
-constexpr int narrow_label = 7;
-constexpr int most_label_lines = 3;  // a longer label goes on below, bottom lines level
-
-int widest(const std::vector<std::string>& labels, int at_least) {
-  int columns = at_least;
-  for (const std::string& label : labels) columns = std::max(columns, display_width(label));
-  return columns;
-}
-
-const std::string& label_of(const std::vector<std::string>& labels, std::size_t index) {
-  static const std::string missing = "?";
-  return index < labels.size() ? labels[index] : missing;
-}
-
-/// Two decimals, always the same width for weights; a number too wide for a cell is cut.
-std::string number_text(float weight, int columns) {
-  if (weight == 0.0f) weight = 0.0f;  // −0 is 0
-  return fit_width(fmt::format("{:.2f}", weight), columns);
-}
-
-/// `text` at the right of a cell, with one column left after it.
-void add_right(TextLine& line, std::string_view text, int cell) {
-  const int end = line.columns + cell;
-  line.pad_to(end - 1 - display_width(text));
-  line.add(text);
+/// `text`, cut to `columns`, and blanks up to there.
+void add_field(TextLine& line, std::string_view text, int columns) {
+  const int end = line.columns + columns;
+  line.add(fit_width(text, columns));
   line.pad_to(end);
 }
 
-/// The width of all cells: every label in full where the map still fits the room, else narrower.
-int cell_width(const std::vector<std::string>& labels, int room) {
-  const auto cell_for = [](int columns) { return std::max(smallest_cell, columns + 1); };
-  std::vector<int> widths;
-  for (const std::string& label : labels) widths.push_back(display_width(label));
-  std::sort(widths.begin(), widths.end());
-  if (widths.empty()) return smallest_cell;
-  const int longest = std::min(widths.back(), widest_label);
-  const int count = to_int(widths.size());
-  if (cell_for(longest) * count <= room) return cell_for(longest);
-  if (cell_for(std::min(longest, narrow_label)) * count <= room) return room / count;
-  // It folds: cells for most of the labels, and a few long words go on in a second line.
-  const int common = widths[widths.size() * 17 / 20];
-  return cell_for(std::min(longest, std::clamp(common, narrow_label, folded_label)));
+void add_right(TextLine& line, std::string_view text, int columns) {
+  const int end = line.columns + columns;
+  const std::string fitted = fit_width(text, columns);
+  line.pad_to(end - display_width(fitted));
+  line.add(fitted);
 }
 
+/// The columns begin … end − 1 of a folded map.
 struct Block {
-  std::size_t first = 0;
-  std::size_t end = 0;
+  int begin = 0;
+  int end = 0;
 };
 
-class GridDrawer {
+class MapDrawer {
  public:
-  GridDrawer(const GridAxes& axes, std::span<const float> weights, const GridLayout& layout,
-             ColorMode color)
-      : axes_(axes), weights_(weights), layout_(layout), color_(color) {}
+  MapDrawer(const MapAxes& axes, std::span<const ShownMap> maps, const MapLayout& layout,
+            ColorMode color)
+      : axes_(axes), maps_(maps), layout_(layout), color_(color) {}
 
-  std::vector<TextLine> draw() {
-    const std::size_t keys = axes_.columns.size();
-    const auto step = to_size(layout_.block_columns);
-    for (std::size_t first = 0; first < keys; first += step) {
-      const Block block{first, std::min(keys, first + step)};
-      if (first > 0) {
+  std::vector<TextLine> draw(bool with_heading) {
+    const int keys = to_int(axes_.labels.columns.size());
+    if (layout_.heading != Heading::listed) draw_titles();
+    for (int block = 0; block < layout_.blocks; ++block) {
+      block_ = {block * layout_.block_columns, std::min(keys, (block + 1) * layout_.block_columns)};
+      if (block > 0) {
         TextLine note;
-        note.add(fmt::format("… continued (part {} of {})", first / step + 1, layout_.blocks));
+        note.add(fmt::format("… continued (part {} of {})", block + 1, layout_.blocks));
         lines_.push_back(std::move(note));
       }
-      draw_heading(block);
-      for (std::size_t row = 0; row < axes_.reads.size(); ++row) draw_row(row, block);
+      if (with_heading || block > 0) draw_heading();
+      draw_rows();
     }
+    if (layout_.heading == Heading::listed) add_list();
     return std::move(lines_);
   }
 
  private:
-  TextLine row_start(std::string_view reads, std::string_view writes, std::string_view between) {
-    TextLine line;
-    line.add(fit_width(reads, layout_.reads));
-    line.pad_to(layout_.reads);
-    if (layout_.writes > 0) {
-      line.add(between);
-      line.add(fit_width(writes, layout_.writes));
-    }
-    line.pad_to(layout_.row_label);
-    return line;
+  int start_of(std::size_t map) const {
+    return layout_.rows.width + to_int(map) * (layout_.slot + map_gap);
   }
 
-  /// The columns' labels, standing on the grid; the titles of the row labels beside the last line.
-  void draw_heading(const Block& block) {
-    std::vector<std::vector<std::string>> stacks;
-    std::size_t height = 1;
-    for (std::size_t column = block.first; column < block.end; ++column) {
-      stacks.push_back(stack_label(axes_.columns[column], layout_.cell - 1, most_label_lines));
-      height = std::max(height, stacks.back().size());
+  void draw_titles() {
+    TextLine line;
+    for (std::size_t map = 0; map < maps_.size(); ++map) {
+      line.pad_to(start_of(map));
+      line.add(map_title(maps_[map], layout_.slot, color_));
     }
-    for (std::size_t level = height; level-- > 0;) {  // 0 is the lowest line
-      const bool titled = level == 0 && layout_.writes > 0;
-      TextLine line = titled ? row_start(reads_title, writes_title, arrow) : TextLine{};
-      line.pad_to(layout_.row_label);
-      for (const std::vector<std::string>& stack : stacks) {
-        add_right(line, level < stack.size() ? stack[stack.size() - 1 - level] : "", layout_.cell);
+    lines_.push_back(std::move(line));
+  }
+
+  const std::string& label(int column) const { return at(axes_.labels.columns, column); }
+  const std::string& number(int column) const { return at(axes_.column_numbers, column); }
+
+  void draw_heading() {
+    switch (layout_.heading) {
+      case Heading::level:
+        return for_maps(titled(), [&](TextLine& line) { add_level(line); });
+      case Heading::staggered:
+        for_maps({}, [&](TextLine& line) { add_staggered(line, 0); });
+        return for_maps(titled(), [&](TextLine& line) { add_staggered(line, 1); });
+      case Heading::turned:
+        for (int level = layout_.heading_lines - 1; level-- > 0;) {
+          for_maps({}, [&](TextLine& line) { add_turned(line, level); });
+        }
+        return for_maps(titled(), [&](TextLine& line) { add_numbers(line); });
+      case Heading::listed:
+        TextLine line = map_title(maps_.front(), layout_.rows.width - 1, color_);
+        return for_maps(std::move(line), [&](TextLine& all) { add_numbers(all); });
+    }
+  }
+
+  TextLine titled() const { return row_start(axes_, layout_.rows, -1); }
+
+  /// A line on which every map has the same part.
+  template <typename Add>
+  void for_maps(TextLine line, Add&& add) {
+    for (std::size_t map = 0; map < maps_.size(); ++map) {
+      line.pad_to(start_of(map));
+      add(line);
+    }
+    lines_.push_back(std::move(line));
+  }
+
+  /// Every name over its column's numbers, which end one column before the next cell.
+  void add_level(TextLine& line) const {
+    for (int column = block_.begin; column < block_.end; ++column) {
+      add_right(line, numbered(number(column), label(column)), layout_.cell - 1);
+      line.add(" ");
+    }
+  }
+
+  /// Every second name, over the left edge of its numbers and beyond the next cell; the last one
+  /// ends with its map.
+  void add_staggered(TextLine& line, int first) const {
+    const int start = line.columns;
+    const int end = start + (block_.end - block_.begin) * layout_.cell;
+    for (int column = block_.begin + first; column < block_.end; column += 2) {
+      const std::string name =
+          fit_width(numbered(number(column), label(column)), 2 * layout_.cell - 1);
+      const int over = start + (column - block_.begin + 1) * layout_.cell - number_columns;
+      const int free = line.columns == start ? start : line.columns + 1;
+      const int from = std::max(free, std::min(over, end - display_width(name)));
+      line.pad_to(from);
+      line.add(fit_width(name, end - from));
+    }
+  }
+
+  /// One character of each turned name; level 0 stands lowest.
+  void add_turned(TextLine& line, int level) const {
+    for (int column = block_.begin; column < block_.end; ++column) {
+      const auto characters = turned_label(label(column), layout_.heading_lines - 1);
+      const int index = to_int(characters.size()) - 1 - level;
+      add_right(line, index >= 0 ? at(characters, index) : "", layout_.cell);
+    }
+  }
+
+  /// The numbers of all columns, or of every fifth.
+  void add_numbers(TextLine& line) const {
+    const int start = line.columns;
+    bool all = true;
+    for (int column = block_.begin; column < block_.end; ++column) {
+      all = all && to_int(number(column).size()) <= std::max(1, layout_.cell - 1);
+    }
+    for (int column = block_.begin; column < block_.end; ++column) {
+      const std::string& text = number(column);
+      if (text.empty() || (!all && std::stoi(text) % every_number != 0)) continue;
+      const int from = start + (column - block_.begin) * layout_.cell;
+      const int end = start + (block_.end - block_.begin) * layout_.cell;
+      if (from + to_int(text.size()) > end) continue;
+      line.pad_to(text.size() == 1 ? from + layout_.cell - 1 : from);
+      line.add(text);
+    }
+  }
+
+  std::optional<float> weight(const ShownMap& map, int row, int column) const {
+    const auto columns = axes_.labels.columns.size();
+    const float found = map.weights[to_size(row) * columns + to_size(column)];
+    if (axes_.labels.is_masked(to_size(row), to_size(column), found)) return std::nullopt;
+    return found;
+  }
+
+  Cell cell(const ShownMap& map, int row, int column) const {
+    const std::optional<float> here = weight(map, row, column);
+    if (layout_.form == CellForm::numbers) return number_cell(here, layout_.cell, color_);
+    if (layout_.form == CellForm::shades) return shade_cell(here, layout_.cell, color_);
+    const bool more = row + 1 < to_int(axes_.labels.reads.size());
+    return half_cell(here, more ? weight(map, row + 1, column) : std::nullopt, color_);
+  }
+
+  void draw_rows() {
+    const int rows = to_int(axes_.labels.reads.size());
+    const int step = layout_.form == CellForm::halves ? 2 : 1;
+    for (int row = 0; row < rows; row += step) {
+      TextLine line = step == 2 ? halves_start(row) : row_start(axes_, layout_.rows, row);
+      for (std::size_t map = 0; map < maps_.size(); ++map) {
+        line.pad_to(start_of(map));
+        draw_cells(line, maps_[map], row);
       }
       lines_.push_back(std::move(line));
     }
   }
 
-  void draw_row(std::size_t row, const Block& block) {
-    const std::string_view writes =
-        layout_.writes > 0 ? std::string_view(label_of(axes_.writes, row)) : std::string_view();
-    TextLine line = row_start(axes_.reads[row], writes, arrow);
+  void draw_cells(TextLine& line, const ShownMap& map, int row) const {
     std::string paint;  // what the terminal is set to now
-    for (std::size_t column = block.first; column < block.end; ++column) {
-      const float weight = weights_[row * axes_.columns.size() + column];
-      const bool hidden = axes_.is_masked(row, column, weight);
-      const std::string wanted = hidden ? std::string() : shade_escape(weight, color_);
-      if (wanted != paint) line.add_escape(wanted.empty() ? "\x1b[0m" : wanted);
-      paint = wanted;
-      if (hidden) {
-        add_right(line, masked, layout_.cell);
-      } else {
-        add_number(line, weight);
+    for (int column = block_.begin; column < block_.end; ++column) {
+      const Cell drawn = cell(map, row, column);
+      if (drawn.paint != paint) {
+        if (!paint.empty()) line.add_escape("\x1b[0m");
+        line.add_escape(drawn.paint);
       }
+      paint = drawn.paint;
+      line.add(drawn.text);
     }
     if (!paint.empty()) line.add_escape("\x1b[0m");
+  }
+
+  /// The names of two rows.
+  TextLine halves_start(int row) const {
+    const std::vector<std::string>& names =
+        axes_.labels.writes.empty() ? axes_.labels.reads : axes_.labels.writes;
+    TextLine line;
+    for (int half = row; half < row + 2 && half < to_int(names.size()); ++half) {
+      add_right(line, at(axes_.row_numbers, half), layout_.rows.number);
+      line.add(" ");
+      add_field(line, at(names, half), layout_.rows.reads + 1);
+    }
+    line.pad_to(layout_.rows.width);
+    return line;
+  }
+
+  /// The names of the columns, right of the map, column by column, or below it.
+  void add_list() {
+    const int keys = to_int(axes_.labels.columns.size());
+    const int lines = to_int(lines_.size());
+    const int across = (keys + lines - 1) / lines;
+    const int columns = (layout_.list_columns + 1) / across - 1;
+    if (layout_.list_columns == 0 || columns < 6) return add_list_below();
+    for (int column = 0; column < keys; ++column) {
+      TextLine& line = at(lines_, column % lines);
+      line.pad_to(start_of(1) + column / lines * (columns + 1));
+      line.add(fit_width(numbered(number(column), label(column)), columns));
+    }
+  }
+
+  void add_list_below() {
+    const int width = start_of(1) - map_gap + layout_.list_columns;
+    TextLine line;
+    for (int column = 0; column < to_int(axes_.labels.columns.size()); ++column) {
+      const std::string name = fit_width(numbered(number(column), label(column)), width);
+      if (line.columns > 0 && line.columns + 2 + display_width(name) > width) {
+        lines_.push_back(std::exchange(line, {}));
+      }
+      if (line.columns > 0) line.add("  ");
+      line.add(name);
+    }
     lines_.push_back(std::move(line));
   }
 
-  void add_number(TextLine& line, float weight) const {
-    const int end = line.columns + layout_.cell;
-    const std::string text = number_text(weight, layout_.cell - 1);
-    line.pad_to(end - 1 - display_width(text));
-    line.add(text);
-    line.add(color_ == ColorMode::none ? shade_character(weight) : " ");
-  }
-
-  const GridAxes& axes_;
-  std::span<const float> weights_;
-  const GridLayout& layout_;
+  const MapAxes& axes_;
+  std::span<const ShownMap> maps_;
+  const MapLayout& layout_;
   ColorMode color_;
+  Block block_;
   std::vector<TextLine> lines_;
 };
 
 }  // namespace
 
-void TextLine::add(std::string_view printable_text) {
-  text += printable_text;
-  columns += display_width(printable_text);
+std::vector<TextLine> draw_maps(const MapAxes& axes, std::span<const ShownMap> maps,
+                                const MapLayout& layout, ColorMode color, bool with_heading) {
+  return MapDrawer(axes, maps, layout, color).draw(with_heading);
 }
 
-void TextLine::pad_to(int target) {
-  if (columns >= target) return;
-  text.append(to_size(target - columns), ' ');
-  columns = target;
-}
-
-GridLayout plan_grid(const GridAxes& axes, int width) {
-  GridLayout layout;
-  if (axes.writes.empty()) {
-    layout.reads = std::min(widest(axes.reads, 1), std::max(10, width / 5));
-    layout.row_label = layout.reads + 1;
+TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row) {
+  const bool both = columns.writes > 0;
+  TextLine line;
+  add_right(line, row < 0 ? "" : at(axes.row_numbers, row), columns.number);
+  line.add(" ");
+  if (row < 0) {
+    add_field(line, both ? reads_title : axes.row_title, columns.reads);
   } else {
-    const int most = (std::min(40, width * 2 / 5) - 1 - arrow_columns) / 2;
-    layout.reads = std::min(widest(axes.reads, display_width(reads_title)), most);
-    layout.writes = std::min(widest(axes.writes, display_width(writes_title)), most);
-    layout.row_label = layout.reads + arrow_columns + layout.writes + 1;
+    add_field(line, at(axes.labels.reads, row), columns.reads);
   }
-  const int keys = std::max(1, to_int(axes.columns.size()));
-  const int room = width - layout.row_label;
-  layout.cell = cell_width(axes.columns, room);
-  const int most_columns = std::max(1, room / layout.cell);
-  layout.blocks = (keys + most_columns - 1) / most_columns;
-  layout.block_columns = (keys + layout.blocks - 1) / layout.blocks;
-  layout.blocks = (keys + layout.block_columns - 1) / layout.block_columns;
-  layout.width = layout.row_label + layout.cell * layout.block_columns;
-  return layout;
+  if (both) {
+    line.add(arrow);
+    add_field(line, row < 0 ? writes_title : at(axes.labels.writes, row), columns.writes);
+  }
+  line.pad_to(columns.width);
+  return line;
 }
 
-std::vector<TextLine> draw_grid(const GridAxes& axes, std::span<const float> weights,
-                                const GridLayout& layout, ColorMode color) {
-  return GridDrawer(axes, weights, layout, color).draw();
+TextLine map_title(const ShownMap& map, int width, ColorMode color) {
+  std::string text = to_string(map.name);
+  if (map.best) {
+    for (const char* word : {" best", " · aligns best"}) {
+      const std::string longer = to_string(map.name) + word;
+      if (display_width(longer) <= width) text = longer;
+    }
+  }
+  TextLine line;
+  if (color != ColorMode::none) line.add_escape("\x1b[1m");
+  line.add(fit_width(text, width));
+  if (color != ColorMode::none) line.add_escape("\x1b[0m");
+  return line;
 }
 
 }  // namespace attn

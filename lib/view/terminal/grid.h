@@ -1,43 +1,26 @@
-// One attention map as lines of text: labels, numbers and shades, folded to a width.
+// Maps side by side as lines of text: names and numbers on the axes, and the cells.
 #pragma once
 
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
-#include "view/map_view.h"
+#include "record/shown_maps.h"
+#include "view/terminal/map_axes.h"
+#include "view/terminal/map_layout.h"
 #include "view/terminal/style.h"
+#include "view/terminal/text_line.h"
 
 namespace attn {
 
-/// A line with the columns it takes on a terminal: escape sequences take none.
-struct TextLine {
-  std::string text;
-  int columns = 0;
+/// The maps, at most layout.beside of them, each under its title; they share the names of the rows.
+/// Without `with_heading` the columns are those of the maps above.
+std::vector<TextLine> draw_maps(const MapAxes& axes, std::span<const ShownMap> maps,
+                                const MapLayout& layout, ColorMode color, bool with_heading);
 
-  void add(std::string_view printable_text);
-  void add_escape(std::string_view escape) { text += escape; }
-  /// Blanks up to `target` columns; nothing where the line is as long already.
-  void pad_to(int target);
-};
+/// Begins a line: what stands left of the maps. Row −1: over the names of the rows.
+TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row);
 
-/// Widths that all heads of one kind share, in columns of the terminal.
-struct GridLayout {
-  int reads = 0;      ///< of the first row label
-  int writes = 0;     ///< of the second one; 0: there is none
-  int row_label = 0;  ///< of both with what stands between and after
-  int cell = 0;
-  int block_columns = 0;  ///< columns of the map in one block
-  int blocks = 0;
-  int width = 0;  ///< of the widest line
-};
-
-/// The layout for a window: in one block if it can be, else in blocks of nearly equal size.
-GridLayout plan_grid(const GridAxes& axes, int width);
-
-/// The lines of one head's map; `weights` is [rows · columns], row-major.
-std::vector<TextLine> draw_grid(const GridAxes& axes, std::span<const float> weights,
-                                const GridLayout& layout, ColorMode color);
+/// "cross:2:1", and that it aligns best where it does and there is room.
+TextLine map_title(const ShownMap& map, int width, ColorMode color);
 
 }  // namespace attn

@@ -2,179 +2,198 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "view/terminal/cells.h"
 #include "view/terminal/grid.h"
+#include "view/terminal/top_list.h"
 
 namespace attn {
 namespace {
 
-constexpr int map_gap = 3;  // columns between two maps that stand side by side
+// Lines of a brief text: with one row of maps a kind, and with several.
+constexpr int most_lines = 95;
+constexpr int comfortable_lines = 56;
+constexpr int comfortable_lines_wide = 48;
+constexpr int wide_window = 120;
+constexpr int lines_without_names = 20;  // then the columns' names stand again
 
 struct KindText {
-  AttentionKind kind;
-  std::string_view explanation;
+  std::string_view by_tokens;
+  std::string_view by_words;
 };
 
+/// What rows and columns of a kind are, in the order of AttentionKind.
 constexpr std::array<KindText, 3> kinds = {{
-    {AttentionKind::encoder_self,
-     "Each source word (row) looks at all source words (columns). A row sums to 1."},
-    {AttentionKind::decoder_self,
-     "Each step (row: reads → writes) looks at the words read so far. · is masked."},
-    {AttentionKind::cross, "Each step (row: reads → writes) looks at the source words (columns)."},
+    {"Encoder self-attention: each source token (row) looks at all source tokens.",
+     "Encoder self-attention: each source word (row) looks at all source words."},
+    {"Decoder self-attention: each step looks at the tokens read so far; · is masked.",
+     "Decoder self-attention: the steps that write a word look at those read so far."},
+    {"Cross-attention: each step (reads → writes) looks at the source tokens.",
+     "Cross-attention: the steps that write a word (row) look at the source words."},
 }};
 
-/// "layer 2 of 0–2", or "layer 0 (only one)".
-std::string place_text(std::string_view what, int index, int count) {
-  if (count == 1) return fmt::format("{} 0 (only one)", what);
-  return fmt::format("{} {} of 0–{}", what, index, count - 1);
-}
-
-/// The longest wording that fits.
-std::string title_text(const HeadName& name, const AttentionMaps& maps, int width) {
-  if (name.pick == HeadPick::mean) return to_string(name);
-  const AttentionKind kind = name.kind;
-  const int layer = *name.layer, head = *name.head;
-  std::string title =
-      fmt::format("{} · {} · {}", kind_name(kind), place_text("layer", layer, maps.layers),
-                  place_text("head", head, maps.heads));
-  if (display_width(title) <= width) return title;
-  title = fmt::format("{} · layer {} · head {}", kind_name(kind), layer, head);
-  if (display_width(title) <= width) return title;
-  return fit_width(fmt::format("{} · layer {} · head {}", kind_word(kind), layer, head), width);
-}
-
-/// Words on lines of at most `width` columns.
-std::string wrapped(std::string_view text, int width) {
-  std::string out;
-  int columns = 0;
-  while (!text.empty()) {
-    const std::size_t blank = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, blank);
-    const int word_columns = display_width(word);
-    if (columns > 0) {
-      const bool fits = columns + 1 + word_columns <= width;
-      out += fits ? ' ' : '\n';
-      columns = fits ? columns + 1 : 0;
-    }
-    out += word;
-    columns += word_columns;
-    text.remove_prefix(std::min(blank + 1, text.size()));
-  }
-  return out + '\n';
-}
-
-/// One map with its head line, every line filled up to `columns` when another stands beside it.
-struct Panel {
-  std::vector<TextLine> lines;
-  int columns = 0;
-};
-
-/// All maps of one kind: the same axes, so the same layout.
+/// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
 class KindRenderer {
  public:
-  KindRenderer(const KindText& kind, const AttentionMaps& maps, GridAxes axes,
-               const TerminalStyle& style)
-      : kind_(kind),
-        maps_(maps),
-        axes_(std::move(axes)),
-        width_(std::max(style.width, narrowest_width)),
-        color_(style.color),
-        layout_(plan_grid(axes_, width_)) {}
-
-  void render(const std::vector<ShownMap>& shown, std::string& out) const {
-    bool drawn = false;
-    for (std::size_t i = 0; i < shown.size();) {
-      std::vector<Panel> panels;  // of this layer: its heads stand beside each other
-      const std::optional<int> layer = shown[i].name.layer;
-      for (; i < shown.size() && shown[i].name.layer == layer; ++i) {
-        panels.push_back(draw_panel(shown[i]));
-      }
-      if (!out.empty()) out += '\n';
-      if (!drawn) out += explanation();
-      drawn = true;
-      append_panels(panels, out);
-    }
+  KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
+               const MapRoom& room, int top)
+      : shown_(shown), axes_(map_axes(record, hypothesis, shown)), layout_(plan_maps(axes_, room)) {
+    if (top > 0) top_ = plan_top(axes_, room, top);
+    const auto maps = to_int(shown.maps.size());
+    const int beside = top_ ? top_->beside : layout_.beside;
+    // As many in each band as in the others.
+    const int bands = (maps + beside - 1) / beside;
+    in_band_ = (maps + bands - 1) / bands;
   }
 
- private:
-  std::string explanation() const {
-    std::string lines = wrapped(kind_.explanation, width_);
-    if (axes_.has_continuations()) {
-      lines += "‿ goes on with the word before it.\n";
+  AttentionKind kind() const { return shown_.kind; }
+  const MapLayout& layout() const { return layout_; }
+
+  int bands() const { return (to_int(shown_.maps.size()) + in_band_ - 1) / in_band_; }
+  std::size_t maps_in(int bands) const {
+    return std::min(shown_.maps.size(), to_size(bands * in_band_));
+  }
+
+  /// Lines of the first so many bands, with the line above them and an empty one before it.
+  int lines(int bands) const {
+    int lines = bands > 0 ? 2 : 0;
+    for (int band = 0; band < bands; ++band) {
+      if (band > 0) ++lines;
+      lines += (layout_.heading == Heading::listed || top_ ? 0 : 1) + band_lines(band);
     }
     return lines;
   }
 
-  Panel draw_panel(const ShownMap& shown) const {
-    TextLine title;
-    if (color_ != ColorMode::none) title.add_escape("\x1b[1m");
-    title.add(title_text(shown.name, maps_, width_));
-    if (color_ != ColorMode::none) title.add_escape("\x1b[0m");
-    Panel panel;
-    panel.columns = std::max(layout_.width, title.columns);
-    panel.lines.push_back(std::move(title));
-    for (TextLine& line : draw_grid(axes_, shown.weights, layout_, color_)) {
-      panel.lines.push_back(std::move(line));
-    }
-    return panel;
-  }
-
-  void append_panels(std::vector<Panel>& panels, std::string& out) const {
-    std::size_t first = 0;
-    while (first < panels.size()) {
-      // As many as fit beside each other; a folded map stands alone.
-      std::size_t end = first + 1;
-      int columns = panels[first].columns;
-      while (layout_.blocks == 1 && end < panels.size() &&
-             columns + map_gap + panels[end].columns <= width_) {
-        columns += map_gap + panels[end++].columns;
-      }
-      if (first > 0) out += '\n';
-      append_row(std::span(panels).subspan(first, end - first), out);
-      first = end;
+  void render(int bands, ColorMode color, int width, std::string& out) const {
+    if (!out.empty()) out += '\n';
+    const KindText& text = at(kinds, shown_.kind);
+    out += wrapped(shown_.by_words ? text.by_words : text.by_tokens, width);
+    for (int band = 0; band < bands; ++band) {
+      if (band > 0) out += '\n';
+      const auto first = to_size(band * in_band_);
+      const auto maps =
+          std::span(shown_.maps)
+              .subspan(first, std::min(to_size(in_band_), shown_.maps.size() - first));
+      const std::vector<TextLine> lines =
+          top_ ? draw_top(axes_, maps, *top_, color)
+               : draw_maps(axes_, maps, layout_, color, has_heading(band));
+      for (const TextLine& line : lines) out += line.trimmed() + '\n';
     }
   }
 
-  /// Panels of one kind have equally many lines.
-  static void append_row(std::span<Panel> panels, std::string& out) {
-    for (std::size_t line = 0; line < panels[0].lines.size(); ++line) {
-      TextLine joined;
-      int start = 0;
-      for (Panel& panel : panels) {
-        joined.pad_to(start);
-        joined.text += panel.lines[line].text;
-        joined.columns += panel.lines[line].columns;
-        start += panel.columns + map_gap;
-      }
-      joined.text.erase(joined.text.find_last_not_of(' ') + 1);
-      out += joined.text;
-      out += '\n';
-    }
+  /// Puts as many maps into a band as stand side by side.
+  void fill_bands() { in_band_ = top_ ? top_->beside : layout_.beside; }
+
+  bool has_continuations() const { return !shown_.by_words && axes_.labels.has_continuations(); }
+
+ private:
+  int rows() const { return to_int(axes_.labels.reads.size()); }
+  int band_lines(int band) const {
+    return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
   }
 
-  const KindText& kind_;
-  const AttentionMaps& maps_;
-  GridAxes axes_;
-  int width_;
-  ColorMode color_;
-  GridLayout layout_;
+  /// The columns' names stand over the first band, and again where they are far away.
+  bool has_heading(int band) const {
+    const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
+    return layout_.blocks > 1 || band % apart == 0;
+  }
+
+  const ShownMaps& shown_;
+  MapAxes axes_;
+  MapLayout layout_;
+  std::optional<TopLayout> top_;  ///< lists instead of grids
+  int in_band_ = 1;
 };
+
+/// How many bands of each kind a brief text shows: first one of each, as far as they go, then more
+/// while it stays comfortable.
+std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
+  std::vector<int> shown(all.size(), 0);
+  const auto lines = [&] {
+    int sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) sum += all[i].lines(shown[i]);
+    return sum;
+  };
+  const int comfortable = width >= wide_window ? comfortable_lines_wide : comfortable_lines;
+  bool added = true;
+  for (int round = 0; added; ++round) {
+    added = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (shown[i] != round || shown[i] == all[i].bands()) continue;
+      ++shown[i];
+      const bool fits =
+          lines() <= (round == 0 ? most_lines : comfortable) || (i == 0 && round == 0);
+      if (!fits) --shown[i];
+      added = added || fits;
+    }
+  }
+  return shown;
+}
+
+/// One line for each form that occurs.
+void add_scales(const std::vector<KindRenderer>& all, const std::vector<int>& bands,
+                ColorMode color, int width, MapText& result) {
+  std::vector<std::string> said;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (bands[i] == 0) continue;
+    const MapLayout& layout = all[i].layout();
+    const TextLine line = scale_line(layout.form, layout.cell, color, width);
+    const std::string text = line.trimmed() + "\n";
+    if (std::find(said.begin(), said.end(), text) != said.end()) continue;
+    said.push_back(text);
+    result.text += text;
+    result.last_line = line.columns;
+  }
+}
 
 }  // namespace
 
-std::string render_maps(const AttentionRecord& record, std::size_t hypothesis,
-                        const std::vector<ShownMaps>& shown, const TerminalStyle& style) {
-  std::string out;
-  for (const ShownMaps& kind : shown) {
-    const AttentionMaps* maps = find_maps(record, kind.kind, hypothesis);
-    if (maps == nullptr) continue;
-    KindRenderer(at(kinds, kind.kind), *maps, axes_of(record, kind.kind, hypothesis), style)
-        .render(kind.maps, out);
+void MapText::add_sentence(std::string_view sentence, int width) {
+  const int columns = display_width(sentence);
+  if (last_line > 0 && last_line + 1 + columns <= width) {
+    text.back() = ' ';
+    text += std::string(sentence) + '\n';
+    last_line += 1 + columns;
+  } else {
+    text += wrapped(sentence, std::max(width, narrowest_width));
+    last_line = columns <= width ? columns : 0;
   }
-  return out;
+}
+
+MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
+                    const std::vector<ShownMaps>& shown, const TerminalStyle& style,
+                    const MapTextOptions& options) {
+  const int width = std::max(style.width, narrowest_width);
+  const bool alone = shown.size() == 1 && shown.front().maps.size() == 1;
+  std::vector<KindRenderer> all;
+  all.reserve(shown.size());
+  for (const ShownMaps& kind : shown) {
+    const MapRoom room{width, alone ? style.height : 0, to_int(kind.maps.size()), options.numbers};
+    all.emplace_back(record, hypothesis, kind, room, options.top);
+  }
+  std::vector<int> bands;
+  for (const KindRenderer& kind : all) bands.push_back(kind.bands());
+  if (options.brief) bands = brief_bands(all, width);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (bands[i] < all[i].bands()) all[i].fill_bands();
+  }
+
+  MapText result;
+  bool continued = false;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (bands[i] > 0) all[i].render(bands[i], style.color, width, result.text);
+    continued = continued || (bands[i] > 0 && all[i].has_continuations());
+    const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
+    if (drawn < maps) result.left_out.push_back({shown[i].kind, maps - drawn});
+  }
+  if (result.text.empty()) return result;
+  if (options.top == 0) add_scales(all, bands, style.color, width, result);
+  if (continued) result.add_sentence("‿ goes on with the word before it.", width);
+  return result;
 }
 
 }  // namespace attn

@@ -1,9 +1,10 @@
-// Attention maps on a terminal: a grid with the tokens on both axes, weights to two decimals, cells
-// shaded by weight, wide maps folded to the window.
+// Attention maps on a terminal: names and numbers of the tokens on both axes, weights as numbers
+// where a map fits in the window and as shades where it does not, heads side by side.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "record/attention_record.h"
@@ -12,11 +13,34 @@
 
 namespace attn {
 
-/// The chosen maps of one hypothesis (and the encoder's) as text, in their order, each headed by
-/// one line saying which kind, layer and head it is. Ends with a newline where anything was drawn.
-/// No line is wider than the window, or than 40 columns in a narrower one. Without that hypothesis
-/// in the record, only the encoder's maps are drawn.
-std::string render_maps(const AttentionRecord& record, std::size_t hypothesis,
-                        const std::vector<ShownMaps>& shown, const TerminalStyle& style);
+struct MapTextOptions {
+  bool numbers = false;  ///< numbers in any case; a map that is too wide is folded
+  int top = 0;           ///< more than 0: not a grid, but each row's so many largest weights
+  bool brief = false;    ///< leaves out what would need too many lines
+};
+
+/// Heads of a kind that a brief text has no room for.
+struct LeftOut {
+  AttentionKind kind = AttentionKind::cross;
+  std::size_t heads = 0;
+};
+
+struct MapText {
+  std::string text;  ///< ends with a newline where anything was drawn
+  std::vector<LeftOut> left_out;
+  int last_line = 0;  ///< columns of the last line; 0: nothing goes behind it
+
+  /// On the last line if it has room in `width` columns, else on lines of its own.
+  void add_sentence(std::string_view sentence, int width);
+};
+
+/// The chosen maps as text, in their order: a line that says what rows and columns are, the maps of
+/// a kind under their names, and at the end a line that says what shades mean. A brief text has at
+/// most 100 lines, and where several rows of maps are shown at most 56, or 48 in windows of 120
+/// columns and more. A map that is shown alone has the window's height. No line is wider than the
+/// window, or than 40 columns in a narrower one. `shown` is of the same record and hypothesis.
+MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
+                    const std::vector<ShownMaps>& shown, const TerminalStyle& style,
+                    const MapTextOptions& options = {});
 
 }  // namespace attn

@@ -25,6 +25,10 @@ Rgb palette_color(int index) {
   return {level(cube / 36), level(cube / 6 % 6), level(cube % 6)};
 }
 
+int palette_index(float position) {
+  return palette[to_size(std::lround(position * static_cast<float>(palette.size() - 1)))];
+}
+
 }  // namespace
 
 std::string shade_escape(float weight, ColorMode mode) {
@@ -36,11 +40,20 @@ std::string shade_escape(float weight, ColorMode mode) {
                        color.green, color.blue);
   }
   if (mode == ColorMode::shades_256) {
-    const auto place = to_size(std::lround(position * static_cast<float>(palette.size() - 1)));
-    const int index = palette[place];
+    const int index = palette_index(position);
     return fmt::format("\x1b[38;5;{};48;5;{}m", wants_black_text(palette_color(index)) ? 16 : 231,
                        index);
   }
+  return {};
+}
+
+std::string text_escape(float weight, ColorMode mode) {
+  const float position = scale_position(weight);
+  if (mode == ColorMode::true_color) {
+    const Rgb color = ramp_color(ramp, position);
+    return fmt::format("\x1b[38;2;{};{};{}m", color.red, color.green, color.blue);
+  }
+  if (mode == ColorMode::shades_256) return fmt::format("\x1b[38;5;{}m", palette_index(position));
   return {};
 }
 

@@ -13,6 +13,9 @@ namespace attn {
 /// Weights outside 0 … 1 get the colour of the nearer end, and NaN that of 0.
 std::string shade_escape(float weight, ColorMode mode);
 
+/// The escape sequence that paints text alone in the cell's colour; empty for ColorMode::none.
+std::string text_escape(float weight, ColorMode mode);
+
 /// One column of text that is the fuller the larger the weight: " ", "░", "▒", "▓" or "█".
 std::string_view shade_character(float weight);
 

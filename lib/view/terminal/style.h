@@ -10,6 +10,7 @@ inline constexpr int narrowest_width = 40;
 
 struct TerminalStyle {
   int width = 80;  ///< columns of the window
+  int height = 0;  ///< lines of the window; 0: not known, as of a pipe
   ColorMode color = ColorMode::none;
 };
 

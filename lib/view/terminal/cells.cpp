@@ -1,0 +1,141 @@
+#include "view/terminal/cells.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/utf8.h"
+#include "view/terminal/shade.h"
+
+namespace attn {
+namespace {
+
+constexpr float trace_tenths = 0.1f;  // smaller weights have no digit
+constexpr float trace_hundredths = 0.05f;
+constexpr float half_full = 0.2f;  // without colours, a half is full from here on
+constexpr int sample_columns = 6;
+constexpr int narrow_scale = 60;
+constexpr std::string_view end_paint = "\x1b[0m";
+
+/// Two decimals, always the same width for weights; a number too wide for a cell is cut.
+std::string number_text(float weight, int columns) {
+  if (weight == 0.0f) weight = 0.0f;  // −0 is 0
+  return fit_width(fmt::format("{:.2f}", weight), columns);
+}
+
+/// `text` at the right of `columns` columns.
+std::string at_right(const std::string& text, int columns) {
+  return std::string(to_size(std::max(0, columns - display_width(text))), ' ') + text;
+}
+
+/// The weight's digits on a shade.
+std::string digits(float weight, int columns) {
+  if (columns == 1) {
+    if (!(weight >= trace_tenths)) return "";
+    return fmt::format("{}", std::min(9, static_cast<int>(weight * 10)));
+  }
+  if (!(weight >= trace_hundredths)) return "";
+  const long hundredths = std::lround(weight * 100);
+  return hundredths >= 100 ? "1." : fmt::format("{}", hundredths);
+}
+
+std::string_view half_character(bool upper, bool lower) {
+  if (upper) return lower ? "█" : "▀";
+  return lower ? "▄" : " ";
+}
+
+/// What is less than a trace is drawn as nothing, so that the eye finds the rest.
+float without_trace(float weight) {
+  return weight >= trace_hundredths ? weight : 0.0f;
+}
+
+void add_painted(TextLine& line, const Cell& cell) {
+  line.add_escape(cell.paint);
+  line.add(cell.text);
+  if (!cell.paint.empty()) line.add_escape(end_paint);
+}
+
+/// Adds the text if the line has room for it.
+void add_if_fits(TextLine& line, std::string_view text, int width) {
+  if (line.columns + display_width(text) <= width) line.add(text);
+}
+
+TextLine plain_scale(CellForm form, int width) {
+  TextLine line;
+  if (form == CellForm::halves) {
+    line.add("▀ upper row, ▄ lower, █ both");
+    add_if_fits(line, fmt::format(": weights from {:.2f}", half_full), width);
+  } else {
+    line.add("░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72");
+  }
+  return line;
+}
+
+TextLine painted_scale(CellForm form, int cell, ColorMode color, int width) {
+  TextLine line;
+  line.add("Scale ");
+  if (form == CellForm::halves) cell = 2;
+  for (const float weight : {0.0f, 0.05f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f}) {
+    // A narrow window has every second one.
+    const bool in_between = weight == 0.05f || weight == 0.4f || weight == 0.8f;
+    if (in_between && width < narrow_scale) continue;
+    if (form != CellForm::numbers && weight > 0) line.add(" ");
+    add_painted(line, form == CellForm::numbers ? number_cell(weight, sample_columns, color)
+                                                : shade_cell(weight, cell, color));
+  }
+  if (form == CellForm::shades) {
+    add_if_fits(line, cell == 1 ? " in tenths" : " in hundredths", width);
+  }
+  if (form == CellForm::halves) {
+    add_if_fits(line, " in hundredths", width);
+    add_if_fits(line, "; two rows a line", width);
+  }
+  return line;
+}
+
+}  // namespace
+
+Cell number_cell(std::optional<float> weight, int columns, ColorMode color) {
+  if (!weight) return {at_right("·   ", columns), ""};  // it stands under the decimal points
+  const bool plain = color == ColorMode::none;
+  const std::string number = at_right(number_text(*weight, columns - 1), columns - 1);
+  return {number + std::string(plain ? shade_character(*weight) : " "),
+          shade_escape(*weight, color)};
+}
+
+Cell shade_cell(std::optional<float> weight, int columns, ColorMode color) {
+  if (!weight) return {at_right("·", columns), ""};
+  if (std::isnan(*weight)) return {at_right("?", columns), shade_escape(0, color)};
+  if (color != ColorMode::none) {
+    return {at_right(digits(*weight, columns), columns), shade_escape(*weight, color)};
+  }
+  Cell cell;
+  for (int i = 0; i < columns; ++i) cell.text += shade_character(*weight);
+  return cell;
+}
+
+Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color) {
+  if (color == ColorMode::none) {
+    const auto full = [](std::optional<float> weight) { return weight && *weight >= half_full; };
+    return {std::string(half_character(full(upper), full(lower))), ""};
+  }
+  if (upper) upper = without_trace(*upper);
+  if (lower) lower = without_trace(*lower);
+  if (!upper && !lower) return {" ", ""};
+  if (!lower) return {"▀", text_escape(*upper, color)};
+  if (!upper) return {"▄", text_escape(*lower, color)};
+  if (*upper == *lower) return {" ", shade_escape(*upper, color)};
+  // The fuller half is the character, so that a copy without colours shows it, too.
+  if (*upper > *lower) return {"▀", shade_escape(*lower, color) + text_escape(*upper, color)};
+  return {"▄", shade_escape(*upper, color) + text_escape(*lower, color)};
+}
+
+TextLine scale_line(CellForm form, int cell, ColorMode color, int width) {
+  TextLine line =
+      color == ColorMode::none ? plain_scale(form, width) : painted_scale(form, cell, color, width);
+  add_if_fits(line, ". A row sums to 1.", width);
+  return line;
+}
+
+}  // namespace attn

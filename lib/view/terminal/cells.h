@@ -1,0 +1,34 @@
+// The cells of maps on the terminal, and the line that says what their shades mean.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "view/terminal/map_layout.h"
+#include "view/terminal/style.h"
+#include "view/terminal/text_line.h"
+
+namespace attn {
+
+/// Printable text of a fixed width, and the escape sequence that paints it; empty: unpainted.
+struct Cell {
+  std::string text;
+  std::string paint;
+};
+
+/// Two decimals at the right of `columns` columns, and without colours a shade behind them. A
+/// masked weight is a dot.
+Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
+
+/// A shade on one or two columns. With colours it says the weight's tenths on one and its
+/// hundredths on two, if they are more than a trace. A masked weight is a dot.
+Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
+
+/// One column with a weight in its upper half and one in its lower; masked or missing ones are
+/// unpainted. Without colours a half is full or empty.
+Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
+
+/// One line that says what the shades of this form mean, of at most `width` columns.
+TextLine scale_line(CellForm form, int cell, ColorMode color, int width);
+
+}  // namespace attn

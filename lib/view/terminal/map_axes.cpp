@@ -1,0 +1,44 @@
+#include "view/terminal/map_axes.h"
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "record/words.h"
+
+namespace attn {
+namespace {
+
+std::vector<std::string> numbers_to(std::size_t count) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(fmt::format("{}", i));
+  return numbers;
+}
+
+void add_words(const std::vector<Word>& words, std::vector<std::string>& labels,
+               std::vector<std::string>& numbers) {
+  const std::vector<Word> counted = text_words(words);
+  auto next = counted.begin();
+  for (const Word& word : words) {
+    labels.push_back(printable(word.text));
+    const bool counts = next != counted.end() && next->first == word.first;
+    numbers.push_back(counts ? fmt::format("{}", (next++)->text_index) : "");
+  }
+}
+
+}  // namespace
+
+MapAxes map_axes(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown) {
+  MapAxes axes;
+  if (!shown.by_words) {
+    axes.labels = axes_of(record, shown.kind, hypothesis);
+    axes.row_numbers = numbers_to(axes.labels.reads.size());
+    axes.column_numbers = numbers_to(axes.labels.columns.size());
+    return axes;
+  }
+  axes.labels.causal = shown.kind == AttentionKind::decoder_self;
+  add_words(shown.rows, axes.labels.reads, axes.row_numbers);
+  add_words(shown.columns, axes.labels.columns, axes.column_numbers);
+  if (shown.kind != AttentionKind::encoder_self) axes.row_title = "writes";
+  return axes;
+}
+
+}  // namespace attn

@@ -1,0 +1,195 @@
+#include "view/terminal/map_layout.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+constexpr int arrow_columns = 3;
+constexpr int least_number_cell = 5;  // "0.56" and a shade
+constexpr int most_number_cell = 9;
+constexpr int most_turned_lines = 9;
+constexpr int half_label = 11;       // columns of each of two names beside a line of halves
+constexpr int least_list = 14;       // columns of a list beside a map
+constexpr int lines_beside_map = 6;  // the translation, a blank, two titles, the scale, a prompt
+
+int widest(const std::vector<std::string>& labels, int at_least) {
+  int columns = at_least;
+  for (const std::string& label : labels) columns = std::max(columns, display_width(label));
+  return columns;
+}
+
+int divided_up(int a, int b) {
+  return (a + b - 1) / b;
+}
+
+std::vector<std::string> column_names(const MapAxes& axes) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < axes.labels.columns.size(); ++i) {
+    names.push_back(numbered(axes.column_numbers[i], axes.labels.columns[i]));
+  }
+  return names;
+}
+
+class MapPlanner {
+ public:
+  MapPlanner(const MapAxes& axes, const MapRoom& room)
+      : axes_(axes),
+        room_(room),
+        keys_(std::max(1, to_int(axes.labels.columns.size()))),
+        queries_(to_int(axes.labels.reads.size())) {}
+
+  MapLayout plan() {
+    plan_rows();
+    const int columns = room_.width - layout_.rows.width;
+    if (room_.numbers || least_number_cell * keys_ <= columns) {
+      plan_numbers();
+    } else {
+      plan_shades();
+      if (room_.height > 0 && lines_beside_map + layout_.lines(queries_, true) > room_.height) {
+        plan_halves();
+      }
+    }
+    return layout_;
+  }
+
+ private:
+  void plan_rows() {
+    RowLabelColumns& rows = layout_.rows;
+    rows.number = widest(axes_.row_numbers, 1);
+    if (axes_.labels.writes.empty()) {
+      rows.reads = std::min(widest(axes_.labels.reads, display_width(axes_.row_title)),
+                            std::max(10, room_.width / 5));
+      rows.width = rows.number + 1 + rows.reads + 1;
+    } else {
+      const int most = (std::min(40, room_.width * 2 / 5) - 2 - arrow_columns - rows.number) / 2;
+      rows.reads = std::min(widest(axes_.labels.reads, 5), most);
+      rows.writes = std::min(widest(axes_.labels.writes, 6), most);
+      rows.width = rows.number + 1 + rows.reads + arrow_columns + rows.writes + 1;
+    }
+  }
+
+  /// With cells of this width: how many maps stand beside each other, and on how many lines of
+  /// maps.
+  void set_cell(int cell) {
+    layout_.cell = cell;
+    const int columns = room_.width - layout_.rows.width;
+    const int most = std::max(1, columns / cell);
+    layout_.blocks = divided_up(keys_, most);
+    layout_.block_columns = divided_up(keys_, layout_.blocks);
+    layout_.blocks = divided_up(keys_, layout_.block_columns);
+    layout_.slot = std::max(cell * layout_.block_columns, std::min(least_map_width, columns));
+    layout_.beside = 1;
+    if (layout_.blocks == 1) {
+      layout_.beside += std::max(0, columns - layout_.slot) / (layout_.slot + map_gap);
+    }
+  }
+
+  int map_lines() const { return divided_up(std::max(1, room_.maps), layout_.beside); }
+
+  /// The widest cells that need no more lines than the narrowest.
+  void choose_cell(int widest_cell, int narrowest) {
+    set_cell(narrowest);
+    const int least = map_lines();
+    const int least_blocks = layout_.blocks;
+    for (int cell = widest_cell; cell > narrowest; --cell) {
+      set_cell(cell);
+      if (map_lines() == least && layout_.blocks == least_blocks) return;
+    }
+    set_cell(narrowest);
+  }
+
+  void plan_numbers() {
+    layout_.form = CellForm::numbers;
+    const int name = widest(column_names(axes_), 1);
+    const int level_cell = std::clamp(name + 1, least_number_cell, most_number_cell);
+    const int half = std::max(least_number_cell + 1, divided_up(name + 1, 2));
+    const int staggered = std::min(half, most_number_cell);
+    choose_cell(level_cell, least_number_cell);
+    const bool level = name < layout_.cell;
+    if (!level) choose_cell(staggered, least_number_cell);
+    if (layout_.cell < staggered && layout_.blocks > 1) set_cell(staggered);
+    layout_.heading = level ? Heading::level : Heading::staggered;
+    layout_.heading_lines = level ? 1 : 2;
+  }
+
+  void plan_shades() {
+    layout_.form = CellForm::shades;
+    int height = 1;
+    bool wide = false;
+    for (const std::string& label : axes_.labels.columns) {
+      const std::vector<std::string> turned = turned_label(label, most_turned_lines);
+      height = std::max(height, to_int(turned.size()));
+      wide = wide || widest(turned, 1) > 1;
+    }
+    choose_cell(2, wide ? 2 : 1);
+    layout_.heading = Heading::turned;
+    layout_.heading_lines = height + 1;
+  }
+
+  /// Two rows a line, the numbers alone above them.
+  void plan_halves() {
+    MapLayout halves = layout_;
+    std::swap(halves, layout_);
+    RowLabelColumns& rows = layout_.rows;
+    const std::vector<std::string>& names =
+        axes_.labels.writes.empty() ? axes_.labels.reads : axes_.labels.writes;
+    rows.reads = rows.writes = std::min(widest(names, 1), half_label);
+    rows.width = 2 * (rows.number + 1 + rows.reads + 1);
+    layout_.form = CellForm::halves;
+    set_cell(1);
+    layout_.heading = Heading::listed;
+    layout_.heading_lines = 1;
+    const int left = room_.width - rows.width - layout_.slot - map_gap;
+    layout_.list_columns = left >= least_list ? left : 0;
+    if (layout_.blocks > 1) layout_ = halves;
+  }
+
+  const MapAxes& axes_;
+  const MapRoom& room_;
+  int keys_;
+  int queries_;
+  MapLayout layout_;
+};
+
+}  // namespace
+
+int MapLayout::lines(int map_rows, bool with_heading) const {
+  const int rows_lines = form == CellForm::halves ? divided_up(map_rows, 2) : map_rows;
+  const int first = (with_heading ? heading_lines : 0) + rows_lines;
+  return first + (blocks - 1) * (1 + heading_lines + rows_lines);
+}
+
+MapLayout plan_maps(const MapAxes& axes, const MapRoom& room) {
+  return MapPlanner(axes, room).plan();
+}
+
+std::string numbered(const std::string& number, const std::string& label) {
+  return number.empty() ? label : number + " " + label;
+}
+
+std::vector<std::string> turned_label(const std::string& label, int most) {
+  std::vector<std::string> characters;
+  std::string_view rest = label;
+  while (!rest.empty()) {
+    const std::string_view bytes = rest.substr(0, decode_code_point(rest).length);
+    rest.remove_prefix(bytes.size());
+    // What has no width of its own stands on the character before.
+    if (!characters.empty() && display_width(bytes) == 0) {
+      characters.back() += bytes;
+    } else {
+      characters.emplace_back(bytes);
+    }
+  }
+  if (to_int(characters.size()) > most) {
+    characters.resize(to_size(most));
+    characters.back() = "⋮";
+  }
+  return characters;
+}
+
+}  // namespace attn
