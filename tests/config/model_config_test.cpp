@@ -283,6 +283,10 @@ TEST_CASE("validate names canonical keys and the place") {
   config = ModelConfig();
   config.vocab_size = 0;
   check_error([&] { attn::validate(config, "x"); }, ExitCode::input, "x: vocab_size is 0");
+  config = ModelConfig();
+  config.attention_dropout = 1;
+  check_error([&] { attn::validate(config, "x"); }, ExitCode::input,
+              "x: attention_dropout 1 is out of range; use a number from 0 to below 1");
 }
 
 TEST_CASE("parameters are counted as PyTorch counts them") {

@@ -254,6 +254,18 @@ TEST_CASE("unused byte pairs are steps to longer ones, and come out as their par
   CHECK(pairs.sample("", 0.5, random).empty());
 }
 
+TEST_CASE("of byte pairs with equal scores the leftmost is merged") {
+  SentencePieceModel model;
+  model.pieces = {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}};
+  for (const SentencePieceEntry& piece : model.pieces) {
+    model.index.emplace(piece.text, to_int(model.index.size()));
+  }
+  RandomNumbers random(1, "", 0);
+  const BytePairs pairs(std::move(model));
+  CHECK(joined(pairs.sample("aaa", 0, random)) == "aa a");
+  CHECK(joined(pairs.sample("aab", 0, random)) == "aa b");
+}
+
 TEST_CASE("models that cannot be sampled from are refused") {
   check_error([] { Tokenizer(kDemo).require_sampling(0.2, "x.json"); }, ExitCode::input,
               "x.json: tokenizer.sampling 0.2: source.spm cuts a text in one way only");
