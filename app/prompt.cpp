@@ -1,5 +1,6 @@
 #include "prompt.h"
 
+#include <dlfcn.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -11,6 +12,7 @@
 #include <new>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #ifdef ATTN_HAS_LIBEDIT
 #include <histedit.h>
@@ -19,6 +21,22 @@
 #include "base/at.h"
 
 namespace attn {
+
+#ifdef ATTN_HAS_LIBEDIT
+/// The functions of libedit that are used here, under their own names. It and the libraries that it
+/// needs are loaded with the first prompt: linked as usual they would be with every start.
+struct EditLibrary {
+  decltype(&::el_init) el_init;
+  decltype(&::el_end) el_end;
+  decltype(&::el_set) el_set;
+  decltype(&::el_gets) el_gets;
+  decltype(&::el_resize) el_resize;
+  decltype(&::history_init) history_init;
+  decltype(&::history_end) history_end;
+  decltype(&::history) history;
+};
+#endif
+
 namespace {
 
 constexpr const char* kPrompt = "> ";
@@ -45,6 +63,27 @@ extern "C" void suspend(int /*number*/) {
   if (was_editing) tcsetattr(STDIN_FILENO, TCSANOW, &edited);
 }
 
+/// Nothing where it is not installed.
+std::optional<EditLibrary> load_libedit() {
+  void* handle = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return std::nullopt;
+  EditLibrary library{};
+  bool complete = true;
+  const auto find = [&](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
+    complete = complete && function != nullptr;
+  };
+  find(library.el_init, "el_init");
+  find(library.el_end, "el_end");
+  find(library.el_set, "el_set");
+  find(library.el_gets, "el_gets");
+  find(library.el_resize, "el_resize");
+  find(library.history_init, "history_init");
+  find(library.history_end, "history_end");
+  find(library.history, "history");
+  return complete ? std::optional(library) : std::nullopt;
+}
+
 char* prompt_text(EditLine* /*editor*/) {
   static char text[] = "> ";
   return text;
@@ -58,47 +97,48 @@ char* prompt_text(EditLine* /*editor*/) {
 
 class Prompt::Editor {
  public:
-  Editor() {
+  explicit Editor(const EditLibrary& library) : edit_(library) {
     // What is typed and shown is UTF-8, as everything that the program reads and writes.
     if (std::setlocale(LC_CTYPE, "C.UTF-8") == nullptr) std::setlocale(LC_CTYPE, "");
     tcgetattr(STDIN_FILENO, &as_before);
-    line_ = el_init("attn-demo", stdin, stdout, stderr);
-    history_ = history_init();
+    line_ = edit_.el_init("attn-demo", stdin, stdout, stderr);
+    history_ = edit_.history_init();
     if (line_ == nullptr || history_ == nullptr) throw std::bad_alloc();
     HistEvent event{};
-    history(history_, &event, H_SETSIZE, 1000);
-    history(history_, &event, H_SETUNIQUE, 1);
-    el_set(line_, EL_PROMPT, prompt_text);
-    el_set(line_, EL_EDITOR, "emacs");
-    el_set(line_, EL_HIST, history, history_);
-    el_set(line_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    edit_.history(history_, &event, H_SETSIZE, 1000);
+    edit_.history(history_, &event, H_SETUNIQUE, 1);
+    edit_.el_set(line_, EL_PROMPT, prompt_text);
+    edit_.el_set(line_, EL_EDITOR, "emacs");
+    edit_.el_set(line_, EL_HIST, edit_.history, history_);
+    edit_.el_set(line_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     struct sigaction stopping {};
     stopping.sa_handler = suspend;
     stopping.sa_flags = SA_RESTART;
     sigaction(SIGTSTP, &stopping, nullptr);
   }
   ~Editor() {
-    history_end(history_);
-    el_end(line_);
+    edit_.history_end(history_);
+    edit_.el_end(line_);
   }
   Editor(const Editor&) = delete;
   Editor& operator=(const Editor&) = delete;
 
   std::optional<std::string> next() {
-    el_resize(line_);  // the window may have changed
+    edit_.el_resize(line_);  // the window may have changed
     int count = 0;
     editing = true;
-    const char* text = el_gets(line_, &count);
+    const char* text = edit_.el_gets(line_, &count);
     editing = false;
     if (text == nullptr || count <= 0) return std::nullopt;
     std::string typed(text, to_size(count));
     while (typed.ends_with('\n') || typed.ends_with('\r')) typed.pop_back();
     HistEvent event{};
-    if (!typed.empty()) history(history_, &event, H_ENTER, typed.c_str());
+    if (!typed.empty()) edit_.history(history_, &event, H_ENTER, typed.c_str());
     return typed;
   }
 
  private:
+  EditLibrary edit_;
   EditLine* line_ = nullptr;
   History* history_ = nullptr;
 };
@@ -114,7 +154,8 @@ class Prompt::Editor {
 
 Prompt::Prompt() {
 #ifdef ATTN_HAS_LIBEDIT
-  if (terminal_edits()) editor_ = std::make_unique<Editor>();
+  if (!terminal_edits()) return;
+  if (const auto library = load_libedit()) editor_ = std::make_unique<Editor>(*library);
 #endif
 }
 

@@ -8,9 +8,10 @@
 
 namespace attn {
 
-/// Asks for lines with "> ". Where the terminal can (TERM) the line is edited by libedit: arrows,
-/// words, Ctrl-A and Ctrl-E, what was typed before by the up arrow and Ctrl-R. What was typed is
-/// forgotten with the program. Ctrl-D on an empty line is the end; Ctrl-C ends the program.
+/// Asks for lines with "> ". Where the terminal can (TERM) and libedit is there, it edits the line:
+/// arrows, words, Ctrl-A and Ctrl-E, what was typed before by the up arrow and Ctrl-R. What was
+/// typed is forgotten with the program. Ctrl-D on an empty line is the end; Ctrl-C ends the
+/// program.
 class Prompt {
  public:
   Prompt();

@@ -11,5 +11,5 @@ find_package(SentencePiece REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(librsvg REQUIRED librsvg-2.0>=2.52)
 # What is typed at a prompt is edited by it; without it a line is taken as the terminal gives it.
-pkg_check_modules(libedit IMPORTED_TARGET libedit)
+pkg_check_modules(libedit libedit)
 find_package(PNG REQUIRED)
