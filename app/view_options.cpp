@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "raster/svg_png.h"
+#include "translate/alternatives.h"
 
 namespace attn {
 
@@ -118,7 +119,9 @@ RecordDetail ViewOptions::detail(int beams) const {
   if (tree && beams == 1) {
     throw UsageError("--tree shows a search with several beams; add --beam 4");
   }
-  return {vectors || !html.empty(), tree || (!html.empty() && beams > 1)};
+  const bool records = !json.empty() || !html.empty();
+  return {vectors || !html.empty(), tree || (!html.empty() && beams > 1),
+          records ? recorded_alternatives : 0};
 }
 
 std::optional<AlignmentOptions> ViewOptions::alignment() const {

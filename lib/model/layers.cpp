@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 #include "base/at.h"
 #include "nn/embedding.h"
@@ -21,40 +22,57 @@ struct Watch {
   }
 };
 
+/// By what names observers know the matrices of a block; its input and output have names where the
+/// block is an attention, and are the neighbours' where it is the feed-forward.
+struct BlockStages {
+  std::optional<Stage> input;
+  Stage normed;
+  Stage mixed;
+  Stage sum;
+  Stage output;
+};
+
+constexpr BlockStages attention_stages{Stage::block_input, Stage::normed_input, Stage::mixed,
+                                       Stage::block_sum, Stage::block_output};
+constexpr BlockStages feed_forward_stages{std::nullopt, Stage::feed_forward_normed,
+                                          Stage::feed_forward_mixed, Stage::feed_forward_sum,
+                                          Stage::layer_output};
+
 /// One block of a layer: its norm, and who watches it.
 struct Block {
   const StackRun& run;
   const LayerNorm& norm;
   Watch watch;
+  const BlockStages& stages;
 };
 
 Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionKind kind, Index layer) {
-  return {run, norm, {run.observer, kind, layer}};
+  return {run, norm, {run.observer, kind, layer}, attention_stages};
 }
 
-Block feed_forward_block(const StackRun& run, const LayerNorm& norm) {
-  return {run, norm, {}};
+Block feed_forward_block(const StackRun& run, const LayerNorm& norm, Index layer) {
+  return {run, norm, {run.observer, run.kind, layer}, feed_forward_stages};
 }
 
 /// What a block reads: x itself, or norm(x) where the norm stands before the block (Xiong et al.
 /// 2020, Pegasus). x [T, D] → [T, D].
 ConstMatrixRef norm_before(const Block& block, const ConstMatrixRef& x) {
-  block.watch(Stage::block_input, x);
+  if (block.stages.input) block.watch(*block.stages.input, x);
   if (!block.run.config.normalize_before) return x;
   MatrixRef normal = block.run.work.normal.topRows(x.rows());
   block.norm.forward(x, normal);
-  block.watch(Stage::normed_input, normal);
+  block.watch(block.stages.normed, normal);
   return normal;
 }
 
 /// The way past a block: x ← norm(x + out) where the norm stands behind it ("Add & Norm" in the
 /// paper, Marian), else x ← x + out. x, out [T, D].
 void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
-  block.watch(Stage::mixed, out);
+  block.watch(block.stages.mixed, out);
   add_rows(out, x);
-  block.watch(Stage::block_sum, x);
+  block.watch(block.stages.sum, x);
   if (!block.run.config.normalize_before) block.norm.forward(x, x);
-  block.watch(Stage::block_output, x);
+  block.watch(block.stages.output, x);
 }
 
 /// Every row looks at the rows of its own sentence. x [T, D] → out [T, D].
@@ -96,6 +114,14 @@ void cross_attention(const MultiHeadAttention& layer, const Block& block, const 
   layer.output_product(heads, out);
 }
 
+/// Every row for itself. x [T, D] → out [T, D].
+void feed_forward(const FeedForward& layer, const Block& block, const ConstMatrixRef& x,
+                  MatrixRef out) {
+  Matrix& hidden = block.run.work.hidden;
+  layer.forward(x, hidden, out);
+  block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()));
+}
+
 }  // namespace
 
 void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x) {
@@ -107,11 +133,9 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   add_and_norm(self, out, x);
 
   // Feed-forward: every token for itself.
-  const Block forward = feed_forward_block(run, layer.feed_forward_norm);
-  layer.feed_forward.forward(norm_before(forward, x), run.work.hidden, out);
+  const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
+  feed_forward(layer.feed_forward, forward, norm_before(forward, x), out);
   add_and_norm(forward, out, x);
-
-  self.watch(Stage::layer_output, x);
 }
 
 void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
@@ -129,11 +153,9 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
   add_and_norm(cross, out, x);
 
   // Feed-forward: every token for itself.
-  const Block forward = feed_forward_block(run, layer.feed_forward_norm);
-  layer.feed_forward.forward(norm_before(forward, x), run.work.hidden, out);
+  const Block forward = feed_forward_block(run, layer.feed_forward_norm, index);
+  feed_forward(layer.feed_forward, forward, norm_before(forward, x), out);
   add_and_norm(forward, out, x);
-
-  self.watch(Stage::layer_output, x);
 }
 
 void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,

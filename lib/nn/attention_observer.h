@@ -36,8 +36,12 @@ enum class Stage {
   mixed,         ///< [T, D] after the output projection
   block_sum,     ///< [T, D] block_input + mixed
   block_output,  ///< [T, D] norm(block_sum) in post-norm models, block_sum in pre-norm ones
-  layer_output,  ///< [T, D] after the feed-forward block: what the next layer reads
-  stack_output,  ///< [T, D] after the last layer (and the final norm where there is one)
+  feed_forward_normed,  ///< [T, D] norm(block_output), in pre-norm models only
+  feed_forward_hidden,  ///< [T, F] activation(x · W₁ + b₁)
+  feed_forward_mixed,   ///< [T, D] hidden · W₂ + b₂: what the feed-forward block adds
+  feed_forward_sum,     ///< [T, D] the block's input + feed_forward_mixed
+  layer_output,         ///< [T, D] after the feed-forward block: what the next layer reads
+  stack_output,         ///< [T, D] after the last layer (and the final norm where there is one)
 };
 
 /// A matrix of a whole batch, alive during the call only. `kind` and `layer` say whose block it is;

@@ -85,6 +85,35 @@ struct SearchTree {
   std::vector<SearchNode> nodes;
 };
 
+/// A vector of every token at one place on the way through a stack, as the forward pass had it.
+struct WayStep {
+  /// "token" (its row of the table · √D), "position", "embedded"; in a block "normed" (what it
+  /// reads, where it norms first), "hidden" (inside the feed-forward), "added" (what the block
+  /// adds), "sum" and "output" (the norm of the sum); "stack_output" (the norm behind all layers).
+  std::string stage;
+  std::string block;  ///< "encoder_self", "decoder_self", "cross", "feed_forward"; empty: none
+  int layer = -1;     ///< −1: outside of all layers
+  int columns = 0;    ///< D, or F inside the feed-forward
+  std::vector<float> values;  ///< [tokens, columns]
+};
+
+/// The pieces that the model held likeliest at each step, best first, `count` of them a step.
+struct Alternatives {
+  int count = 0;
+  std::vector<int> ids;             ///< [L, count]
+  std::vector<std::string> tokens;  ///< [L, count]
+  std::vector<float> log_probs;     ///< [L, count] natural log-softmax, as log_probs have it
+  std::vector<float> logits;        ///< [L, count] what softmax was taken of, where asked for
+  std::vector<int> ranks;           ///< [L] of each produced token among all pieces; 0: the first
+};
+
+/// How the translations of a record were come by.
+struct Decoding {
+  bool given = false;  ///< a given text was scored, nothing was searched for
+  int beams = 1;
+  float length_penalty = 1;
+};
+
 /// Pieces and their ids, in order; tokens[i] is the piece of ids[i] ("▁The", "</s>").
 struct TokenSequence {
   std::vector<std::string> tokens;
@@ -101,8 +130,10 @@ struct HypothesisRecord {
   TokenSequence decoder_input;   ///< the start symbol and produced tokens but the last, L of them
   AttentionMaps decoder_self;    ///< [layers, heads, L, L]
   AttentionMaps cross;           ///< [layers, heads, L, S]
+  std::optional<Alternatives> alternatives = std::nullopt;              ///< where asked for
   std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
   std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
+  std::vector<WayStep> way = {};                                        ///< where asked for
   std::optional<KindReport> decoder_report = std::nullopt;              ///< where asked for
   std::optional<KindReport> cross_report = std::nullopt;                ///< where asked for
   std::optional<WordAlignment> alignment = std::nullopt;                ///< where asked for
@@ -152,11 +183,13 @@ struct AttentionRecord {
   /// What was changed in the model or the sentence for an experiment ("without cross:1:3"), one
   /// each; nothing in any other record.
   std::vector<std::string> changes;
+  std::optional<Decoding> decoding = std::nullopt;  ///< where asked for
   std::string source_text;
   TokenSequence source;                                            ///< S tokens, ending in "</s>"
   AttentionMaps encoder_self;                                      ///< [layers, heads, S, S]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
+  std::vector<WayStep> way = {};                                   ///< of the encoder, as above
   std::optional<KindReport> encoder_report = std::nullopt;         ///< where asked for
   std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };

@@ -15,6 +15,7 @@
 #include "train/journal.h"
 #include "train/run_identity.h"
 #include "train/weight_average.h"
+#include "translate/alternatives.h"
 #include "translate/translator.h"
 
 namespace attn {
@@ -335,7 +336,8 @@ class Trainer::Run {
     summary.name = setup_.title;
     summary.update = state_.update;
     translator.describe(std::move(summary));
-    journal_.probe(translator.record({translator.prepare(setup_.probe)}).front());
+    const RecordDetail detail{false, false, recorded_alternatives};
+    journal_.probe(translator.record({translator.prepare(setup_.probe)}, detail).front());
   }
 
   // --- checkpoints -----------------------------------------------------------------------------

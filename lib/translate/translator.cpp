@@ -7,6 +7,8 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
+#include "model/layers.h"
+#include "translate/alternatives.h"
 #include "translate/recorder.h"
 #include "translate/search_tree.h"
 #include "translate/vector_recorder.h"
@@ -166,6 +168,13 @@ std::vector<std::vector<Translation>> Translator::translate(
   return results;
 }
 
+std::vector<WayStep> Translator::whole_way(const StackEnds& ends, std::span<const int> ids,
+                                           VectorRecorder& recorder) const {
+  std::vector<WayStep> way = embedding_steps(ends, embedding_scale(model_.config()), ids);
+  for (WayStep& step : recorder.take_way()) way.push_back(std::move(step));
+  return way;
+}
+
 Translator::Session Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
                                       const Changes* changes) const {
   Session session;
@@ -173,6 +182,9 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
   session.changes = changes;
   AttentionRecord& record = session.record;
   record.model = summary_;
+  if (detail.alternatives > 0) {
+    record.decoding = Decoding{false, decode_.num_beams, decode_.length_penalty};
+  }
   record.source_text = sentence.text;
   record.source.ids = sentence.ids;
   for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_piece(id));
@@ -181,7 +193,10 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
     session.encoded = model_.encode(pack_one(sentence.ids), &observer);
   });
   record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
-  if (detail.vectors) record.encoder_vectors = recorder.take_vectors(AttentionKind::encoder_self);
+  if (detail.vectors) {
+    record.encoder_vectors = recorder.take_vectors(AttentionKind::encoder_self);
+    record.way = whole_way(model_.parameters().encoder, sentence.ids, recorder);
+  }
   return session;
 }
 
@@ -213,11 +228,18 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
   model_.logits(hidden, logits);
   record.log_probs = log_probabilities(logits, record.produced.ids, model_.name());
+  if (const int count = session.detail.alternatives; count > 0) {
+    Alternatives& others =
+        record.alternatives.emplace(likeliest_pieces(logits, record.produced.ids, count));
+    for (const int id : others.ids) others.tokens.push_back(tokenizer_.target_piece(id));
+    if (!session.detail.vectors) others.logits.clear();
+  }
   record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);
   record.cross = recorder.take(AttentionKind::cross, 0);
   if (session.detail.vectors) {
     record.decoder_self_vectors = recorder.take_vectors(AttentionKind::decoder_self);
     record.cross_vectors = recorder.take_vectors(AttentionKind::cross);
+    record.way = whole_way(model_.parameters().decoder, record.decoder_input.ids, recorder);
   }
   return record;
 }
@@ -259,6 +281,7 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
         encoded_target.ids.size(), positions);
   }
   Session session = begin(source, detail, nullptr);
+  if (session.record.decoding) session.record.decoding->given = true;
   HypothesisRecord hypothesis = replay(session, std::move(encoded_target.ids));
   hypothesis.score = score_of(hypothesis, decode_);
   session.record.hypotheses.push_back(std::move(hypothesis));
@@ -271,7 +294,7 @@ WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedS
     throw InputError("the sentence has no tokens; there is nothing to try");
   }
   WhatIfRecord result;
-  result.before = std::move(record({before}, {detail.vectors, false}).front());
+  result.before = std::move(record({before}, {detail.vectors, false, detail.alternatives}).front());
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced);
   const SearchResults found =

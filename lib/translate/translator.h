@@ -18,6 +18,8 @@
 
 namespace attn {
 
+class VectorRecorder;
+
 /// A source sentence made ready: clean text, ids within the model's positions.
 struct PreparedSentence {
   std::string text;
@@ -37,8 +39,9 @@ struct Translation {
 
 /// What a record holds besides the maps.
 struct RecordDetail {
-  bool vectors = false;      ///< every head's queries, keys and values
+  bool vectors = false;      ///< every head's queries, keys and values, and the rows between
   bool search_tree = false;  ///< what the search kept, step by step, with its maps
+  int alternatives = 0;      ///< likeliest pieces of each step; 0: none
 };
 
 /// What an experiment changes in the model.
@@ -101,6 +104,8 @@ class Translator {
   Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
                 const Changes* changes) const;
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
+  std::vector<WayStep> whole_way(const StackEnds& ends, std::span<const int> ids,
+                                 VectorRecorder& recorder) const;
   SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
 
   Ensemble models_;

@@ -1,6 +1,7 @@
 #include "translate/vector_recorder.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/at.h"
 
@@ -20,6 +21,59 @@ void append(HeadVectors& to, const AttentionHead& head, const Rows& rows) {
   }
 }
 
+struct StageName {
+  const char* stage;
+  bool in_block = true;
+};
+
+/// What a record calls a stage; nothing where it does not hold it.
+std::optional<StageName> name_of(Stage stage) {
+  switch (stage) {
+    case Stage::embedded:
+      return StageName{"embedded", false};
+    case Stage::stack_output:
+      return StageName{"stack_output", false};
+    case Stage::normed_input:
+    case Stage::feed_forward_normed:
+      return StageName{"normed"};
+    case Stage::feed_forward_hidden:
+      return StageName{"hidden"};
+    case Stage::mixed:
+    case Stage::feed_forward_mixed:
+      return StageName{"added"};
+    case Stage::block_sum:
+    case Stage::feed_forward_sum:
+      return StageName{"sum"};
+    case Stage::block_output:
+    case Stage::layer_output:
+      return StageName{"output"};
+    default:
+      return std::nullopt;
+  }
+}
+
+const char* block_of(const StageView& view) {
+  switch (view.stage) {
+    case Stage::feed_forward_normed:
+    case Stage::feed_forward_hidden:
+    case Stage::feed_forward_mixed:
+    case Stage::feed_forward_sum:
+    case Stage::layer_output:
+      return "feed_forward";
+    default:
+      break;
+  }
+  switch (view.kind) {
+    case AttentionKind::encoder_self:
+      return "encoder_self";
+    case AttentionKind::decoder_self:
+      return "decoder_self";
+    case AttentionKind::cross:
+      break;
+  }
+  return "cross";
+}
+
 }  // namespace
 
 void VectorRecorder::weights_ready(AttentionHead& head) {
@@ -30,6 +84,34 @@ void VectorRecorder::weights_ready(AttentionHead& head) {
   append(vectors.query, head, head.query);
   append(vectors.key, head, head.key);
   append(vectors.value, head, head.value);
+}
+
+void VectorRecorder::stage_ready(const StageView& view) {
+  const std::optional<StageName> name = wanted_ ? name_of(view.stage) : std::nullopt;
+  if (!name) return;
+  WayStep step{name->stage, "", -1, to_int(view.rows.cols()), {}};
+  if (name->in_block) {
+    step.block = block_of(view);
+    step.layer = to_int(view.layer);
+  }
+  for (Index t = 0; t < view.rows.rows(); ++t) {
+    const float* row = view.rows.data() + t * view.rows.outerStride();
+    step.values.insert(step.values.end(), row, row + view.rows.cols());
+  }
+  if (way_.empty() || way_.back().values != step.values) way_.push_back(std::move(step));
+}
+
+std::vector<WayStep> embedding_steps(const StackEnds& ends, float scale, std::span<const int> ids) {
+  const Index columns = ends.embedding.columns;
+  WayStep token{"token", "", -1, to_int(columns), {}};
+  WayStep position{"position", "", -1, to_int(columns), {}};
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    for (Index j = 0; j < columns; ++j) {
+      token.values.push_back(ends.embedding.at(ids[t], j) * scale);
+      position.values.push_back(ends.positions.at(to_index(t), j));
+    }
+  }
+  return {std::move(token), std::move(position)};
 }
 
 AttentionVectors VectorRecorder::take_vectors(AttentionKind kind) {

@@ -224,8 +224,16 @@ TEST_CASE("JSON without a page holds no vectors, and --vectors puts them in") {
   CHECK(!plain.contains("vectors"));
   CHECK(!plain.contains("report"));
   CHECK(!plain["hypotheses"][0].contains("alignment"));
+  CHECK(!plain.contains("way"));
+  CHECK(plain["decoding"].dump() == R"({"given":true})");
+  const Json& others = plain["hypotheses"][0]["alternatives"];
+  CHECK(others["tokens"][0].size() == 10);
+  CHECK(!others.contains("logits"));
   const Json more = record({"--vectors", "--report"});
   CHECK(more["vectors"]["encoder_self"]["query"].is_string());
+  CHECK(more["way"][0]["stage"] == "token");
+  CHECK(more["hypotheses"][0]["way"].back()["block"] == "feed_forward");
+  CHECK(more["hypotheses"][0]["alternatives"]["logits"][0].size() == 10);
   CHECK(more["hypotheses"][0]["report"]["cross"][0][0]["entropy"].is_number());
 }
 

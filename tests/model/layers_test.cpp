@@ -119,7 +119,11 @@ TEST_CASE("an observer sees a layer in the paper's order") {
                               Stage::block_sum, Stage::block_output}) {
       expected.emplace_back(cross, stage);
     }
-    expected.emplace_back(self, Stage::layer_output);
+    if (before) expected.emplace_back(self, Stage::feed_forward_normed);
+    for (const Stage stage : {Stage::feed_forward_hidden, Stage::feed_forward_mixed,
+                              Stage::feed_forward_sum, Stage::layer_output}) {
+      expected.emplace_back(self, stage);
+    }
     expected.emplace_back(self, Stage::stack_output);
 
     StageList stages;

@@ -41,6 +41,63 @@ void append_vectors(std::string& out, const AttentionVectors& vectors) {
   out += '}';
 }
 
+/// [{"stage":"added","block":"cross","layer":0,"columns":256,"values":"…"},…]
+void append_way(std::string& out, const std::vector<WayStep>& way) {
+  append_list(out, way, [](std::string& to, const WayStep& step) {
+    to += "{\"stage\":";
+    append_string(to, step.stage);
+    if (!step.block.empty()) {
+      to += ",\"block\":";
+      append_string(to, step.block);
+      append_format(to, ",\"layer\":{}", step.layer);
+    }
+    append_format(to, ",\"columns\":{},\"values\":", step.columns);
+    append_float_bytes(to, step.values);
+    to += '}';
+  });
+}
+
+/// [[a,b,…],…]: `values` a step, `count` of them each, written by `append`.
+template <typename Values, typename Append>
+void append_steps(std::string& out, const Values& values, int count, Append&& append) {
+  out += '[';
+  for (std::size_t first = 0; first < values.size(); first += to_size(count)) {
+    if (first > 0) out += ',';
+    append_list(out, std::span(values).subspan(first, to_size(count)), append);
+  }
+  out += ']';
+}
+
+void append_alternatives(std::string& out, const Alternatives& alternatives) {
+  const int count = alternatives.count;
+  const auto number = [](std::string& to, float value) { append_number(to, value); };
+  const auto integer = [](std::string& to, int value) { append_integer(to, value); };
+  out += "{\"ids\":";
+  append_steps(out, alternatives.ids, count, integer);
+  out += ",\"tokens\":";
+  append_steps(out, alternatives.tokens, count,
+               [](std::string& to, const std::string& text) { append_string(to, text); });
+  out += ",\"log_probs\":";
+  append_steps(out, alternatives.log_probs, count, number);
+  if (!alternatives.logits.empty()) {
+    out += ",\"logits\":";
+    append_steps(out, alternatives.logits, count, number);
+  }
+  out += ",\"ranks\":";
+  append_list(out, alternatives.ranks, integer);
+  out += '}';
+}
+
+void append_decoding(std::string& out, const Decoding& decoding) {
+  if (decoding.given) {
+    out += "{\"given\":true}";
+    return;
+  }
+  append_format(out, "{{\"beams\":{},\"length_penalty\":", decoding.beams);
+  append_number(out, decoding.length_penalty);
+  out += '}';
+}
+
 /// [layer][head][…] of the rows of one step.
 void append_step_rows(std::string& out, const std::vector<float>& rows, int layers, int heads) {
   const auto count = to_size(std::max(1, layers * heads));
@@ -119,12 +176,20 @@ void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
   append_maps(out, hypothesis.decoder_self);
   out += ",\"cross\":";
   append_maps(out, hypothesis.cross);
+  if (hypothesis.alternatives) {
+    out += ",\"alternatives\":";
+    append_alternatives(out, *hypothesis.alternatives);
+  }
   if (hypothesis.decoder_self_vectors && hypothesis.cross_vectors) {
     out += ",\"vectors\":{\"decoder_self\":";
     append_vectors(out, *hypothesis.decoder_self_vectors);
     out += ",\"cross\":";
     append_vectors(out, *hypothesis.cross_vectors);
     out += '}';
+  }
+  if (!hypothesis.way.empty()) {
+    out += ",\"way\":";
+    append_way(out, hypothesis.way);
   }
   if (hypothesis.decoder_report && hypothesis.cross_report) {
     out += ",\"report\":{\"decoder_self\":";
@@ -153,6 +218,10 @@ std::string to_json_line(const AttentionRecord& record) {
     out += ",\"part\":";
     append_part(out, *record.part);
   }
+  if (record.decoding) {
+    out += ",\"decoding\":";
+    append_decoding(out, *record.decoding);
+  }
   out += ",\"source\":{\"text\":";
   append_string(out, record.source_text);
   out += ',';
@@ -165,6 +234,10 @@ std::string to_json_line(const AttentionRecord& record) {
     out += ",\"vectors\":{\"encoder_self\":";
     append_vectors(out, *record.encoder_vectors);
     out += '}';
+  }
+  if (!record.way.empty()) {
+    out += ",\"way\":";
+    append_way(out, record.way);
   }
   if (record.encoder_report) {
     out += ",\"report\":{\"encoder_self\":";

@@ -1,6 +1,7 @@
 #include "view/page/record_shape.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "base/checked.h"
 #include "base/error.h"
@@ -84,33 +85,75 @@ void check_maps(const JsonPlace& maps, const MapShape& shape) {
   });
 }
 
-/// Base64 of the float32 of [layer][head][row][head_dim].
-void check_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows) {
+/// Base64 of as many float32 as the product of `sides`; `of` says what they are.
+void check_float_text(const JsonPlace& place, std::initializer_list<std::size_t> sides,
+                      const std::string& of) {
   constexpr std::string_view kDigits =
       "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const std::string_view text = place.text();
   std::optional<std::uint64_t> bytes = sizeof(float);
-  for (const std::size_t side : {shape.layers, shape.heads, shape.head_dim, rows}) {
+  for (const std::size_t side : sides) {
     if (bytes) bytes = checked_multiply(*bytes, std::uint64_t{side});
   }
-  const std::string expected = fmt::format("base64 of {} layers, {} heads and {} rows of {} floats",
-                                           shape.layers, shape.heads, rows, shape.head_dim);
   // Four letters hold three bytes; "=" fills up the last four.
   const std::size_t fill = bytes ? (3 - *bytes % 3) % 3 : 0;
   if (!bytes || text.size() % 4 != 0 || text.size() / 4 != *bytes / 3 + (*bytes % 3 > 0)) {
-    place.fail(fmt::format("a text of {} letters", text.size()), expected);
+    place.fail(fmt::format("a text of {} letters", text.size()), "base64 of " + of);
   }
   const std::string_view letters = text.substr(0, text.size() - fill);
   if (letters.find_first_not_of(kDigits) != letters.npos ||
       text.substr(letters.size()).find_first_not_of('=') != text.npos) {
-    place.fail("another text", expected);
+    place.fail("another text", "base64 of " + of);
   }
+}
+
+/// Of [layer][head][row][head_dim].
+void check_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows) {
+  check_float_text(place, {shape.layers, shape.heads, shape.head_dim, rows},
+                   fmt::format("{} layers, {} heads and {} rows of {} floats", shape.layers,
+                               shape.heads, rows, shape.head_dim));
 }
 
 void check_vectors(const JsonPlace& vectors, const MapShape& shape) {
   check_vector(vectors["query"], shape, shape.queries);
   check_vector(vectors["key"], shape, shape.keys);
   check_vector(vectors["value"], shape, shape.keys);
+}
+
+/// The vectors of `rows` tokens, stage by stage.
+void check_way(const JsonPlace& way, std::size_t rows) {
+  for (std::size_t i = 0; i < way.array().size(); ++i) {
+    const JsonPlace step = way[i];
+    step["stage"].text();
+    if (const auto block = step.find("block")) {
+      block->text();
+      step["layer"].whole();
+    }
+    const std::uint64_t columns = step["columns"].whole();
+    check_float_text(step["values"], {rows, columns},
+                     fmt::format("{} rows of {} floats", rows, columns));
+  }
+}
+
+/// The likeliest pieces of each of `steps` steps.
+void check_alternatives(const JsonPlace& alternatives, std::size_t steps) {
+  const JsonPlace tokens = alternatives["tokens"];
+  tokens.array(steps, "lists, one a step");
+  for (std::size_t t = 0; t < steps; ++t) {
+    const JsonPlace pieces = tokens[t];
+    for (std::size_t i = 0; i < pieces.array().size(); ++i) pieces[i].text();
+  }
+  for (const char* key : {"ids", "log_probs", "logits"}) {
+    if (key == std::string_view("logits") && !alternatives.find(key)) continue;
+    const JsonPlace lists = alternatives[key];
+    lists.array(steps, "lists, one a step");
+    for (std::size_t t = 0; t < steps; ++t) {
+      check_numbers(lists[t], tokens[t].size(), "numbers, one a piece");
+    }
+  }
+  const JsonPlace ranks = alternatives["ranks"];
+  ranks.array(steps, "ranks, one a step");
+  for (std::size_t t = 0; t < steps; ++t) ranks[t].whole();
 }
 
 /// An object of figures, each a number or null where nothing defines it.
@@ -154,6 +197,18 @@ void check_hypothesis(const JsonPlace& hypothesis, MapShape decoder, std::size_t
   decoder.keys = source;
   check_kind(hypothesis, "cross", decoder);
   if (const auto alignment = hypothesis.find("alignment")) check_alignment(*alignment);
+  if (const auto found = hypothesis.find("alternatives")) check_alternatives(*found, length);
+  if (const auto way = hypothesis.find("way")) check_way(*way, length);
+}
+
+/// How the translations were come by.
+void check_decoding(const JsonPlace& decoding) {
+  if (const auto given = decoding.find("given")) {
+    given->truth();
+    return;
+  }
+  decoding["beams"].whole();
+  decoding["length_penalty"].number();
 }
 
 /// One row of every head.
@@ -224,6 +279,8 @@ void check_record(const Json& record, const std::string& where) {
     for (const char* key : {"line", "number", "of"}) (*part)[key].whole();
     for (const char* key : {"text", "gap"}) (*part)[key].text();
   }
+  if (const auto way = top.find("way")) check_way(*way, length);
+  if (const auto decoding = top.find("decoding")) check_decoding(*decoding);
   const JsonPlace hypotheses = top["hypotheses"];
   for (std::size_t i = 0; i < hypotheses.array().size(); ++i) {
     check_hypothesis(hypotheses[i], decoder, length);

@@ -142,6 +142,36 @@ TEST_CASE("json: vectors and the search are there where they were recorded") {
   CHECK(json["search"] == expected);
 }
 
+TEST_CASE("json: the likeliest pieces, the way and how the search went, where they were recorded") {
+  AttentionRecord record = demo_record();
+  record.decoding = Decoding{false, 4, 0.5F};
+  record.way = {{"embedded", "", -1, 2, {1, -0.1F}}, {"added", "feed_forward", 1, 1, {1, -0.1F}}};
+  HypothesisRecord& hypothesis = record.hypotheses[0];
+  hypothesis.alternatives =
+      Alternatives{2, {7, 5, 6, 8}, {"a", "b\"", "c", "d"}, {-0.1F, -1, -2, -3}, {}, {0, 1}};
+  hypothesis.way = {{"hidden", "feed_forward", 0, 2, {1, -0.1F}}};
+  const Json json = parsed(record);
+  CHECK(json["decoding"].dump() == R"({"beams":4,"length_penalty":0.5})");
+  CHECK(
+      json["way"] ==
+      Json::parse(
+          R"([{"stage":"embedded","columns":2,"values":"AACAP83MzL0="},)"
+          R"({"stage":"added","block":"feed_forward","layer":1,"columns":1,"values":"AACAP83MzL0="}])"));
+  CHECK(
+      json["hypotheses"][0]["way"] ==
+      Json::parse(
+          R"([{"stage":"hidden","block":"feed_forward","layer":0,"columns":2,"values":"AACAP83MzL0="}])"));
+  CHECK(
+      json["hypotheses"][0]["alternatives"] ==
+      Json::parse(
+          R"({"ids":[[7,5],[6,8]],"tokens":[["a","b\""],["c","d"]],"log_probs":[[-0.1,-1],[-2,-3]],)"
+          R"("ranks":[0,1]})"));
+  hypothesis.alternatives->logits = {4, 3, 2, 1};
+  record.decoding = Decoding{true, 1, 1};
+  CHECK(parsed(record)["hypotheses"][0]["alternatives"]["logits"].dump() == "[[4,3],[2,1]]");
+  CHECK(parsed(record)["decoding"].dump() == R"({"given":true})");
+}
+
 TEST_CASE("json: the model's facts") {
   AttentionRecord record = demo_record();
   record.model = {

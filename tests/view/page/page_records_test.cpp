@@ -80,6 +80,29 @@ constexpr Change kChanges[] = {
      "hypotheses[0].alignment.links[0].source is -1; expected a whole number from 0"},
     {"/hypotheses/0/alignment/from", "",
      "hypotheses[0].alignment.from is missing; expected it to be there"},
+    {"/way/1/values", "\"AAAA\"",
+     "way[1].values is a text of 4 letters; expected base64 of 2 rows of 2 floats"},
+    {"/way/0/columns", "-1", "way[0].columns is -1; expected a whole number from 0"},
+    {"/way/1/layer", "", "way[1].layer is missing; expected it to be there"},
+    {"/hypotheses/0/way/0/stage", "7",
+     "hypotheses[0].way[0].stage is a JSON number; expected a text"},
+    {"/hypotheses/0/alternatives/tokens", "[[]]",
+     "hypotheses[0].alternatives.tokens is an array of 1; expected an array of 2 lists, one a "
+     "step"},
+    {"/hypotheses/0/alternatives/tokens/1/0", "1",
+     "hypotheses[0].alternatives.tokens[1][0] is a JSON number; expected a text"},
+    {"/hypotheses/0/alternatives/log_probs/1", "[0]",
+     "hypotheses[0].alternatives.log_probs[1] is an array of 1; expected an array of 2 numbers, "
+     "one "
+     "a piece"},
+    {"/hypotheses/0/alternatives/logits", "5",
+     "hypotheses[0].alternatives.logits is a JSON number; expected an array of 2 lists, one a "
+     "step"},
+    {"/hypotheses/0/alternatives/ids", "",
+     "hypotheses[0].alternatives.ids is missing; expected it to be there"},
+    {"/hypotheses/0/alternatives/ranks/0", "-1",
+     "hypotheses[0].alternatives.ranks[0] is -1; expected a whole number from 0"},
+    {"/decoding/beams", "\"4\"", "decoding.beams is a JSON string; expected a whole number from 0"},
     {"/search", "[]", "search is a JSON array; expected an object"},
     {"/search/nodes/1/parent", "1",
      "search.nodes[1].parent is 1; expected -1 or the index of a node before this one"},
@@ -109,7 +132,7 @@ TEST_CASE("a record with every key is taken as it is, and keys that are not know
   more["search"]["nodes"][0]["new"] = Json::object();
   more["new"] = "x";
   CHECK(message_of(more) == "accepted");
-  for (const char* optional : {"vectors", "report", "search", "changes"}) {
+  for (const char* optional : {"vectors", "report", "search", "changes", "way", "decoding"}) {
     Json less = whole;
     less.erase(optional);
     CHECK(message_of(less) == "accepted");
