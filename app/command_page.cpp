@@ -1,4 +1,5 @@
 // attn-demo page: records that were written before, as a page to look at in a browser.
+#include <filesystem>
 #include <memory>
 
 #include "arguments.h"
@@ -12,6 +13,8 @@
 #include "output_file.h"
 #include "page_content.h"
 #include "progress.h"
+#include "train/train_log.h"
+#include "view/page/page_curve.h"
 #include "view/page/page_records.h"
 #include "view_files.h"
 
@@ -23,15 +26,27 @@ struct PageOptions {
   std::string out;
 };
 
+/// The log beside a run's probe.jsonl; empty where there is none.
+std::string log_beside(const std::string& path) {
+  const std::filesystem::path probe(path);
+  if (probe.filename() != "probe.jsonl") return "";
+  const std::string log = (probe.parent_path() / "train.jsonl").string();
+  return file_exists(log) ? log : "";
+}
+
 void run_page(const PageOptions& options) {
   FileGuard guard;
-  for (const std::string& path : options.records) guard.read("RECORDS", path);
+  for (const std::string& path : options.records) {
+    guard.read("RECORDS", path);
+    guard.read("RECORDS", log_beside(path));
+  }
   guard.write("--html", options.out);
   OutputFile file(options.out);
   PageContent content(options.out, {.vectors = true, .search = true});
   std::string heads;  // the last line, where it has the figures over all before it
   Progress progress("reading records", "records");
   for (const std::string& path : options.records) {
+    const std::size_t first = content.size();
     const std::string text = read_file(path, PageContent::most_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -45,6 +60,9 @@ void run_page(const PageOptions& options) {
       }
       for (const std::string& record : page_record_lines(lines[i], where)) content.add(record);
       progress.update(content.size());
+    }
+    if (const std::string log = log_beside(path); !log.empty()) {
+      content.add_curve(page_curve(read_curve(log), first, content.size()));
     }
   }
   if (content.size() == 0) {
@@ -68,7 +86,8 @@ void add_page(CLI::App& app, Run& run) {
       ->type_name("FILE")
       ->required();
   command->footer(
-      "Several moments of a training run become a slider over training.\n\n"
+      "Several moments of a training run become a slider over training, under the curve\n"
+      "of the train.jsonl that stands beside a probe.jsonl.\n\n"
       "Examples:\n"
       "  attn-demo translate \"The group went home\" --report --json maps.json\n"
       "  attn-demo page maps.json --html page.html\n"

@@ -58,7 +58,7 @@ void PageContent::write(OutputFile& file, const std::string& heads) const {
   say_what_is_missing(chosen);
   const std::string page = [&] {
     const Progress progress("making the page");
-    return page_html(chosen.records, heads);
+    return page_html(chosen.records, heads, curves_);
   }();
   if (page.size() > large_bytes) {
     note(fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(page.size()))));

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "view/page/page_record.h"
@@ -24,6 +25,8 @@ class PageContent {
   /// A record as JSON. UsageError where the page gets larger than a browser should open.
   void add(std::string_view record);
   std::size_t size() const { return count_; }
+  /// The curve of a training run (page_curve() makes it).
+  void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
   /// Writes the page (page_html), and says what is to be known of it on stderr. `heads` are the
   /// figures over all records; empty: none.
@@ -42,6 +45,7 @@ class PageContent {
 
   std::string path_;
   std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  std::vector<std::string> curves_;
   std::size_t count_ = 0;
   std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
 };

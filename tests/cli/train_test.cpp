@@ -79,6 +79,22 @@ TEST_CASE("curve.svg is drawn, probe.jsonl has a record a validation") {
   }
 }
 
+TEST_CASE("the page of a run has its curve, and the next words of every moment") {
+  const TrainScene scene;
+  scene.must_train("run");
+  const Result result =
+      run_program({{"page", scene.file("run/probe.jsonl"), "--html", scene.file("film.html")}});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const std::string html = bytes_of(scene.file("film.html"));
+  const std::size_t curves = html.find("\"curves\":[{\"first\":0,\"end\":");
+  REQUIRE(curves != std::string::npos);
+  CHECK(html.find("\"train\":[[", curves) != std::string::npos);
+  CHECK(html.find("\"validations\":[[", curves) != std::string::npos);
+  for (const Json& record : log_of(scene.file("run"), "probe.jsonl")) {
+    CHECK(record["hypotheses"][0]["alternatives"]["tokens"][0].size() == 10);
+  }
+}
+
 TEST_CASE("without a probe and without a dev part the newest model is kept") {
   TrainScene scene;
   scene.config["data"].erase("probe");

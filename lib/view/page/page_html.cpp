@@ -61,7 +61,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 void append_page_data(std::string& out, std::span<const std::string> records,
-                      std::string_view heads) {
+                      std::string_view heads, std::span<const std::string> curves) {
   out += R"({"format":"attn-demo.page","version":2,"records":[)";
   bool first = true;
   for (const std::string& record : records) {
@@ -75,12 +75,18 @@ void append_page_data(std::string& out, std::span<const std::string> records,
     append_data(out, trimmed(heads));
     out += ",\"best\":" + page_best_heads(heads);
   }
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    out += i == 0 ? ",\"curves\":[" : ",";
+    out += curves[i];
+  }
+  if (!curves.empty()) out += ']';
   out += '}';
 }
 
 }  // namespace
 
-std::string page_html(std::span<const std::string> records, std::string_view heads) {
+std::string page_html(std::span<const std::string> records, std::string_view heads,
+                      std::span<const std::string> curves) {
   const std::string script = whole_script();
   const std::string script_hash = policy_hash(script);
   const std::string style_hash = policy_hash(page_style);
@@ -104,7 +110,7 @@ std::string page_html(std::span<const std::string> records, std::string_view hea
     } else if (name == "SCRIPT_HASH") {
       out += script_hash;
     } else if (name == "DATA") {
-      append_page_data(out, records, heads);
+      append_page_data(out, records, heads, curves);
     } else {
       throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
     }

@@ -21,7 +21,8 @@ Json wanted_of(std::string_view record, PageDetail detail) {
   return Json::parse(record, [&](int, Json::parse_event_t event, Json& value) {
     if (event != Json::parse_event_t::key) return true;
     const auto& key = value.get_ref<const std::string&>();
-    return (detail.vectors || key != "vectors") && (detail.search || key != "search");
+    const bool vectors = key == "vectors" || key == "way" || key == "logits";
+    return (detail.vectors || !vectors) && (detail.search || key != "search");
   });
 }
 

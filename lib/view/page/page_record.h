@@ -8,7 +8,7 @@ namespace attn {
 
 /// What is much larger than the maps.
 struct PageDetail {
-  bool vectors = false;  ///< queries, keys and values
+  bool vectors = false;  ///< queries, keys and values, and the way of each token
   bool search = false;   ///< what a beam search looked at, with its maps
 };
 

@@ -1,7 +1,7 @@
-// The slider over the moments of a training run, and its play button.
+// The moments of a training run: a slider under the curve, and a film of them.
 
 const trainingView = (() => {
-  const PAUSE = 800;  // ms a moment while it plays
+  const PAUSE = 800;  // ms a moment at speed 1
   let timer = 0;
 
   function moments() {
@@ -18,23 +18,34 @@ const trainingView = (() => {
     showButton();
   }
 
+  function wait() {
+    timer = setTimeout(next, PAUSE / Number(find("training-speed").value));
+  }
+
   function next() {
     if (state.moment + 1 >= moments().length) {
       stop();
       return;
     }
     change({ moment: state.moment + 1 });
-    timer = setTimeout(next, PAUSE);
+    wait();
   }
 
+  /** From where it stands; from the beginning where it stands at the end. */
   function play() {
+    if (moments().length < 2) return;
     if (isPlaying()) {
       stop();
       return;
     }
     if (state.moment + 1 >= moments().length) change({ moment: 0 });
-    timer = setTimeout(next, PAUSE);
+    wait();
     showButton();
+  }
+
+  function jump(moment) {
+    if (isPlaying()) stop();
+    change({ moment });
   }
 
   function showButton() {
@@ -62,16 +73,17 @@ const trainingView = (() => {
     slider.style.setProperty("--part", String(state.moment / (count - 1)));
     replaceChildren(find("training-says"), make("span", { class: "strong number", text: momentText() }),
       make("span", { class: "quiet", text: ` · ${state.moment + 1} of ${count}` }));
+    replaceChildren(find("training-text"), make("span", { class: "quiet", text: "writes " }),
+      dataText(printable(scene.hypothesis ? scene.hypothesis.text : "") || "(nothing)", { class: "strong" }));
+    curveView.update(moments());
   }
 
   function start() {
-    find("training-slider").addEventListener("input", (event) => {
-      if (isPlaying()) stop();
-      change({ moment: Number(event.target.value) });
-    });
+    find("training-slider").addEventListener("input", (event) => jump(Number(event.target.value)));
     find("training-play").addEventListener("click", play);
+    curveView.start(jump);
     showButton();
   }
 
-  return { start, update };
+  return { start, update, play };
 })();
