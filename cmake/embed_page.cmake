@@ -1,6 +1,6 @@
 # Writes OUTPUT, a .cpp that holds files as string literals under the names of
 # lib/view/page/page_sources.h. Run as
-#   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=text.js,dom.js,… -P embed_page.cmake
+#   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=text.js,dom.js,… -DSTYLES=page.css,… -P embed_page.cmake
 cmake_minimum_required(VERSION 3.22)
 
 function(literal name result)
@@ -13,7 +13,12 @@ function(literal name result)
 endfunction()
 
 literal(page.html template)
-literal(page.css style)
+set(styles "")
+string(REPLACE "," ";" names "${STYLES}")
+foreach(name IN LISTS names)
+  literal(${name} style)
+  string(APPEND styles "\n    ${style}")
+endforeach()
 string(REPLACE "," ";" names "${SCRIPTS}")
 set(scripts "")
 foreach(name IN LISTS names)
@@ -33,7 +38,7 @@ ${scripts}};
 }  // namespace
 
 const std::string_view page_template = ${template};
-const std::string_view page_style = ${style};
+const std::string_view page_style =${styles};
 const std::span<const std::string_view> page_scripts = scripts;
 
 }  // namespace attn

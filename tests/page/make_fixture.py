@@ -76,6 +76,55 @@ class Maker:
                     vectors[name][layer].append(rows)
         return weights, {name: packed(rows) for name, rows in vectors.items()}
 
+    def way(self, names, blocks):
+        """The vectors of every token, stage by stage; sums are sums, everything else is made up."""
+        width, steps = self.heads * self.head_dim, []
+
+        def numbers(*what):
+            dice = random.Random(repr((self.seed, "way") + what))
+            count = 4 * width if what[0] == "hidden" else width
+            return [[f32(dice.gauss(0, 1)) for _ in range(count)] for _ in names]
+
+        def add(stage, rows, block=None, layer=None):
+            step = {"stage": stage}
+            if block:
+                step.update(block=block, layer=layer)
+            flat = [x for row in rows for x in row]
+            steps.append({**step, "columns": len(flat) // max(1, len(names)),
+                "values": base64.b64encode(struct.pack(f"<{len(flat)}f", *flat)).decode()})
+            return rows
+
+        def sums(a, b):
+            return [[f32(x + y) for x, y in zip(p, q)] for p, q in zip(a, b)]
+
+        stream = add("embedded", sums(add("token", numbers("token")), add("position", numbers("position"))))
+        for layer in range(self.layers):
+            for block in blocks + ["feed_forward"]:
+                if block == "feed_forward":
+                    add("hidden", numbers("hidden", layer), block, layer)
+                stream = add("sum", sums(stream, add("added", numbers(block, layer), block, layer)), block, layer)
+                stream = add("output", [[f32(x / 2) for x in row] for row in stream], block, layer)
+        return steps
+
+    def alternatives(self, tokens, log_probs):
+        """Ten pieces a step. Of every sixth step the written one is the second, of every seventh the 41st."""
+        made = {"ids": [], "tokens": [], "log_probs": [], "logits": [], "ranks": []}
+        for t, token in enumerate(tokens):
+            others = [f"{chr(0x2581) if i % 3 else ''}w{t}.{i}" for i in range(10)]
+            row = [(piece, 200 + i, shortest(log_probs[t] - 1.5 * (i + 1))) for i, piece in enumerate(others)]
+            rank = 40 if t % 7 == 6 else 1 if t % 6 == 3 else 0
+            if rank > 0:
+                row = [(piece, i, shortest(log_probs[t] + 0.25 / (i + 1))) if rank == 40 or i == 0 else (piece, i + 200, p)
+                    for i, (piece, _, p) in enumerate(row)]
+            if rank < 10:
+                row.insert(rank, (token, number(token), log_probs[t]))
+            row = row[:10]
+            for key, values in zip(("tokens", "ids", "log_probs"), zip(*row)):
+                made[key].append(list(values))
+            made["logits"].append([shortest(p + 9) for p in made["log_probs"][-1]])
+            made["ranks"].append(rank)
+        return made
+
     def hypothesis(self, source, tokens, score):
         read = [START] + tokens[:-1] if tokens else []
         names = ["|".join(read[:t + 1]) for t in range(len(read))]
@@ -90,6 +139,7 @@ class Maker:
             "decoder_input": {"tokens": read, "ids": [number(token) for token in read]},
             "decoder_self": decoder, "cross": cross,
             "vectors": {"decoder_self": decoder_vectors, "cross": cross_vectors},
+            "alternatives": self.alternatives(tokens, log_probs), "way": self.way(names, ["decoder_self", "cross"]),
         }
 
     def record(self, source, targets, update=None, name="fixture"):
@@ -107,6 +157,7 @@ class Maker:
                 "source": {"text": text_of(source), "tokens": source,
                     "ids": [number(token) for token in source]},
                 "encoder_self": encoder, "vectors": {"encoder_self": vectors},
+                "way": self.way(places, ["encoder_self"]), "decoding": {"beams": 4, "length_penalty": 1.0},
                 "hypotheses": [self.hypothesis(source, tokens, -0.2 - 0.15 * i) for i,
                     tokens in enumerate(targets)]}
 
@@ -190,7 +241,7 @@ def main_records():
 def without_options(record):
     """As a program writes it that knows none of the page's optional keys."""
     for owner in [record] + record["hypotheses"]:
-        for key in ("vectors", "report", "alignment", "search"):
+        for key in ("vectors", "report", "alignment", "search", "alternatives", "way", "decoding"):
             owner.pop(key, None)
     for key in ("encoder_scale", "decoder_scale"):
         record["model"].pop(key, None)
@@ -207,6 +258,22 @@ def training_records():
     other = Maker().record(pieces("Another sentence"), [pieces("Ein anderer Satz")])
     # Out of order, and with another sentence between: the page sorts and keeps them apart.
     return [records[3], other, records[0], records[4], records[1], records[2]]
+
+
+def film_records():
+    """The training's moments with the curve of their run; the other sentence, the second record, is of no run."""
+    made = training_records()
+    train = [[update, shortest(5 * math.exp(-update / 400) + 1)] for update in range(50, 1501, 50)]
+    dev = [[update, shortest(5.5 * math.exp(-update / 400) + 1), shortest(90 * (1 - math.exp(-update / 300))), None if update == 0
+        else shortest(95 * (1 - math.exp(-update / 300)))] for update in (0, 250, 500, 1000, 1500)]
+    return [{"first": 0, "end": 6, "train": train, "validations": dev, "best": 1000}] + made
+
+
+def given_records():
+    """A translation that was given, whose sixth piece is far from the likeliest."""
+    record = main_records()[0]
+    record["decoding"] = {"given": True}
+    return [record]
 
 
 HOSTILE = [
@@ -300,7 +367,7 @@ def parts_records():
 
 
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
-          "several": several_records, "changed": changed_records, "parts": parts_records,
+          "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "given": given_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 
 

@@ -28,6 +28,9 @@ function loadRecords(text) {
   if (page.format !== "attn-demo.page" || page.version !== 2) {
     throw new Error(`this page reads attn-demo.page version 2, and found ${page.format} version ${page.version}`);
   }
+  for (const curve of page.curves || []) {
+    for (const record of page.records.slice(curve.first, curve.end)) record.curve = curve;
+  }
   sentences = groupMoments(page.records);
   overall = page.heads || null;
   overallBest = page.best || [];

@@ -47,6 +47,7 @@ const keyboard = (() => {
         change({ sentence: step(state.sentence, sentences.length, key === "s" ? 1 : -1) }) },
     { keys: ["t", "T"], says: "later, earlier in the training", run: (key) =>
         change({ moment: clamp(state.moment + (key === "t" ? 1 : -1), scene.sentence.moments.length) }) },
+    { keys: ["p"], says: "play or pause the training", run: () => trainingView.play() },
     { keys: ["c"], says: "light or dark colours", run: () => controls.nextTheme() },
     { keys: ["Escape"], says: "close the step-by-step, unlock, leave the branch", run: leave },
     { keys: ["?"], says: "these keys", run: openHelp },

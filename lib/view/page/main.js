@@ -7,6 +7,8 @@ function updateAll() {
   compareView.update();
   overview.update();
   stage.update();
+  nextView.update();
+  wayView.update();
   stepsView.update();
   treeView.update();
   reportView.update();
@@ -39,7 +41,7 @@ function beginPage() {
     find("failure").hidden = false;
     return;
   }
-  for (const view of [controls, trainingView, compareView, overview, stage, stepsView, treeView, reportView,
+  for (const view of [controls, trainingView, compareView, overview, stage, nextView, wayView, stepsView, treeView, reportView,
       keyboard]) view.start();
   followJumps();
   onChange(updateAll);

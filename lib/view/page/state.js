@@ -17,6 +17,9 @@ const state = {
   shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
   least: null,          // hundredths of weight below which no line is drawn; null: what suits the map
+  step: 0,              // of the translation: whose next word is shown
+  token: null,          // a source token whose way is shown; null: that of the step
+  stop: 0,              // the station of the way that is looked at
   lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
   cell: null,           // {q, k}: the cell that is explained
   sort: "",             // the report's column, "-" before it for falling order
@@ -119,7 +122,7 @@ function firstView() {
 
 // The address. Only what differs from the beginning is written.
 
-const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least"];
+const NUMBERS = ["sentence", "moment", "hypothesis", "branch", "layer", "head", "least", "step", "token", "stop"];
 
 function addressOf() {
   const parts = [`sentence=${state.sentence}`];
@@ -136,6 +139,8 @@ function addressOf() {
   for (const kind of CHOICES.kind) {
     if (state.off[kind].size > 0) parts.push(`off.${kind}=${[...state.off[kind]].join(",")}`);
   }
+  for (const key of ["step", "stop"]) if (state[key] > 0) parts.push(`${key}=${state[key]}`);
+  if (state.token !== null) parts.push(`token=${state.token}`);
   if (state.lock) parts.push(`lock=${state.lock.axis}.${state.lock.index}`);
   if (state.cell) parts.push(`cell=${state.cell.q}.${state.cell.k}`);
   if (state.sort) parts.push(`sort=${state.sort}`);

@@ -1,0 +1,76 @@
+// The way of one token through the model, station by station, with the vectors that the forward pass
+// had there. No document here.
+
+const wayVectors = new WeakMap();  // a stage of a record → all its rows, as a Float32Array
+
+/** The vector of one token at one stage of `way`; null where the record is cut short. */
+function wayVector(step, row) {
+  if (!wayVectors.has(step)) wayVectors.set(step, decodeFloats(step.values));
+  const found = wayVectors.get(step).subarray(row * step.columns, (row + 1) * step.columns);
+  return found.length === step.columns && found.length > 0 ? found : null;
+}
+
+const WAY_BLOCKS = {
+  encoder_self: { name: "self-attention", kind: "encoder_self" },
+  decoder_self: { name: "masked self-attention", kind: "decoder_self" },
+  cross: { name: "cross-attention", kind: "cross" },
+  feed_forward: { name: "feed-forward", kind: null },
+};
+
+/** Whether a stage lies beside the stream that runs through all layers: inside a block. */
+function besideStream({ stage }) {
+  return ["position", "normed", "hidden", "added"].includes(stage);
+}
+
+function stationTitle({ stage, block }) {
+  const name = block ? WAY_BLOCKS[block].name : "";
+  switch (stage) {
+    case "token": return "the word’s row of the table";
+    case "position": return "its place in the sentence";
+    case "embedded": return "embedding";
+    case "normed": return `norm, read by ${name}`;
+    case "hidden": return "feed-forward, inside";
+    case "added": return `${name} adds`;
+    case "sum": return "sum";
+    case "output": return "norm";
+    case "stack_output": return "final norm";
+    case "logits": return "logits and probabilities";
+    default: return stage;
+  }
+}
+
+/** The stations of a token: {side, index, stations: [{stage, block, layer, title, vector}]}. `token` is a
+ *  source token, or null: the decoder's at `step`. Null where the record holds no way. */
+function wayOf(record, hypothesis, token, step) {
+  const side = token === null ? "decoder" : "encoder";
+  const way = token === null ? hypothesis && hypothesis.way : record.way;
+  if (!way || way.length === 0) return null;
+  const index = token === null ? step : token;
+  const stations = way.map((each) => ({ stage: each.stage, block: each.block || null, layer: each.block ? each.layer : -1,
+    title: stationTitle(each), vector: wayVector(each, index) })).filter(({ vector }) => vector !== null);
+  if (side === "decoder" && hypothesis.alternatives) {
+    stations.push({ stage: "logits", block: null, layer: -1, title: stationTitle({ stage: "logits" }), vector: null });
+  }
+  return { side, index, stations };
+}
+
+/** Length (Euclid), mean, and the places of the smallest and largest number. */
+function vectorFacts(vector) {
+  let smallest = 0;
+  let largest = 0;
+  vector.forEach((value, i) => {
+    if (value < vector[smallest]) smallest = i;
+    if (value > vector[largest]) largest = i;
+  });
+  return { length: Math.sqrt(sumOf(dotProducts(vector, vector))), mean: sumOf(vector) / vector.length, smallest, largest };
+}
+
+/** The number furthest from 0 among the vectors of d_model columns: what a full colour stands for. */
+function wayScale(stations) {
+  let top = 1e-12;
+  for (const { stage, vector } of stations) {
+    if (!vector || stage === "hidden") continue;
+    for (const value of vector) top = Math.max(top, Math.abs(value));
+  }
+  return top;
+}
