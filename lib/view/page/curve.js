@@ -3,7 +3,7 @@
 
 const curveView = (() => {
   const HEIGHT = 168;
-  const EDGE = { left: 44, right: 46, top: 12, bottom: 34 };
+  const EDGE = { left: 44, right: 46, top: 22, bottom: 34 };
   let host = null;
   let key = null;
   let width = 0;
@@ -74,8 +74,8 @@ const curveView = (() => {
       [0, 0.5, 1].map((part) => [
         makeSvg("line", { class: "curve-grid", x1: EDGE.left, x2: width - EDGE.right, y1: yLoss(part * mostLoss), y2: yLoss(part * mostLoss) }),
         tick(EDGE.left - 7, yLoss(part * mostLoss), String(Number((part * mostLoss).toPrecision(3))), "end"),
-        part === 1 ? tick(EDGE.left + 6, yLoss(0.9 * mostLoss), "loss", "start") : null,
-        part === 1 && dev.length > 0 ? tick(width - EDGE.right - 6, yScore(90), "BLEU, chrF", "end") : null,
+        part === 1 ? tick(EDGE.left, 7, "loss", "start") : null,
+        part === 1 && dev.length > 0 ? tick(width - EDGE.right, 7, "BLEU, chrF", "end") : null,
         dev.length > 0 ? tick(width - EDGE.right + 7, yScore(100 * part), String(100 * part), "start") : null]),
       updates.map((_, i) => makeSvg("line", { class: "curve-moment", x1: xAt(i), x2: xAt(i), y1: bottom, y2: bottom + 5 })),
       namedMoments(updates, xAt).map((i) => makeSvg("text", { class: "curve-tick", x: xAt(i), y: bottom + 20, "text-anchor": "middle", text: thousands(updates[i]) })),
