@@ -162,7 +162,8 @@ TEST_CASE("several layers and heads keep their places") {
   AttentionRecord record = small_record({"▁a", "</s>"}, {"▁x", "</s>"});
   record.encoder_self = test::even_maps(2, 3, 2, 2);
   const std::size_t head = (1 * 3 + 2) * 4;  // layer 1, head 2: all on the end symbol
-  for (std::size_t i = 0; i < 4; ++i) record.encoder_self.weights[head + i] = i % 2 == 0 ? 0 : 1;
+  for (std::size_t i = 0; i < 4; ++i)
+    record.encoder_self.weights[head + i] = i % 2 == 0 ? 0.0F : 1.0F;
   const HeadReport report = report_of(record);
   CHECK(report.encoder_self.layers == 2);
   CHECK(report.encoder_self.heads == 3);
