@@ -133,8 +133,7 @@ class MapPlanner {
 
   /// Two rows a line, the numbers alone above them.
   void plan_halves() {
-    MapLayout halves = layout_;
-    std::swap(halves, layout_);
+    const MapLayout shades = layout_;
     RowLabelColumns& rows = layout_.rows;
     const std::vector<std::string>& names =
         axes_.labels.writes.empty() ? axes_.labels.reads : axes_.labels.writes;
@@ -146,7 +145,7 @@ class MapPlanner {
     layout_.heading_lines = 1;
     const int left = room_.width - rows.width - layout_.slot - map_gap;
     layout_.list_columns = left >= least_list ? left : 0;
-    if (layout_.blocks > 1) layout_ = halves;
+    if (layout_.blocks > 1) layout_ = shades;
   }
 
   const MapAxes& axes_;
