@@ -40,7 +40,8 @@ struct TrainOptions {
 /// What the trainer tells, on stderr and as pictures.
 class Listener : public TrainingListener {
  public:
-  explicit Listener(const std::string& directory) : directory_(directory) {}
+  Listener(const std::string& directory, LossNames names)
+      : directory_(directory), progress_(names) {}
 
   void updated(const UpdateFigures& f) override {
     ProgressFigures figures;
@@ -54,6 +55,7 @@ class Listener : public TrainingListener {
     figures.log = f.log;
     progress_.update(figures);
   }
+  void looked(const LookFigures& figures) override { progress_.look(figures); }
   void say(const std::string& text) override { progress_.say(printable(text)); }
   std::string record_line(const AttentionRecord& record) override {
     std::string line = to_json_line(record);
@@ -90,7 +92,8 @@ class TrainCommand {
     const std::string config = config_as_used();
     ignore_hangup();  // from the tokenizer's training on
     directory_ = std::make_unique<RunDirectory>(options_.out, options_.resume);
-    Listener listener(options_.out);
+    const bool smoothed = experiment_.train.label_smoothing > 0;
+    Listener listener(options_.out, smoothed ? LossNames::smoothed : LossNames::plain);
     if (!note.empty()) listener.say(note);
     const std::string tokenizer_directory = prepare_tokenizer(listener);
     const Tokenizer tokenizer(tokenizer_directory);
@@ -119,6 +122,7 @@ class TrainCommand {
                                                   : largest_batch(setup.corpus, experiment_.train));
     setup.dev = std::move(dev);
     setup.probe = experiment_.data.probe;
+    setup.probe_target = experiment_.data.probe_target;
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, options_.from);
     if (!options_.from.empty()) {
       // What a checkpoint holds takes its place; without one this is where training begins.
@@ -267,6 +271,10 @@ class TrainCommand {
 
   void train(Trainer& trainer, Listener& listener) const {
     const std::atomic<int>& stop = stop_gently();
+    if (const double smoothing = experiment_.train.label_smoothing; smoothing > 0) {
+      listener.say(fmt::format(
+          "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
+    }
     if (trainer.run(stop) == TrainingEnd::stopped) {
       listener.say("stopped after a checkpoint; --resume goes on");
       throw StoppedBySignal{stop};

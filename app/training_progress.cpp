@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <limits>
+#include <cmath>
 #include <vector>
 
 #include "base/at.h"
@@ -12,6 +12,8 @@
 
 namespace attn {
 namespace {
+
+constexpr int kPlainColumns = 80;
 
 /// Writes to stderr what it takes; a terminal that was closed (EIO), a reader that left (EPIPE) and
 /// a full disk are no reason to stop.
@@ -32,13 +34,20 @@ std::string with_commas(double number) {
   return digits;
 }
 
-std::vector<StatusPart> parts_of(const ProgressFigures& figures) {
+/// e^loss may be anything.
+std::string perplexity_text(double value) {
+  if (value >= 1e6) return fmt::format("{:.1e}", value);
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
+}
+
+std::vector<StatusPart> parts_of(const ProgressFigures& figures, LossNames names) {
   std::vector<StatusPart> parts;
   parts.push_back({fmt::format("epoch {}", figures.epoch), 3});
   parts.push_back({figures.updates ? fmt::format("update {}/{}", figures.update, *figures.updates)
                                    : fmt::format("update {}", figures.update),
                    0});
-  parts.push_back({fmt::format("loss {:.2f}", figures.loss), 1});
+  const char* smoothed = names == LossNames::smoothed ? "smoothed " : "";
+  parts.push_back({fmt::format("{}loss {:.2f}", smoothed, figures.loss), 1});
   parts.push_back({fmt::format("{} tokens/s", with_commas(figures.tokens_per_second)), 4});
   parts.push_back({fmt::format("lr {:.1e}", figures.learning_rate), 5});
   const double left = figures.seconds_left.value_or(-1);
@@ -51,10 +60,21 @@ std::vector<StatusPart> parts_of(const ProgressFigures& figures) {
 void TrainingProgress::update(const ProgressFigures& figures) {
   if (stderr_redraws()) {
     if (!line_) line_.emplace("training");
-    line_->show(parts_of(figures));
+    line_->show(parts_of(figures, names_));
   } else if (figures.log) {
-    write_stderr(fitted(parts_of(figures), std::numeric_limits<int>::max()) + "\n");
+    write_stderr(fitted(parts_of(figures, names_), kPlainColumns) + "\n");
   }
+}
+
+void TrainingProgress::look(const LookFigures& figures) {
+  const bool smoothed = names_ == LossNames::smoothed;
+  std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", figures.point.update,
+                                 smoothed ? "smoothed " : "", figures.point.loss,
+                                 smoothed ? "plain " : "", perplexity_text(figures.perplexity));
+  if (!std::isnan(figures.point.bleu)) {
+    line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", figures.point.bleu, figures.point.chrf);
+  }
+  say(line + (figures.best ? ", best" : ""));
 }
 
 void TrainingProgress::say(std::string_view text) {

@@ -164,6 +164,7 @@ DataConfig read_data(const Json& json, ExperimentConfig& experiment) {
   config.dev = read_files(reader, "dev", experiment);
   config.test = read_files(reader, "test", experiment);
   config.probe = reader.text("probe").value_or("");
+  config.probe_target = reader.text("probe_target").value_or("");
   reader.refuse_unused();
   return config;
 }

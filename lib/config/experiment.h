@@ -33,7 +33,8 @@ struct DataConfig {
   DataFiles train;
   DataFiles dev;
   DataFiles test;
-  std::string probe;  ///< sentence whose attention is watched during training
+  std::string probe;         ///< sentence whose attention is watched during training
+  std::string probe_target;  ///< its translation; empty: what the model makes of it at the time
 };
 
 /// A path that an experiment file names.

@@ -13,6 +13,8 @@ namespace attn {
 namespace {
 
 constexpr double kMostUpdates = 1e12;
+constexpr double kLeastGrowth = 1.01;
+constexpr double kMostGrowth = 1000;
 constexpr double kMostSeed = 9007199254740992.0;  // 2^53: exact in JSON everywhere
 
 /// The readers of one section, with ranges.
@@ -53,6 +55,17 @@ class Reader {
                                 value, used, closed ? "from" : "above", low, high));
   }
 
+  /// A factor by which something grows; 0: it does not.
+  void growth(const char* key, double& value) {
+    const std::optional<double> found = keys_.number(key);
+    if (!found) return;
+    if (*found != 0 && !(*found >= kLeastGrowth && *found <= kMostGrowth)) {
+      keys_.fail(key, fmt::format("{} is out of range; use a factor from {} to {}, or 0", *found,
+                                  kLeastGrowth, kMostGrowth));
+    }
+    value = *found;
+  }
+
   template <typename T>
   void choice(const char* key, const std::vector<std::pair<std::string, T>>& choices, T& value) {
     const std::optional<std::string> found = keys_.text(key);
@@ -82,6 +95,8 @@ void read_length(Reader& reader, TrainConfig& c) {
   reader.whole("accumulate", 1, 1e6, c.accumulate);
   reader.whole("max_length", 0, 1e6, c.max_length);
   reader.whole("validate_every", 0, kMostUpdates, c.validate_every);
+  reader.growth("early_growth", c.early_growth);
+  if (const auto scores = reader.keys().boolean("early_scores")) c.early_scores = *scores;
   reader.whole("validate_beams", 1, 1000, c.validate_beams);
   reader.whole("checkpoint_every", 1, kMostUpdates, c.checkpoint_every);
   reader.whole("log_every", 1, kMostUpdates, c.log_every);
@@ -143,6 +158,16 @@ double TrainConfig::learning_rate_at(std::uint64_t t) const {
       return learning_rate * 0.5 * (1.0 + std::cos(std::numbers::pi * gone));
   }
   return learning_rate;
+}
+
+bool TrainConfig::early_look_at(std::uint64_t t) const {
+  if (early_growth == 0) return false;
+  std::uint64_t look = 0;
+  while (look < t) {
+    const double grown = std::ceil(static_cast<double>(look) * early_growth);
+    look = std::max(look + 1, static_cast<std::uint64_t>(std::min(grown, kMostUpdates)));
+  }
+  return look == t;
 }
 
 TrainConfig train_config_from_experiment(const Json& json, const std::string& where) {

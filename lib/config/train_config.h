@@ -48,9 +48,13 @@ struct TrainConfig {
   double r_drop = 0;
   double clip_norm = 1.0;  ///< largest norm of the gradient; 0: no clipping
   Averaging average = Averaging::none;
-  double average_decay = 0.999;          ///< of the exponential one
-  std::uint64_t average_last = 5;        ///< checkpoints of the other
-  std::uint64_t validate_every = 0;      ///< updates; 0: at the end of each epoch
+  double average_decay = 0.999;      ///< of the exponential one
+  std::uint64_t average_last = 5;    ///< checkpoints of the other
+  std::uint64_t validate_every = 0;  ///< updates; 0: at the end of each epoch
+  /// Before the first validation the run is looked at, too: at update 0, 1 and so on, each time
+  /// this factor later (and at least one update). Nothing is decided then. 0: not at all.
+  double early_growth = 1.5;
+  bool early_scores = false;             ///< early looks translate the dev part, too: BLEU and chrF
   std::uint64_t validate_beams = 1;      ///< 1 is greedy search
   std::uint64_t checkpoint_every = 500;  ///< updates
   std::uint64_t log_every = 50;          ///< updates
@@ -63,6 +67,10 @@ struct TrainConfig {
 
   /// The learning rate of update t, counted from 1.
   double learning_rate_at(std::uint64_t t) const;
+
+  /// Whether update t, 0 being before the first, is one of those that early_growth names, without
+  /// regard to where validations begin.
+  bool early_look_at(std::uint64_t t) const;
 };
 
 /// Strict: unknown keys name the nearest known one, values out of range say the range (InputError

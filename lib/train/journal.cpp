@@ -1,9 +1,8 @@
 #include "train/journal.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace attn {
 namespace {
@@ -57,26 +56,37 @@ void Journal::epoch(const RunState& state) {
   log_->append(line.dump());
 }
 
-void Journal::validation(const RunState& state, const ValidationResult& result, bool best,
-                         double seconds) {
+/// What both kinds of looks have, for the log, the curve and the listener.
+Json Journal::measured(const char* event, const RunState& state, const ValidationResult& result) {
   const double loss = mean_of(result.loss.loss, result.loss.tokens);
   const double nll = mean_of(result.loss.nll, result.loss.tokens);
-  const Json line = {{"event", "validation"},
-                     {"epoch", epoch_of(state)},
-                     {"update", state.update},
-                     {"loss", loss},
-                     {"nll", nll},
-                     {"perplexity", perplexity(nll)},
-                     {"bleu", result.bleu.score},
-                     {"chrf", result.chrf.score},
-                     {"best", best},
-                     {"seconds", seconds}};
+  Json line = {
+      {"event", event}, {"epoch", epoch_of(state)},     {"update", state.update}, {"loss", loss},
+      {"nll", nll},     {"perplexity", perplexity(nll)}};
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  TrainingCurve::Validation point{state.update, loss, kNone, kNone};
+  if (result.scores) {
+    line["bleu"] = point.bleu = result.scores->bleu.score;
+    line["chrf"] = point.chrf = result.scores->chrf.score;
+  }
+  curve_.validations.push_back(point);
+  return line;
+}
+
+void Journal::validation(const RunState& state, const ValidationResult& result, bool best,
+                         double seconds) {
+  Json line = measured("validation", state, result);
+  line["best"] = best;
+  line["seconds"] = seconds;
   log_->append(line.dump());
-  curve_.validations.push_back({state.update, loss, result.bleu.score, result.chrf.score});
-  listener_.say(fmt::format(
-      "validation · update {} · loss {:.3f} · perplexity {:.2f} · BLEU {:.2f} · chrF2 {:.2f}{}",
-      state.update, loss, perplexity(nll), result.bleu.score, result.chrf.score,
-      best ? " · best so far" : ""));
+  listener_.looked({curve_.validations.back(), line["perplexity"].get<double>(), best});
+}
+
+void Journal::early_look(const RunState& state, const ValidationResult& result, double seconds) {
+  Json line = measured("early", state, result);
+  line["seconds"] = seconds;
+  log_->append(line.dump());
+  listener_.looked({curve_.validations.back(), line["perplexity"].get<double>()});
 }
 
 void Journal::probe(const AttentionRecord& record) {
@@ -84,7 +94,7 @@ void Journal::probe(const AttentionRecord& record) {
 }
 
 void Journal::show_curve(std::uint64_t best_update) {
-  curve_.best_update = best_update;
+  if (best_update > 0) curve_.best_update = best_update;
   listener_.curve_changed(curve_);
 }
 

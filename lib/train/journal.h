@@ -29,14 +29,19 @@ class Journal {
   void train(const RunState& state, const UpdateFigures& figures, double gradient_norm);
   void epoch(const RunState& state);
   void validation(const RunState& state, const ValidationResult& result, bool best, double seconds);
+  /// A look before the first validation, an event of its own: it may have no scores, and decides
+  /// nothing.
+  void early_look(const RunState& state, const ValidationResult& result, double seconds);
   void probe(const AttentionRecord& record);
-  /// The curve has new points: the listener draws it, with the best model marked.
+  /// The curve has new points: the listener draws it, with the best model marked, where there is
+  /// one (0: none yet).
   void show_curve(std::uint64_t best_update);
 
   /// Puts both files on the disk and their lengths into the state.
   void sync(RunState& state);
 
  private:
+  Json measured(const char* event, const RunState& state, const ValidationResult& result);
   std::string path(const char* name) const { return directory_ + "/" + name; }
 
   std::string directory_;

@@ -67,6 +67,10 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   identity["train"] = train_identity(experiment.train);
   identity["decode"] = experiment.document.value("decode", Json::object());
   identity["probe"] = experiment.data.probe;
+  // Absent where it is off: so it is in the checkpoints of before there was one.
+  if (!experiment.data.probe_target.empty()) {
+    identity["probe_target"] = experiment.data.probe_target;
+  }
   Json data = Json::object();
   add_digests(data, "train", experiment.data.train);
   add_digests(data, "dev", experiment.data.dev);

@@ -9,9 +9,10 @@
 namespace attn {
 
 /// The experiment without its paths and without what only ends a run or watches it (updates where
-/// the schedule does not depend on it, epochs, patience, log_every, checkpoint_every), every key
-/// with its default filled in by the reader; and SHA-256 digests of data and tokenizer files, and
-/// of the weights in the model directory `from` that the run began with ("": random weights).
+/// the schedule does not depend on it, epochs, patience, log_every, checkpoint_every, early_growth,
+/// early_scores), every key with its default filled in by the reader; and SHA-256 digests of data
+/// and tokenizer files, and of the weights in the model directory `from` that the run began with
+/// ("": random weights).
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
                   const std::string& tokenizer_directory, const std::string& from);
 

@@ -18,7 +18,7 @@ struct RunState {
   LossSum in_epoch;
   std::optional<double> best_score;       ///< by the metric; larger is better (a loss is negated)
   std::uint64_t best_update = 0;          ///< of the model in DIR/model
-  std::uint64_t validated_update = 0;     ///< of the last validation
+  std::uint64_t validated_update = 0;     ///< of the last look, whole or early
   std::uint64_t without_improvement = 0;  ///< validations since the best one
   std::uint64_t snapshots = 0;            ///< of Averaging::checkpoints, in all
   std::uint64_t log_bytes = 0;            ///< of train.jsonl that belong to this state

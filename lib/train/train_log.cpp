@@ -87,7 +87,7 @@ void add_line(const Json& line, const std::string& where, TrainingCurve& curve) 
   const auto event = line.find("event");
   if (event == line.end() || !event->is_string()) return;
   const bool train = *event == "train";
-  if (!train && *event != "validation") return;
+  if (!train && *event != "validation" && *event != "early") return;
   const auto update = line.find("update");
   if (update == line.end() || !update->is_number_unsigned()) {
     throw InputError("{}: found no whole number as \"update\", expected one in this event", where);

@@ -35,10 +35,11 @@ class AppendedFile {
 };
 
 /// The curve that a train.jsonl tells: its lines with "event": "train" (update, loss) and
-/// "event": "validation" (update, loss, bleu, chrf, best; the scores may be absent). A figure that
-/// is null or absent is NaN. Other events and keys are passed over; a line that is no JSON object,
-/// and one of these events without its update, is an InputError with its number. An absent file is
-/// an empty curve. The title is left empty.
+/// "event": "validation" or "early" (update, loss, bleu, chrf, best; the scores may be absent:
+/// early looks are validations of the curve). A figure that is null or absent is NaN. Other events
+/// and keys are passed over; a line that is no JSON object, and one of these events without its
+/// update, is an InputError with its number. An absent file is an empty curve. The title is left
+/// empty.
 TrainingCurve read_curve(const std::string& path);
 
 /// The same of the file's content.

@@ -117,8 +117,8 @@ class Trainer::Run {
   TrainingEnd run(const std::atomic<int>& stop) {
     journal_.open(state_);
     begin_epoch();
-    // A run that was stopped in the middle of a validation begins with it.
-    if (state_.update > 0 && validation_due() && !validate(stop)) return TrainingEnd::stopped;
+    // Update 0, or where a run was stopped in the middle of it.
+    if (!take(look_due(), stop)) return stopped();
     watch_.start();
     while (!finished()) {
       update();
@@ -126,7 +126,7 @@ class Trainer::Run {
       if (!after_update(stop)) return TrainingEnd::stopped;
     }
     watch_.stop();
-    if (state_.validated_update != state_.update && !validate(stop)) return stopped();
+    if (state_.validated_update != state_.update && !take(Look::whole, stop)) return stopped();
     if (checkpointed_ != state_.update) checkpoint();
     return TrainingEnd::finished;
   }
@@ -218,10 +218,10 @@ class Trainer::Run {
       stopped();
       return false;
     }
-    const bool validation = validation_due();
-    if (!validation && !save) return true;
+    const Look look = look_due();
+    if (look == Look::none && !save) return true;
     watch_.stop();
-    if (validation && !validate(stop)) {
+    if (!take(look, stop)) {
       stopped();
       return false;
     }
@@ -278,25 +278,44 @@ class Trainer::Run {
 
   // --- validation ------------------------------------------------------------------------------
 
-  bool validation_due() const {
-    if (state_.validated_update == state_.update) return false;
-    const std::uint64_t every = setup_.train.validate_every;
-    if (every == 0) return state_.next_batch == 0;
-    return state_.update % every == 0;
+  enum class Look {
+    none,
+    early,  ///< before the first validation: measured and recorded, nothing else
+    whole,  ///< a validation: decides which model is kept, and when to stop
+  };
+
+  Look look_due() const {
+    const std::uint64_t update = state_.update, every = setup_.train.validate_every;
+    if (update > 0) {
+      if (state_.validated_update == update) return Look::none;
+      if (every == 0 ? state_.next_batch == 0 : update % every == 0) return Look::whole;
+    }
+    const bool before_first = every == 0 ? state_.epoch == 1 : update < every;
+    const bool seen = validator_ || !setup_.probe.empty();
+    const bool due = before_first && seen && !finished() && setup_.train.early_look_at(update);
+    return due ? Look::early : Look::none;
   }
 
   /// False where it was stopped before its end: nothing has changed then.
-  bool validate(const std::atomic<int>& stop) {
+  bool take(Look look, const std::atomic<int>& stop) {
+    if (look == Look::none) return true;
     const Clock::time_point start = Clock::now();
     Transformer candidate =
         model_.transformer(average_.best(model_.shared_weights()), default_backend());
     candidate.set_name(fmt::format("the model after update {}", state_.update));
-    bool best = true;  // without a dev part the newest is
+    const bool early = look == Look::early;
+    bool best = !early;  // without a dev part the newest is
     if (validator_) {
-      const std::optional<ValidationResult> result = validator_->run(candidate, stop);
+      const bool scores = !early || setup_.train.early_scores;
+      const std::optional<ValidationResult> result =
+          scores ? validator_->run(candidate, stop) : validator_->loss_of(candidate);
       if (!result) return false;
-      best = judge(*result);
-      journal_.validation(state_, *result, best, seconds_since(start));
+      if (early) {
+        journal_.early_look(state_, *result, seconds_since(start));
+      } else {
+        best = judge(*result);
+        journal_.validation(state_, *result, best, seconds_since(start));
+      }
     }
     state_.validated_update = state_.update;
     if (best) {
@@ -310,8 +329,8 @@ class Trainer::Run {
 
   bool judge(const ValidationResult& result) {
     const ValidationMetric metric = setup_.train.metric;
-    const double score = metric == ValidationMetric::bleu   ? result.bleu.score
-                         : metric == ValidationMetric::chrf ? result.chrf.score
+    const double score = metric == ValidationMetric::bleu   ? result.scores->bleu.score
+                         : metric == ValidationMetric::chrf ? result.scores->chrf.score
                                                             : -result.loss.loss;
     const bool best = !state_.best_score || score > *state_.best_score;
     if (best) state_.best_score = score;
@@ -331,13 +350,20 @@ class Trainer::Run {
 
   void record_probe(const Transformer& candidate) {
     if (setup_.probe.empty()) return;
-    Translator translator(candidate, tokenizer_, setup_.decode);
+    DecodeConfig search = setup_.decode;
+    // A model that has learned nothing does not end, and its maps would fill the disk.
+    const std::size_t length = tokenizer_.encode_source(setup_.probe).ids.size();
+    if (to_size(search.max_new_tokens) > 2 * length + 10) search.max_new_tokens = 0;
+    Translator translator(candidate, tokenizer_, search);
     ModelSummary summary = summarise(setup_.model);
     summary.name = setup_.title;
     summary.update = state_.update;
     translator.describe(std::move(summary));
     const RecordDetail detail{false, false, recorded_alternatives};
-    journal_.probe(translator.record({translator.prepare(setup_.probe)}, detail).front());
+    const PreparedSentence sentence = translator.prepare(setup_.probe);
+    journal_.probe(setup_.probe_target.empty()
+                       ? translator.record({sentence}, detail).front()
+                       : translator.record_target(sentence, setup_.probe_target, detail));
   }
 
   // --- checkpoints -----------------------------------------------------------------------------

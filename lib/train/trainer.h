@@ -27,9 +27,10 @@ struct TrainerSetup {
   Corpus corpus;
   std::optional<SampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
   std::optional<ParallelText> dev;
-  std::string probe;  ///< sentence whose attention is recorded; empty: none
-  Json identity;      ///< what a resumed run must share (run_identity.h)
-  std::string title;  ///< of the curve
+  std::string probe;         ///< sentence whose attention is recorded; empty: none
+  std::string probe_target;  ///< its translation; empty: the model's own at the time
+  Json identity;             ///< what a resumed run must share (run_identity.h)
+  std::string title;         ///< of the curve
 };
 
 enum class TrainingEnd { finished, stopped };

@@ -22,11 +22,19 @@ struct UpdateFigures {
   bool log = false;  ///< a log line was written
 };
 
+/// What a look at the dev part found, for a person.
+struct LookFigures {
+  TrainingCurve::Validation point;  ///< its scores are NaN where none were taken
+  double perplexity = 0;            ///< e^(loss without label smoothing)
+  bool best = false;                ///< the model is kept
+};
+
 /// Who watches a run. Nothing here may throw because nobody looks any more.
 class TrainingListener {
  public:
   virtual ~TrainingListener() = default;
   virtual void updated(const UpdateFigures& figures) = 0;
+  virtual void looked(const LookFigures& figures) = 0;
   virtual void say(const std::string& text) = 0;
   /// The probe's record as the line that probe.jsonl gets.
   virtual std::string record_line(const AttentionRecord& record) = 0;

@@ -65,17 +65,22 @@ Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig 
       corpus_.empty, corpus_.too_long, max_tokens);
 }
 
-std::optional<ValidationResult> Validator::run(const Transformer& model,
-                                               const std::atomic<int>& stop) const {
+ValidationResult Validator::loss_of(const Transformer& model) const {
   ValidationResult result;
   result.loss = corpus_loss(model, corpus_, label_smoothing_);
   if (!std::isfinite(result.loss.loss)) {
     throw InputError("{}: the loss on data.dev is not finite; training stops", model.name());
   }
+  return result;
+}
+
+std::optional<ValidationResult> Validator::run(const Transformer& model,
+                                               const std::atomic<int>& stop) const {
+  ValidationResult result = loss_of(model);
   const auto translations = translate_lines(model, tokenizer_, decode_, text_.source, stop);
   if (!translations) return std::nullopt;
-  result.bleu = corpus_bleu(*translations, text_.target);
-  result.chrf = corpus_chrf(*translations, text_.target);
+  result.scores = {corpus_bleu(*translations, text_.target),
+                   corpus_chrf(*translations, text_.target)};
   return result;
 }
 

@@ -15,10 +15,15 @@
 
 namespace attn {
 
-struct ValidationResult {
-  LossSum loss;  ///< label-smoothed, teacher-forced, without dropout
+/// Of searched text.
+struct ValidationScores {
   BleuScore bleu;
   ChrfScore chrf;
+};
+
+struct ValidationResult {
+  LossSum loss;  ///< label-smoothed, teacher-forced, without dropout
+  std::optional<ValidationScores> scores;
 };
 
 /// A model's loss on a corpus. Padding, the target's last id, is no class.
@@ -38,8 +43,11 @@ class Validator {
   Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
             std::size_t max_tokens, float label_smoothing);
 
-  /// Nothing where `stop` became other than 0 in between. InputError naming the model where its
-  /// loss or a translation's logits are not finite.
+  /// The loss on the dev part. InputError naming the model where it is not finite.
+  ValidationResult loss_of(const Transformer& model) const;
+
+  /// Loss and scores; nothing where `stop` became other than 0 in between. InputError naming the
+  /// model where its loss or a translation's logits are not finite.
   std::optional<ValidationResult> run(const Transformer& model, const std::atomic<int>& stop) const;
 
  private:

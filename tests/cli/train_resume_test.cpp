@@ -44,6 +44,8 @@ const std::vector<Variant>& variants() {
        .resumed_threads = "2"},
       {"validation at epochs' ends, long log intervals", {{"validate_every", 0}, {"log_every", 7}}},
       {"rare checkpoints", {{"checkpoint_every", 1000}, {"accumulate", 3}}},
+      {"looked at before validations begin, with scores",
+       {{"validate_every", 1000}, {"early_growth", 1.01}, {"early_scores", true}}},
       {"R-Drop", {{"r_drop", 5}, {"accumulate", 2}}},
       {.name = "R-Drop, other thread counts",
        .train = {{"r_drop", 1}, {"batch_tokens", 600}},
@@ -101,7 +103,7 @@ TEST_CASE("the validation that ends a run is one more, and changes no weight") {
     if (line["event"] != "validation" || line["update"] != 7) log.push_back(line);
   }
   CHECK(Json(log).dump(1) == Json(log_of(scene.file("whole"))).dump(1));
-  CHECK(log_of(scene.file("stopped"), "probe.jsonl").size() == 4);
+  CHECK(log_of(scene.file("stopped"), "probe.jsonl").size() == 4 + 4);
 }
 
 TEST_CASE("SIGINT and SIGTERM save the update that they came in, with exit codes 130 and 143") {
@@ -117,6 +119,20 @@ TEST_CASE("SIGINT and SIGTERM save the update that they came in, with exit codes
     CHECK(result.err.find("--resume goes on") != std::string::npos);
     check_resumes(scene, checkpoints_of(scene.file("stopped")).back() + 9, variant);
   }
+}
+
+TEST_CASE("a run that is stopped while update 0 is looked at begins with that again") {
+  TrainScene scene;
+  scene.config["train"]["early_scores"] = true;
+  std::string lines;
+  for (int i = 0; i < 4000; ++i) lines += "the group went home with the children on monday\n";
+  scene.directory.write("dev.en", lines);
+  scene.directory.write("dev.de", lines);
+  const Result result = interrupt(scene, "stopped", "plain ppl: ", SIGINT);
+  CHECK(result.code == 130);
+  CHECK(checkpoints_of(scene.file("stopped")) == std::vector<std::uint64_t>{0});
+  CHECK(log_of(scene.file("stopped")).empty());
+  check_resumes(scene, 1);
 }
 
 TEST_CASE("a signal at an update that is saved and validated anyway loses neither") {
@@ -136,8 +152,7 @@ TEST_CASE("a signal at an update that is saved and validated anyway loses neithe
 }
 
 TEST_CASE("kill -9 loses nothing but the updates since the last checkpoint") {
-  for (const std::string moment :
-       {"update 5/", "update 9/", "validation · update 8", "update 14/"}) {
+  for (const std::string moment : {"update 5/", "update 9/", "dev 8:", "update 14/"}) {
     INFO("moment: ", moment);
     const TrainScene scene;
     const Result result = interrupt(scene, "stopped", moment, SIGKILL);

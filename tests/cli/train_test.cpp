@@ -4,6 +4,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/utf8.h"
 #include "train_run.h"
 
 namespace attn::test {
@@ -63,7 +64,68 @@ TEST_CASE("train.jsonl has each update once, and only finite figures") {
   }
 }
 
-TEST_CASE("curve.svg is drawn, probe.jsonl has a record a validation") {
+TEST_CASE("a run is looked at from update 0 on, more rarely each time, until validations begin") {
+  const TrainScene scene;
+  scene.must_train("run", {"--set", "train.validate_every=10"});
+  const std::vector<Json> log = log_of(scene.file("run"));
+  CHECK(log.front()["event"] == "early");
+  CHECK(updates_of(log, "early") == Updates{0, 1, 2, 3, 5, 8});
+  CHECK(updates_of(log, "validation") == Updates{10, 12});
+  for (const Json& line : log) {
+    if (line["event"] != "early") continue;
+    CHECK_FALSE(line.contains("bleu"));
+    CHECK_FALSE(line.contains("best"));
+    CHECK(line["perplexity"].get<double>() == doctest::Approx(std::exp(line["nll"].get<double>())));
+  }
+  std::vector<std::uint64_t> seen;
+  for (const Json& record : log_of(scene.file("run"), "probe.jsonl")) {
+    seen.push_back(record["model"]["update"].get<std::uint64_t>());
+    CHECK(record["hypotheses"][0]["ids"].size() <= 2 * record["source"]["ids"].size() + 10);
+  }
+  CHECK(seen == Updates{0, 1, 2, 3, 5, 8, 10, 12});
+  // Looking on changes nothing of the model, and the key switches it off.
+  scene.must_train("blind", {"--set", "train.validate_every=10", "--set", "train.early_growth=0"});
+  CHECK(updates_of(log_of(scene.file("blind")), "early").empty());
+  CHECK(bytes_of(scene.file("run/model/model.safetensors")) ==
+        bytes_of(scene.file("blind/model/model.safetensors")));
+}
+
+TEST_CASE("early looks take scores where the config says so, and end with the first epoch") {
+  const TrainScene scene;
+  scene.must_train("run", {"--set", "train.validate_every=0", "--set", "train.early_scores=true",
+                           "--set", "train.early_growth=1.01"});
+  const std::vector<Json> log = log_of(scene.file("run"));
+  const Updates epochs = updates_of(log, "epoch");
+  Updates before;
+  for (std::uint64_t t = 0; t < epochs.front(); ++t) before.push_back(t);
+  CHECK(updates_of(log, "early") == before);
+  for (const Json& line : log) {
+    if (line["event"] == "early") CHECK(line["bleu"].is_number());
+  }
+}
+
+TEST_CASE("what a run tells fits 80 columns, and says which loss is which") {
+  TrainScene scene;
+  scene.config["train"]["metric"] = "bleu";
+  const Result smoothed = scene.train("run");
+  REQUIRE_MESSAGE(smoothed.code == kDone, smoothed.err);
+  for (const std::string& line : lines_of(smoothed.err)) {
+    if (line.find(scene.file("run")) != std::string::npos) continue;
+    CHECK_MESSAGE(display_width(line) <= 80, line);
+  }
+  for (const std::string part :
+       {"smoothed loss: with label smoothing 0.1; plain ppl: perplexity without it\n",
+        "dev 0: smoothed loss ", ", plain ppl ", "update 1/12 · smoothed loss ", ", chrF2 ",
+        ", best\n"}) {
+    CHECK_MESSAGE(smoothed.err.find(part) != std::string::npos, part);
+  }
+  const Result plain = scene.train("plain", {"--set", "train.label_smoothing=0"});
+  CHECK(plain.err.find("dev 0: loss ") != std::string::npos);
+  CHECK(plain.err.find("smooth") == std::string::npos);
+  CHECK(plain.err.find("plain ppl") == std::string::npos);
+}
+
+TEST_CASE("curve.svg is drawn, probe.jsonl has a record a look") {
   const TrainScene scene;
   scene.must_train("run");
   const std::string svg = bytes_of(scene.file("run/curve.svg"));
@@ -71,10 +133,11 @@ TEST_CASE("curve.svg is drawn, probe.jsonl has a record a validation") {
   CHECK(svg.find("</svg>") != std::string::npos);
   CHECK(svg.find("nan") == std::string::npos);
   const std::vector<Json> records = log_of(scene.file("run"), "probe.jsonl");
-  REQUIRE(records.size() == 3);
+  const Updates looks{0, 1, 2, 3, 4, 8, 12};
+  REQUIRE(records.size() == looks.size());
   for (std::size_t i = 0; i < records.size(); ++i) {
     CHECK(records[i]["format"] == "attn-demo.attention");
-    CHECK(records[i]["model"]["update"] == 4 * (i + 1));
+    CHECK(records[i]["model"]["update"] == looks[i]);
     CHECK(records[i]["source"]["text"] == "The group went home");
   }
 }
@@ -93,6 +156,24 @@ TEST_CASE("the page of a run has its curve, and the next words of every moment")
   for (const Json& record : log_of(scene.file("run"), "probe.jsonl")) {
     CHECK(record["hypotheses"][0]["alternatives"]["tokens"][0].size() == 10);
   }
+}
+
+TEST_CASE("a probe with its translation is watched reading that, from the first look to the last") {
+  TrainScene scene;
+  scene.config["data"]["probe_target"] = "die Gruppe ging";
+  scene.must_train("run");
+  std::string first;
+  for (const Json& record : log_of(scene.file("run"), "probe.jsonl")) {
+    CHECK(record["hypotheses"].size() == 1);
+    CHECK(record["hypotheses"][0]["text"] == "die Gruppe ging");
+    CHECK(record["hypotheses"][0]["ids"].size() == 4);
+    const std::string weights = record["hypotheses"][0]["cross"].dump();
+    CHECK(weights != first);
+    first = weights;
+  }
+  const Result other = scene.train("run", {"--resume", "--set", "data.probe_target=die"});
+  CHECK(other.code == kInput);
+  CHECK(other.err.find("probe_target was \"die Gruppe ging\" and is \"die\"") != std::string::npos);
 }
 
 TEST_CASE("without a probe and without a dev part the newest model is kept") {

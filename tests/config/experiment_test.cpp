@@ -54,7 +54,7 @@ TEST_CASE("an experiment file with every section and comments") {
   "tokenizer": {"type": "word", "vocab_size": 40, "joint": false},
     // Paths are relative to this file.
   "data": {"train": {"source": "toy/en.txt", "target": "../de.txt"},
-           "test": {"source": "/abs/x"}, "probe": "The // group"},
+           "test": {"source": "/abs/x"}, "probe": "The // group", "probe_target": "Die"},
   "train": {"updates": 3},
   "decode": {"num_beams": 4}
 }
@@ -70,6 +70,7 @@ TEST_CASE("an experiment file with every section and comments") {
   CHECK(config.data.test.source == "/abs/x");
   CHECK(config.data.dev.source.empty());
   CHECK(config.data.probe == "The // group");
+  CHECK(config.data.probe_target == "Die");
   CHECK(config.train.updates == 3);
   CHECK(config.decode.num_beams == 4);
 }

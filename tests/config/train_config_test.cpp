@@ -71,7 +71,7 @@ TEST_CASE("defaults are those of the header, and every key is read") {
     "learning_rate": 0.5, "warmup_updates": 3, "schedule": "cosine", "adam_beta1": 0.1,
     "adam_beta2": 0.2, "adam_epsilon": 1e-5, "label_smoothing": 0.3, "clip_norm": 4,
     "average": "checkpoints", "average_decay": 0.6, "average_last": 11, "validate_every": 12,
-    "validate_beams": 13, "checkpoint_every": 14, "log_every": 15, "patience": 16,
+    "early_growth": 1.25, "early_scores": true, "validate_beams": 13, "checkpoint_every": 14, "log_every": 15, "patience": 16,
     "metric": "chrf", "max_length": 17, "precision": "bfloat16", "seed": 9007199254740992})");
   CHECK(c.updates == 7);
   CHECK(c.epochs == 8);
@@ -89,6 +89,10 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.average_decay == 0.6);
   CHECK(c.average_last == 11);
   CHECK(c.validate_every == 12);
+  CHECK(plain.early_growth == 1.5);
+  CHECK(c.early_growth == 1.25);
+  CHECK_FALSE(plain.early_scores);
+  CHECK(c.early_scores);
   CHECK(c.validate_beams == 13);
   CHECK(c.checkpoint_every == 14);
   CHECK(c.log_every == 15);
@@ -100,7 +104,31 @@ TEST_CASE("defaults are those of the header, and every key is read") {
   CHECK(c.seed == 9007199254740992U);
 }
 
+TEST_CASE("early looks come at update 0, 1 and each time a factor later") {
+  const auto looks = [](double growth, std::uint64_t last) {
+    TrainConfig config;
+    config.early_growth = growth;
+    std::vector<std::uint64_t> updates;
+    for (std::uint64_t t = 0; t <= last; ++t) {
+      if (config.early_look_at(t)) updates.push_back(t);
+    }
+    return updates;
+  };
+  using Updates = std::vector<std::uint64_t>;
+  CHECK(looks(2, 100) == Updates{0, 1, 2, 4, 8, 16, 32, 64});
+  CHECK(looks(1.5, 40) == Updates{0, 1, 2, 3, 5, 8, 12, 18, 27});
+  CHECK(looks(1.01, 9) == Updates{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  CHECK(looks(1000, 2000) == Updates{0, 1, 1000});
+  CHECK(looks(0, 100).empty());
+}
+
 TEST_CASE("what the train section must not say") {
+  refuse_train(
+      R"({"early_growth": 1})",
+      "x.json: train.early_growth 1 is out of range; use a factor from 1.01 to 1000, or 0");
+  refuse_train(R"({"early_growth": -2})", "train.early_growth -2 is out of range");
+  refuse_train(R"({"early_growth": 1e300})", "train.early_growth 1e+300 is out of range");
+  refuse_train(R"({"early_scores": 1})", "train.early_scores");
   refuse_train(R"({"updatse": 3})", "the nearest known one is \"updates\"");
   refuse_train(R"({"updates": -3})", "x.json: train.updates -3 is out of range; use 0 to");
   refuse_train(R"({"updates": "3"})", "train.updates");

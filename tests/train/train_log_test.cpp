@@ -101,6 +101,8 @@ TEST_CASE("the curve that a log tells") {
       "\n"
       R"({"event":"validation","update":100,"loss":7.25,"bleu":1.5,"chrf":15,"best":true})"
       "\n"
+      R"({"event":"early","update":120,"loss":7.2,"nll":6})"
+      "\n"
       R"({"update":3})"
       "\n"
       R"({"event":"validation","update":200,"loss":7,"best":false})"
@@ -112,13 +114,16 @@ TEST_CASE("the curve that a log tells") {
   CHECK(curve.train[0].loss == 8.5);
   CHECK(curve.train[1].update == 100);
   CHECK(std::isnan(curve.train[1].loss));
-  REQUIRE(curve.validations.size() == 2);
+  REQUIRE(curve.validations.size() == 3);
   CHECK(curve.validations[0].update == 100);
   CHECK(curve.validations[0].loss == 7.25);
   CHECK(curve.validations[0].bleu == 1.5);
   CHECK(curve.validations[0].chrf == 15);
-  CHECK(curve.validations[1].loss == 7);
+  CHECK(curve.validations[1].update == 120);
+  CHECK(curve.validations[1].loss == 7.2);
   CHECK(std::isnan(curve.validations[1].bleu));
+  CHECK(curve.validations[2].loss == 7);
+  CHECK(std::isnan(curve.validations[2].bleu));
   CHECK(curve.best_update == 100);
 }
 
