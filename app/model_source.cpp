@@ -168,9 +168,27 @@ void require_room_for_all(const std::vector<std::string>& directories) {
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
 }
 
+bool asks_for_another(const ModelOptions& options) {
+  return options.changes_shape() || options.seed_given || !options.overrides.empty();
+}
+
+/// What a shape that was asked for makes of the default, for those who think of the shipped model.
+std::string not_the_shipped(const ModelOptions& options, const ModelConfig& config) {
+  std::string asked;
+  for (const auto& [name, given] : {std::pair{"--d-model", !options.d_model.empty()},
+                                    {"--heads", !options.heads.empty()},
+                                    {"--layers", !options.layers.empty()},
+                                    {"--seed", options.seed_given},
+                                    {"--set", !options.overrides.empty()}}) {
+    if (given) asked += (asked.empty() ? "" : ", ") + std::string(name);
+  }
+  return fmt::format("{}: a random model of {} columns ({}), not the shipped one", asked,
+                     config.d_model, kDemoConfig);
+}
+
 /// The model that ships, where there is one and nothing asks for another.
 std::string default_model(const ModelOptions& options) {
-  if (options.changes_shape() || options.seed_given || !options.overrides.empty()) return "";
+  if (asks_for_another(options)) return "";
   try {
     return shipped(kDefaultModel);
   } catch (const InputError&) {
@@ -296,7 +314,11 @@ ReadyModel load_or_make(const ModelOptions& options) {
     ready.name = kDefaultModel;  // wherever it is installed
     return ready;
   }
-  return make_from_config(options, shipped(kDemoConfig));
+  ReadyModel ready = make_from_config(options, shipped(kDemoConfig));
+  if (asks_for_another(options)) {
+    ready.notes.push_back(not_the_shipped(options, ready.transformer->config()));
+  }
+  return ready;
 }
 
 std::vector<std::string> ReadyEnsemble::names() const {

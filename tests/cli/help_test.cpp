@@ -75,6 +75,23 @@ TEST_CASE("the program works in any directory") {
   CHECK(scene.entries() == 0);
 }
 
+TEST_CASE("a shape without a model says that this is not the shipped one") {
+  const auto notes = [](std::vector<std::string> more) {
+    std::vector<std::string> args{"translate", "--show", "none", "The group went home"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Result result = run_program({.args = std::move(args)});
+    CHECK(result.code == kDone);
+    return result.err;
+  };
+  CHECK(notes({"--heads", "3"})
+            .find("note: --heads: a random model of 12 columns "
+                  "(configs/demo.json), not the shipped one\n") != std::string::npos);
+  CHECK(notes({"--d-model", "24", "--seed", "2"})
+            .find("note: --d-model, --seed: a random model of 24 columns") != std::string::npos);
+  CHECK(notes({}).empty());
+  CHECK(notes({"--heads", "3", "--config", demo_config()}).find("shipped") == std::string::npos);
+}
+
 TEST_CASE("inspect compares head counts: the parameters stay, head_dim changes") {
   const Result result =
       run_program({.args = {"inspect", "--config", demo_config(), "--heads", "2,3,4,6"}});
