@@ -201,6 +201,11 @@ class TranslateCommand {
     const PreparedSentence before = prepare(sentence, 0).parts.front();
     const PreparedSentence after =
         options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
+    if (options_.what_if.names_tokens()) {
+      // What words name is known once the sentence that is forced has been translated without.
+      const AttentionRecord unforced = std::move(translator_->record({after}).front());
+      changes_ = options_.what_if.changes(unforced.model, &unforced);
+    }
     WhatIfRecord record = what_if(before, after);
     record.after.changes = options_.what_if.described();
     add_to_files(record);

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/head_name.h"
+#include "record/token_names.h"
+#include "record/words.h"
 
 namespace attn {
 namespace {
@@ -34,15 +36,31 @@ HeadSwitch parse_without(const std::string& text) {
   return off;
 }
 
-ForcedWeight parse_force(const std::string& text) {
+constexpr int kNotYet = -1;  // a word whose sentence is not known
+
+/// A query or key: an index, or a word of the axis that `axis` gives where there is a record.
+template <typename Axis>
+int token_of(std::string_view written, const AttentionRecord* record, Axis&& axis) {
+  if (is_index(written)) return find_token(written, {});
+  return record == nullptr ? kNotYet : find_token(written, axis(*record));
+}
+
+ForcedWeight parse_force(const std::string& text, const AttentionRecord* record) {
   const std::vector<std::string_view> sides = split_at(text, '=');
   const std::vector<std::string_view> parts = split_at(sides[0], ':');
-  if (sides.size() != 2 || parts.size() != 4) {
-    throw UsageError("{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4", excerpt(text));
+  if (sides.size() != 2 || parts.size() != 4 || parts[3].empty() || sides[1].empty()) {
+    throw UsageError(
+        "{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4 or cross:1:3:ging=went",
+        excerpt(text));
   }
-  return {kind_of(text, parts[0]), parse_index(text, parts[1], "layer"),
-          parse_index(text, parts[2], "head"), parse_index(text, parts[3], "query"),
-          parse_index(text, sides[1], "key")};
+  const AttentionKind kind = kind_of(text, parts[0]);
+  ForcedWeight forced{kind, parse_index(text, parts[1], "layer"),
+                      parse_index(text, parts[2], "head"), kNotYet, kNotYet};
+  forced.query = token_of(parts[3], record,
+                          [kind](const AttentionRecord& of) { return query_axis(of, kind, 0); });
+  forced.key = token_of(sides[1], record,
+                        [kind](const AttentionRecord& of) { return key_axis(of, kind, 0); });
+  return forced;
 }
 
 struct Swap {
@@ -50,19 +68,31 @@ struct Swap {
   std::string word;
 };
 
-Swap parse_swap(const std::string& text) {
-  const std::size_t sign = text.find('=');
-  const std::optional<int> position =
-      sign == std::string::npos ? std::nullopt : parse_index(text.substr(0, sign));
-  if (!position || text.find_first_not_of(" \t", sign + 1) == std::string::npos) {
-    throw UsageError("--swap {}: expected POSITION=WORD, as in 2=house (words count from 0)",
-                     excerpt(text));
+/// The words of a text as --swap counts them; punctuation at their ends is not theirs.
+TokenAxis axis_of(const std::vector<std::string>& words) {
+  TokenAxis axis{"source", {}};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    axis.words.push_back({bare_word(words[i]), to_int(i), 1, WordKind::word, to_int(i)});
   }
-  return {to_size(*position), text.substr(sign + 1)};
+  return axis;
+}
+
+Swap parse_swap(const std::string& text, const std::vector<std::string>& words) {
+  const std::size_t sign = text.find('=');
+  if (sign == 0 || sign == std::string::npos ||
+      text.find_first_not_of(" \t", sign + 1) == std::string::npos) {
+    throw UsageError(
+        "--swap {}: expected POSITION=WORD, as in 2=house (words count from 0), or OLD=NEW",
+        excerpt(text));
+  }
+  const int position =
+      for_option("--swap", [&] { return find_token(text.substr(0, sign), axis_of(words)); });
+  return {to_size(position), text.substr(sign + 1)};
 }
 
 bool same_row(const ForcedWeight& a, const ForcedWeight& b) {
-  return a.kind == b.kind && a.layer == b.layer && a.head == b.head && a.query == b.query;
+  return a.kind == b.kind && a.layer == b.layer && a.head == b.head && a.query == b.query &&
+         a.query != kNotYet;
 }
 
 bool covers(const HeadSwitch& off, const ForcedWeight& forced) {
@@ -83,12 +113,13 @@ void WhatIfOptions::add_to(CLI::App& command) {
   };
   add("--without", without, "Switch a head off, or a layer's heads, and compare",
       "KIND:LAYER[:HEAD]");
-  add("--force", force, "Put a query's weight wholly on one key, and compare",
+  add("--force", force,
+      "Put a query's weight wholly on one key (both by number or word), and compare",
       "KIND:LAYER:HEAD:QUERY=KEY");
-  add("--swap", swap, "Replace a word (counted from 0), and compare", "POSITION=WORD");
+  add("--swap", swap, "Replace a word (named, or counted from 0), and compare", "OLD=NEW");
 }
 
-Changes WhatIfOptions::changes(const ModelSummary& model) const {
+Changes WhatIfOptions::changes(const ModelSummary& model, const AttentionRecord* record) const {
   Changes changes;
   for (const std::string& text : without) {
     changes.without.push_back(for_option("--without", [&] {
@@ -99,7 +130,7 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
   }
   for (const std::string& text : force) {
     const ForcedWeight forced = for_option("--force", [&] {
-      const ForcedWeight typed = parse_force(text);
+      const ForcedWeight typed = parse_force(text, record);
       check_head(text, typed.layer, typed.head, model.stack(typed.kind));
       return typed;
     });
@@ -119,14 +150,22 @@ Changes WhatIfOptions::changes(const ModelSummary& model) const {
   return changes;
 }
 
+bool WhatIfOptions::names_tokens() const {
+  return std::any_of(force.begin(), force.end(), [](const std::string& text) {
+    const ForcedWeight typed = parse_force(text, nullptr);
+    return typed.query == kNotYet || typed.key == kNotYet;
+  });
+}
+
 std::string WhatIfOptions::swapped(const std::string& sentence) const {
   std::vector<std::string> words;
   for (const std::string_view word : split_at(sentence, ' ')) {
     if (!word.empty()) words.emplace_back(word);
   }
+  const std::vector<std::string> original = words;
   std::set<std::size_t> swapped;
   for (const std::string& text : swap) {
-    const Swap change = parse_swap(text);
+    const Swap change = parse_swap(text, original);
     if (!swapped.insert(change.position).second) {
       throw UsageError("--swap {}: that word is replaced twice", excerpt(text));
     }

@@ -12,14 +12,19 @@ namespace attn {
 
 struct WhatIfOptions {
   std::vector<std::string> without;  ///< KIND:LAYER[:HEAD]
-  std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY
-  std::vector<std::string> swap;     ///< POSITION=WORD
+  std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY, indices or words
+  std::vector<std::string> swap;     ///< POSITION=WORD or OLD=NEW
 
   void add_to(CLI::App& command);
   bool given() const { return !without.empty() || !force.empty() || !swap.empty(); }
 
-  /// What is changed in the model; UsageError for what the model does not have.
-  Changes changes(const ModelSummary& model) const;
+  /// What is changed in the model; UsageError for what the model does not have. Words that --force
+  /// names are looked up in the record, and are −1 where there is none yet.
+  Changes changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
+
+  /// Whether words are named, so that changes() needs the record of the sentence as it is
+  /// translated unforced.
+  bool names_tokens() const;
 
   /// The sentence with its words replaced; a final mark of an old word stays where the new one has
   /// none. UsageError where the sentence has no such word.

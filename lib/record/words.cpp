@@ -192,6 +192,33 @@ int count_text_words(std::string_view text) {
   return words;
 }
 
+std::string text_word(std::string_view text, int index) {
+  std::string word;
+  int words = 0;
+  bool inside = false;
+  for (; !text.empty() && words <= index + 1; text.remove_prefix(decode_code_point(text).length)) {
+    const CodePoint c = decode_code_point(text);
+    const bool blank = u_isUWhiteSpace(static_cast<UChar32>(c.value));
+    if (!blank && !inside) ++words;
+    if (!blank && words == index + 1) word += text.substr(0, c.length);
+    inside = !blank;
+  }
+  return word;
+}
+
+std::string bare_word(std::string_view word) {
+  std::size_t first = word.size(), end = 0;  // of what is no punctuation
+  for (std::size_t at = 0; at < word.size();) {
+    const std::size_t length = decode_code_point(word.substr(at)).length;
+    if (!is_punctuation(word.substr(at, length))) {
+      first = std::min(first, at);
+      end = at + length;
+    }
+    at += length;
+  }
+  return std::string(end == 0 ? word : word.substr(first, end - first));
+}
+
 std::vector<Word> split_words(const std::vector<std::string>& pieces, std::string_view text,
                               const std::vector<std::string>& more_special) {
   return WordSplitter(pieces, text, more_special).split();

@@ -30,6 +30,12 @@ bool is_punctuation(std::string_view piece);
 /// How many words a text has, split at Unicode's blanks as Python's str.split does.
 int count_text_words(std::string_view text);
 
+/// The text's word of that number, as count_text_words() counts; empty where there is none.
+std::string text_word(std::string_view text, int index);
+
+/// A word without punctuation at its ends; one of nothing else stays as it is.
+std::string bare_word(std::string_view word);
+
 /// The words of `pieces`, in order and without gaps: every piece is in one word. `text` is what the
 /// pieces spell; `more_special` are symbols to be known besides the usual ones.
 std::vector<Word> split_words(const std::vector<std::string>& pieces, std::string_view text,
