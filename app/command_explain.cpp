@@ -9,6 +9,7 @@
 #include "base/files.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
+#include "chosen_steps.h"
 #include "commands.h"
 #include "console.h"
 #include "explain/compare.h"
@@ -16,7 +17,9 @@
 #include "explain/meaning.h"
 #include "file_guard.h"
 #include "model_source.h"
+#include "named_head.h"
 #include "output_file.h"
+#include "record/token_names.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "view/data/explanation_json.h"
@@ -30,9 +33,9 @@ struct ExplainOptions {
   ModelOptions source;
   SearchOptions search;
   std::vector<std::string> sentences;
-  std::string target, kind = "cross", layer, head = "0", query = "0";
+  std::string target, kind, layer, head, query, step;
   std::string hypothesis = "1";
-  bool target_given = false, compare = false;
+  bool target_given = false, compare = false, brief = false;
   std::string meaning, json, markdown;
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
 };
@@ -51,22 +54,11 @@ class ExplainCommand {
     DecodeOptions given = options.search.decode();
     const int rank = to_int(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
     choice_.hypothesis = to_size(rank - 1);
-    const std::optional<AttentionKind> kind = parse_kind(options.kind);
-    if (!kind) {
-      throw UsageError("--kind {}: expected encoder, decoder or cross", excerpt(options.kind));
-    }
-    choice_.kind = *kind;
-    choice_.head = parse_index("--head", options.head);
-    choice_.query = parse_index("--query", options.query);
+    name_ = parse_named_head(options.kind, options.layer, options.head);
     options.search.use_threads();
     check_files();
     model_ = load_or_make(options.source);
-    const ModelConfig& config = model_.transformer->config();
-    const bool encoder = choice_.kind == AttentionKind::encoder_self;
-    choice_.layer = options.layer.empty()
-                        ? (encoder ? config.encoder_layers : config.decoder_layers) - 1
-                        : parse_index("--layer", options.layer);
-    if (options.meaning.empty()) check_choice(summarise(config));
+    if (options.meaning.empty()) check_named_head(name_, summarise(model_.transformer->config()));
     translator_ = make_translator(model_, given);
     if (rank > 1) {
       check_rank(rank);
@@ -89,8 +81,13 @@ class ExplainCommand {
  private:
   void check_usage() const {
     const std::size_t count = options_.sentences.size();
-    if (options_.compare && !options_.meaning.empty()) {
-      throw UsageError("--compare and --meaning are two explanations; ask for one at a time");
+    if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
+      throw UsageError(
+          "--compare, --meaning and --short are explanations of their own; ask for one at a time");
+    }
+    for_option("--step", [&] { return parse_steps(options_.step); });
+    if (options_.brief && !options_.step.empty()) {
+      throw UsageError("--step goes with the steps, and --short has none; leave one of them out");
     }
     if (options_.meaning.empty() && count != 1) {
       throw UsageError("explain needs exactly one sentence, and {} were given", count);
@@ -126,15 +123,15 @@ class ExplainCommand {
     }
   }
 
-  /// The head, of the model's.
-  void check_choice(const ModelSummary& model) const {
-    const StackShape shape = model.stack(choice_.kind);
-    check_head(fmt::format("--layer {}", choice_.layer), choice_.layer, std::nullopt, shape);
-    check_head(fmt::format("--head {}", choice_.head), std::nullopt, choice_.head, shape);
-  }
-
-  static int parse_index(const std::string& option, const std::string& text) {
-    return to_int(parse_whole(option, text, 0, 1'000'000));
+  /// The query of that head: an index, a word, or one that shows what the head does.
+  void choose_query(const AttentionRecord& record) {
+    if (options_.query.empty()) {
+      choice_.query = telling_query(record, choice_);
+      return;
+    }
+    choice_.query = for_option("--query", [&] {
+      return find_token(options_.query, query_axis(record, choice_.kind, choice_.hypothesis));
+    });
   }
 
   PreparedSentence prepare(const std::string& text) {
@@ -158,7 +155,16 @@ class ExplainCommand {
     const AttentionRecord record = options_.target_given
                                        ? translator_->record_target(sentence, options_.target)
                                        : std::move(translator_->record({sentence}).front());
-    if (!options_.compare) return explain_head(*model_.transformer, record, choice_);
+    HeadName name = name_;
+    // What is compared is of all three kinds, and not every one has a best head.
+    if (options_.compare && !name.head && name.pick == HeadPick::all) name.head = 0;
+    const HeadPlace place = find_head(name, record, choice_.hypothesis);
+    choice_ = {name.kind, place.layer, place.head, 0, choice_.hypothesis};
+    if (!options_.compare) {
+      choose_query(record);
+      return options_.brief ? explain_short(*model_.transformer, record, choice_)
+                            : explain_head(*model_.transformer, record, choice_);
+    }
     return compare_attention(*model_.transformer, record, choice_,
                              {tokens(options_.order[0]), tokens(options_.order[1])});
   }
@@ -182,15 +188,20 @@ class ExplainCommand {
     return explanation;
   }
 
+  /// JSON holds every step, what a person reads those that --step names.
   void write(const Explanation& explanation) const {
+    const Explanation shown =
+        for_option("--step", [&] { return with_steps(explanation, parse_steps(options_.step)); });
     if (!options_.json.empty()) deliver(options_.json, explanation_json(explanation));
-    if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(explanation));
-    if (options_.json != "-" && options_.markdown != "-") {
-      output().write(explanation_text(explanation, terminal_style()));
+    if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(shown));
+    // The terminal stays quiet where the explanation goes elsewhere.
+    if (options_.json.empty() && options_.markdown.empty()) {
+      output().write(explanation_text(shown, terminal_style()));
     }
   }
 
   const ExplainOptions& options_;
+  HeadName name_;
   HeadChoice choice_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
@@ -205,10 +216,20 @@ void add_explain(CLI::App& app, Run& run) {
   command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number");
   command->add_option("--kind", options->kind, "encoder, decoder or cross [cross]")
       ->type_name("KIND");
-  command->add_option("--layer", options->layer, "Layer, from 0 [the last]")->type_name("N");
-  command->add_option("--head", options->head, "Head, from 0 [0]")->type_name("N");
-  command->add_option("--query", options->query, "The query whose sums are written out [0]")
+  command->add_option("--layer", options->layer, "Layer, from 0 [the last, or the best head's]")
       ->type_name("N");
+  command
+      ->add_option("--head", options->head,
+                   "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
+      ->type_name("HEAD");
+  command
+      ->add_option("--query", options->query,
+                   "The query whose sums are written out: its number or its word [a telling one]")
+      ->type_name("N|WORD");
+  command->add_option("--step", options->step, "Steps to show: 5-8, or 1,7-9 [all]")
+      ->type_name("STEPS");
+  command->add_flag("--short", options->brief,
+                    "For a blackboard: scores, softmax and weighted sum of the one query");
   command->add_flag("--compare", options->compare,
                     "Self- and cross-attention, small and fused products, scaling, positions");
   command
@@ -233,7 +254,9 @@ void add_explain(CLI::App& app, Run& run) {
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
   command->footer(
       "Examples:\n"
-      "  attn-demo explain \"The group went home\" --layer 0 --head 1 --query 3\n"
+      "  attn-demo explain \"The group went home\"\n"
+      "  attn-demo explain \"The group went home\" --head cross:2:1 --query ging --short\n"
+      "  attn-demo explain \"The group went home\" --step 7-12 --markdown head.md\n"
       "  attn-demo explain \"The group went home\" --config configs/demo.json\n"
       "  attn-demo explain \"The group went home\" --compare\n"
       "  attn-demo explain --meaning light \"Turn on the light\" \"The bag is light\"");

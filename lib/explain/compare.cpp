@@ -163,6 +163,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
 /// n-th occurrence in one against the n-th in the other.
 NamedMatrix order_differences(const Transformer& model, const WordOrder& order) {
   NamedMatrix table;
+  table.listing = true;
   table.name = "largest difference of a word's two vectors";
   table.column_tokens = {"with positions", "without"};
   table.columns = 2;

@@ -55,17 +55,42 @@ Scene run_scene(const Transformer& model, const AttentionRecord& record, const H
   return s;
 }
 
-Explanation explain_head(const Transformer& model, const AttentionRecord& record,
-                         const HeadChoice& choice) {
-  const Scene s = run_scene(model, record, choice);
+namespace {
+
+/// Everything but the steps.
+Explanation opening(const Scene& s) {
+  const AttentionRecord& record = s.record;
+  const HeadChoice& choice = s.choice;
   Explanation explanation;
   explanation.model = record.model;
   explanation.title =
       fmt::format("{}, layer {}, head {}", title_of(choice.kind), choice.layer, choice.head);
   explanation.facts.push_back("source: " + record.source_text);
   if (!s.in_encoder()) explanation.facts.push_back("target: " + s.hypothesis().text);
-  explanation.facts.push_back(
-      fmt::format("query {}: {}", choice.query, quoted(at(s.queries().tokens, choice.query))));
+  std::string query = spoken(at(s.queries().tokens, choice.query));
+  const auto row = to_size(choice.query);
+  if (!s.in_encoder() && row < s.hypothesis().produced.tokens.size()) {
+    query = fmt::format("the step that reads {} and writes {}", query,
+                        spoken(s.hypothesis().produced.tokens[row]));
+  }
+  explanation.facts.push_back(fmt::format("query {}: {}", choice.query, query));
+  return explanation;
+}
+
+}  // namespace
+
+Explanation explain_short(const Transformer& model, const AttentionRecord& record,
+                          const HeadChoice& choice) {
+  const Scene s = run_scene(model, record, choice);
+  Explanation explanation = opening(s);
+  explanation.steps.push_back(board_step(s));
+  return explanation;
+}
+
+Explanation explain_head(const Transformer& model, const AttentionRecord& record,
+                         const HeadChoice& choice) {
+  const Scene s = run_scene(model, record, choice);
+  Explanation explanation = opening(s);
   std::vector<ExplanationStep>& steps = explanation.steps;
   steps.push_back(tokens_step(s));
   if (s.in_encoder() || s.cross()) steps.push_back(embedding_step(s, true));

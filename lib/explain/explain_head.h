@@ -25,4 +25,14 @@ struct HeadChoice {
 Explanation explain_head(const Transformer& model, const AttentionRecord& record,
                          const HeadChoice& choice);
 
+/// The same for a blackboard, of the one query and as one step: the scores of its keys, softmax,
+/// the first columns of the values and their weighted sum.
+Explanation explain_short(const Transformer& model, const AttentionRecord& record,
+                          const HeadChoice& choice);
+
+/// A query that shows what the head of `choice` does (its own query is not read): of all words
+/// proper, the one that gives most of its weight to one other word. A decoder's row is the step
+/// that writes its word. 0 where no word looks at another.
+int telling_query(const AttentionRecord& record, const HeadChoice& choice);
+
 }  // namespace attn

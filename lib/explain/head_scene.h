@@ -52,6 +52,7 @@ struct Scene {
 
   NamedMatrix by_query(NamedMatrix matrix) const {
     matrix.row_tokens = queries().tokens;
+    if (!in_encoder()) matrix.row_writes = hypothesis().produced.tokens;
     matrix.marked_row = choice.query;
     return matrix;
   }
@@ -75,6 +76,10 @@ NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts);
 
 /// “token”
 std::string quoted(const std::string& token);
+/// “token” without the mark of a word's beginning.
+std::string spoken(const std::string& token);
+/// The query that is followed: “token”, or of a decoder's step “what it reads → what it writes”.
+std::string spoken_query(const Scene& s);
 
 // From words to this head's Q, K and V (head_steps_input.cpp).
 ExplanationStep tokens_step(const Scene& s);
@@ -89,6 +94,9 @@ ExplanationStep scaling_step(const Scene& s);
 ExplanationStep mask_step(const Scene& s);
 ExplanationStep softmax_step(const Scene& s);
 ExplanationStep values_step(const Scene& s);
+
+/// All of the formula for the one query: what stands on a blackboard.
+ExplanationStep board_step(const Scene& s);
 
 // Back into the token's row (head_steps_output.cpp).
 ExplanationStep heads_step(const Scene& s);

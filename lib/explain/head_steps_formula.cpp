@@ -11,6 +11,8 @@ namespace attn {
 namespace {
 
 constexpr Index kShownProducts = 3;  // at each end of a sum that is written out
+constexpr Index kBoardValues = 6;    // of a value, all of them on the blackboard
+constexpr Index kBoardFirst = 3;     // else the first ones
 
 /// Q · Kᵀ by the kernel that the model used, before it scaled.
 Matrix raw_scores(const HeadNumbers& head) {
@@ -65,7 +67,7 @@ ExplanationStep scores_step(const Scene& s) {
       "what the query looks for.";
   step.matrices.push_back(s.query_by_key(named("raw", raw)));
   step.lines.push_back(
-      fmt::format("{} · {}: {}", quoted(at(s.queries().tokens, q)), quoted(at(s.keys().tokens, k)),
+      fmt::format("{} · {}: {}", spoken_query(s), spoken(at(s.keys().tokens, k)),
                   sum_of_products(head.query.row(q), head.key.row(k), kShownProducts,
                                   static_cast<double>(raw(q, k)))));
   return step;
@@ -80,6 +82,12 @@ ExplanationStep scaling_step(const Scene& s) {
   step.formula = scaled ? fmt::format("scaled = raw / √head_dim = raw / √{} = raw · {}",
                                       s.head_dim(), number(static_cast<double>(head.scale)))
                         : "scaled = raw (this model does not scale)";
+  if (scaled) {
+    step.latex = fmt::format(
+        "\\text{{scaled}} = \\frac{{\\text{{raw}}}}{{\\sqrt{{d_{{\\text{{head}}}}}}}} = "
+        "\\frac{{\\text{{raw}}}}{{\\sqrt{{{}}}}}",
+        s.head_dim());
+  }
   step.shape = shape_of(head.scores.rows(), head.scores.cols());
   step.why =
       "A sum of head_dim products grows with √head_dim; without the division softmax would "
@@ -113,6 +121,9 @@ ExplanationStep softmax_step(const Scene& s) {
   step.id = "weights";
   step.title = "Softmax makes weights";
   step.formula = "weights[i, j] = exp(masked[i, j] − max_i) / Σ_k exp(masked[i, k] − max_i)";
+  step.latex =
+      "\\text{weights}_{ij} = \\frac{\\exp(\\text{masked}_{ij} - \\max_i)}"
+      "{\\sum_k \\exp(\\text{masked}_{ik} - \\max_i)}";
   step.shape = shape_of(head.weights.rows(), head.weights.cols());
   step.why =
       "Each row becomes shares of attention: positive, and 1 in sum. This is the map that the "
@@ -125,7 +136,7 @@ ExplanationStep softmax_step(const Scene& s) {
   for (Index j = 0; j < masked.size(); ++j) {
     sum += static_cast<double>(head.weights(q, j));
     step.lines.push_back(
-        fmt::format("{}: exp({} − {}) = {}, / {} = {}", quoted(at(s.keys().tokens, j)),
+        fmt::format("{}: exp({} − {}) = {}, / {} = {}", spoken(at(s.keys().tokens, j)),
                     number(static_cast<double>(masked[j])), number(static_cast<double>(top)),
                     number(std::exp(static_cast<double>(masked[j] - top))), number(total),
                     number(static_cast<double>(head.weights(q, j)))));
@@ -147,9 +158,59 @@ ExplanationStep values_step(const Scene& s) {
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
   step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
   step.lines.push_back(
-      fmt::format("column {} of {}: {}", s.begin(), quoted(at(s.queries().tokens, q)),
+      fmt::format("column {} of {}: {}", s.begin(), spoken_query(s),
                   sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
                                   static_cast<double>(head.output(q, 0)))));
+  return step;
+}
+
+ExplanationStep board_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index q = s.choice.query, k = best_key(s);
+  const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
+  const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);
+  const float top = x.maxCoeff();
+  Matrix board(x.size(), 4 + shown);
+  double total = 0;
+  for (Index j = 0; j < x.size(); ++j) {
+    const double e = std::exp(static_cast<double>(x[j] - top));
+    total += e;
+    board.row(j).head(4) << raw[j], x[j], static_cast<float>(e), head.weights(q, j);
+    board.row(j).tail(shown) = head.value.row(j).head(shown);
+  }
+  ExplanationStep step;
+  step.id = "board";
+  const std::string divided = s.config().scale_attention ? fmt::format(" / √{}", s.head_dim()) : "";
+  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+  step.formula =
+      fmt::format("x = q · k{}{},  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v",
+                  divided, causal ? " + mask" : "");
+  step.latex = fmt::format(
+      "x = \\frac{{q \\cdot k}}{{{}}}{}, \\quad e = \\exp(x - \\max x), \\quad w = "
+      "\\frac{{e}}{{\\sum e}}, \\quad \\text{{head}} = \\sum w \\cdot v",
+      s.config().scale_attention ? fmt::format("\\sqrt{{{}}}", s.head_dim()) : "1",
+      causal ? " + \\text{mask}" : "");
+  NamedMatrix table = s.by_key(named(spoken_query(s), board));
+  table.listing = true;
+  table.marked_row = to_int(k);
+  table.column_tokens = {"q·k", "x", "e", "weight"};
+  for (Index c = 0; c < shown; ++c) table.column_tokens.push_back(fmt::format("v{}", c));
+  step.matrices.push_back(std::move(table));
+  const std::string key = spoken(at(s.keys().tokens, k));
+  step.lines.push_back(fmt::format(
+      "q · k of {}: {}", key,
+      sum_of_products(head.query.row(q), head.key.row(k), 2, static_cast<double>(raw[k]))));
+  step.lines.push_back(fmt::format("weight of {}: {} / {} = {}", key,
+                                   number(static_cast<double>(board(k, 2))), number(total),
+                                   number(static_cast<double>(head.weights(q, k)))));
+  step.lines.push_back(fmt::format(
+      "head, v0: {}", sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 3,
+                                      static_cast<double>(head.output(q, 0)))));
+  std::string output;
+  for (Index c = 0; c < shown; ++c) {
+    output += (c == 0 ? "" : ", ") + number(static_cast<double>(head.output(q, c)));
+  }
+  step.lines.push_back(fmt::format("head = ({}{})", output, shown < s.head_dim() ? ", …" : ""));
   return step;
 }
 

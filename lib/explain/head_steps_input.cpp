@@ -19,6 +19,19 @@ std::string quoted(const std::string& token) {
   return "“" + token + "”";
 }
 
+std::string spoken(const std::string& token) {
+  constexpr std::string_view mark = "▁";
+  const bool marked = token.size() > mark.size() && token.starts_with(mark);
+  return quoted(marked ? token.substr(mark.size()) : token);
+}
+
+std::string spoken_query(const Scene& s) {
+  const std::string reads = spoken(at(s.queries().tokens, s.choice.query));
+  const auto row = to_size(s.choice.query);
+  if (s.in_encoder() || row >= s.hypothesis().produced.tokens.size()) return reads;
+  return reads + " → " + spoken(s.hypothesis().produced.tokens[row]);
+}
+
 ExplanationStep tokens_step(const Scene& s) {
   ExplanationStep step{"tokens", "Words become tokens, tokens become numbers", "", "", "", {}, {}};
   step.why =

@@ -42,6 +42,11 @@ ExplanationStep residual_step(const Scene& s) {
   step.formula =
       before ? "Y = X + A"
              : "R = X + A,  Y = (R − mean) / √(variance + 1e-5) · weight + bias, row by row";
+  if (!before) {
+    step.latex =
+        "R = X + A, \\quad Y = \\frac{R - \\text{mean}}{\\sqrt{\\text{variance} + 10^{-5}}} \\cdot "
+        "\\text{weight} + \\text{bias}";
+  }
   step.shape = shape_of(s.at(Stage::block_output).rows(), s.d());
   step.why = before
                  ? "The block adds to the token's row and takes nothing away; the norm stands "

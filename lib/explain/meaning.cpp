@@ -124,6 +124,7 @@ class Journey {
 NamedMatrix overview(const std::vector<NamedMatrix>& stages,
                      const std::vector<std::string>& labels) {
   NamedMatrix table;
+  table.listing = true;
   table.name = "cosine of each pair";
   table.rows = to_int(stages.size());
   const int n = to_int(labels.size());

@@ -21,10 +21,12 @@ struct NamedMatrix {
   int columns = 0;
   std::vector<float> values;                ///< rows · columns, row-major
   std::vector<std::string> row_tokens;      ///< pieces, one a row; empty: rows are numbered from 0
+  std::vector<std::string> row_writes;      ///< what the step of each row writes; empty: no steps
   std::vector<std::string> column_tokens;   ///< pieces, one a column; empty: numbered
   int first_column = 0;                     ///< the number of the first column where numbered
   int marked_row = -1;                      ///< the row that the explanation follows; −1: none
   std::vector<ColumnRange> marked_columns;  ///< those that matter here: the head's
+  bool listing = false;                     ///< columns of several kinds: not to calculate with
 };
 
 struct ExplanationStep {
@@ -35,6 +37,8 @@ struct ExplanationStep {
   std::string why;      ///< one sentence or two
   std::vector<NamedMatrix> matrices;
   std::vector<std::string> lines;  ///< arithmetic of the marked row, or facts, a line each
+  std::string latex = {};          ///< the formula, where LaTeX has a better form than its words
+  int number = 0;                  ///< where steps are left out; 0: as it stands in the list
 };
 
 struct Explanation {

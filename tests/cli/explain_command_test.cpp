@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
+#include "base/utf8.h"
 #include "train_run.h"
 
 namespace attn::test {
@@ -71,8 +72,8 @@ TEST_CASE("explain: another of the n best") {
 
 TEST_CASE("explain tells everything of twelve columns, on the terminal and as Markdown") {
   const TemporaryDirectory scene;
-  const Result text = explain(
-      {"--kind", "cross", "--layer", "0", "--head", "1", "--markdown", scene.file("head.md")});
+  const std::vector<std::string> head{"--kind", "cross", "--layer", "0", "--head", "1"};
+  const Result text = explain(head);
   REQUIRE_MESSAGE(text.code == kDone, text.err);
   CHECK(text.out.find("cut") == std::string::npos);
   for (const std::string part :
@@ -81,9 +82,74 @@ TEST_CASE("explain tells everything of twelve columns, on the terminal and as Ma
     CHECK_MESSAGE(text.out.find(part) != std::string::npos, part);
   }
   CHECK(is_plain(text.out));
+  std::vector<std::string> into_file = head;
+  into_file.insert(into_file.end(), {"--markdown", scene.file("head.md")});
+  CHECK(explain(into_file).out == "");
   const std::string markdown = bytes_of(scene.file("head.md"));
   CHECK(markdown.starts_with("# cross-attention, layer 0, head 1\n"));
   CHECK(markdown.find("| `home` |") != std::string::npos);
+  CHECK(markdown.find("\\begin{pmatrix}") != std::string::npos);
+}
+
+TEST_CASE("explain opens at the head that aligns best, and at a word that it aligns") {
+  const auto opened = [](std::vector<std::string> more) {
+    std::vector<std::string> args{"explain", "The group went home"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Result result = run_program({.args = std::move(args)});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return lines_of(result.out);
+  };
+  const std::vector<std::string> plain = opened({});
+  CHECK(plain[0].starts_with("cross-attention, layer "));
+  CHECK(plain[4].find(" and writes “") != std::string::npos);
+  CHECK(opened({"--head", "best"}) == plain);
+  CHECK(opened({"--head", "cross:best"}) == plain);
+  CHECK(opened({"--head", "cross:2:best"})[0].starts_with("cross-attention, layer 2, head "));
+  CHECK(opened({"--layer", "2"}) == opened({"--head", "cross:2:best"}));
+  CHECK(opened({"--head", "cross:1:3"}) ==
+        opened({"--kind", "cross", "--layer", "1", "--head", "3"}));
+  CHECK(opened({"--kind", "encoder"})[0] == "encoder self-attention, layer 2, head 0");
+}
+
+TEST_CASE("explain takes a word as its query") {
+  const auto fact = [](std::vector<std::string> more) {
+    more.push_back("--short");
+    const Result result = explain(more);
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return result.out;
+  };
+  CHECK(fact({"--query", "ging"}) == fact({"--query", "2"}));
+  CHECK(
+      fact({"--query", "ging"}).find("query 2: the step that reads “Gruppe” and writes “ging”\n") !=
+      std::string::npos);
+  CHECK(fact({"--kind", "encoder", "--query", "home"}).find("query 3: “home”\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("explain --step shows some steps, and JSON holds all") {
+  const Result some = explain({"--step", "1,7-8"});
+  REQUIRE_MESSAGE(some.code == kDone, some.err);
+  for (const std::string part : {"\n1. Words", "\n7. Every query", "\n8. The scores"}) {
+    CHECK_MESSAGE(some.out.find(part) != std::string::npos, part);
+  }
+  CHECK(some.out.find("\n2. ") == std::string::npos);
+  CHECK(some.out.find("\n9. ") == std::string::npos);
+  CHECK(json_of(explain({"--step", "7", "--json", "-"})) == json_of(explain({"--json", "-"})));
+  const std::string markdown = explain({"--step", "8", "--markdown", "-"}).out;
+  CHECK(markdown.find("## 8. The scores are scaled\n") != std::string::npos);
+  CHECK(markdown.find("## 9.") == std::string::npos);
+}
+
+TEST_CASE("explain --short fits a blackboard and a small window") {
+  const Result brief = run_program({.args = {"explain", "The group went home", "--short"}});
+  REQUIRE_MESSAGE(brief.code == kDone, brief.err);
+  CHECK(lines_of(brief.out).size() <= 24);
+  for (const std::string& line : lines_of(brief.out)) CHECK(display_width(line) <= 80);
+  for (const std::string part : {"x = q · k / √64", "weight", "q · k of “", "head = ("}) {
+    CHECK_MESSAGE(brief.out.find(part) != std::string::npos, part);
+  }
+  CHECK(explain({"--short", "--kind", "decoder", "--query", "1"}).out.find("√6 + mask") !=
+        std::string::npos);
 }
 
 TEST_CASE("explain --compare and --meaning") {
@@ -116,10 +182,16 @@ TEST_CASE("an experiment shows both translations and what the words lose") {
 
   const Json forced = json_of(what_if({"--force", "cross:0:1:2=4", "--json", "-"}));
   CHECK(forced["replayed"]["cross"][0][1][2] == Json::parse("[0,0,0,0,1]"));
+  const Json by_word = json_of(what_if({"--force", "cross:0:1:2=home", "--json", "-"}));
+  CHECK(by_word["replayed"]["cross"][0][1][2] == Json::parse("[0,0,0,1,0]"));
+  const Json both = json_of(what_if({"--force", "encoder:0:1:went=group", "--json", "-"}));
+  CHECK(both["after"]["encoder_self"][0][1][2] == Json::parse("[0,1,0,0,0]"));
 
   const Json swapped = json_of(what_if({"--swap", "1=teacher", "--json", "-"}));
   CHECK(swapped["before"]["source"]["text"] == "The group went home");
   CHECK(swapped["after"]["source"]["text"] == "The teacher went home");
+  CHECK(json_of(what_if({"--swap", "group=teacher", "--json", "-"}))["after"]["source"] ==
+        swapped["after"]["source"]);
 }
 
 TEST_CASE("a final mark stays with its place when the last word is replaced") {
@@ -178,9 +250,41 @@ TEST_CASE("what explain refuses") {
        kUsage,
        {"query 9 is asked for", "queries 0 to 1"}},
       {"explain of a negative query",
-       {"explain", "x", "--config", "{demo}", "--query", "-1"},
+       {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--query", "-1"},
        kUsage,
-       {"--query"}},
+       {"--query -1: no word of the source reads so; there are 0 home, 1 </s>"}},
+      {"explain of a word that is there twice",
+       {"explain", "home the home", "--config", "{demo}", "--kind", "encoder", "--query", "home"},
+       kUsage,
+       {"--query home: the source has this word at 0, 2; give one of these numbers"}},
+      {"explain of a source word's step",
+       {"explain", kDemoSource, "--config", "{demo}", "--target", kDemoTarget, "--query", "went"},
+       kUsage,
+       {"--query went: no word of the translation reads so; there are 0 Die, 1 Gruppe, 2 ging"}},
+      {"explain of a mean",
+       {"explain", "x", "--config", "{demo}", "--head", "cross:1:mean"},
+       kUsage,
+       {"--head cross:1:mean: a mean of heads has no queries and keys; name one head, or best"}},
+      {"explain of the best head of the encoder",
+       {"explain", "x", "--config", "{demo}", "--kind", "encoder", "--head", "best"},
+       kUsage,
+       {"--head best: only heads of cross-attention align words; give a number"}},
+      {"explain of a kind named twice",
+       {"explain", "x", "--config", "{demo}", "--kind", "cross", "--head", "cross:1:1"},
+       kUsage,
+       {"--head cross:1:1 says kind and layer itself; leave --kind and --layer out"}},
+      {"explain of a step that is none",
+       {"explain", "x", "--config", "{demo}", "--step", "8-5"},
+       kUsage,
+       {"--step 8-5: expected a step, a range or several of them, as in 5-8 or 1,7-9"}},
+      {"explain of a step that is not there",
+       {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--step", "5-99"},
+       kUsage,
+       {"--step 99: the explanation has steps 1 to 13"}},
+      {"explain of steps that --short does not have",
+       {"explain", "x", "--config", "{demo}", "--short", "--step", "1"},
+       kUsage,
+       {"--step goes with the steps, and --short has none"}},
       {"two explanations at once",
        {"explain", "x", "--config", "{demo}", "--compare", "--meaning", "x"},
        kUsage,
@@ -225,7 +329,12 @@ TEST_CASE("what experiments refuse") {
   refuse("forced and off", {"--force", "cross:1:1:2=0", "--without", "cross:1"}, kUsage,
          {"switched off"});
   refuse("a word twice", {"--swap", "3=here", "--swap", "3=there"}, kUsage, {"replaced twice"});
-  refuse("swap of a name", {"--swap", "home=here"}, kUsage, {"POSITION=WORD"});
+  refuse(
+      "swap of a word that is not there", {"--swap", "house=here"}, kUsage,
+      {"--swap house: no word of the source reads so; there are 0 The, 1 group, 2 went, 3 home"});
+  refuse("swap of nothing", {"--swap", "=here"}, kUsage, {"POSITION=WORD", "OLD=NEW"});
+  refuse("force of a word that is not there", {"--force", "cross:0:1:0=house"}, kUsage,
+         {"--force house: no word of the source reads so"});
   refuse("force with a sign", {"--force", "cross:1:1:-2=0"}, kUsage, {"--force"});
   refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
   refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});

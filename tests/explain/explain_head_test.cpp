@@ -191,6 +191,62 @@ TEST_CASE("the arithmetic of the chosen query is written out") {
   CHECK(step_of(first, "scores").lines[0].find(" = ") != std::string::npos);
 }
 
+TEST_CASE("the blackboard has the numbers of the chosen query, and their sums") {
+  const GoldenModel golden("marian-2-heads-toy");
+  const Json* longest = &golden.golden["teacher_forced"][0];
+  for (const Json& c : golden.golden["teacher_forced"]) {
+    if (c["source_ids"].size() > (*longest)["source_ids"].size()) longest = &c;
+  }
+  const AttentionRecord record = record_of(golden, *longest);
+  for (const AttentionKind kind :
+       {AttentionKind::encoder_self, AttentionKind::decoder_self, AttentionKind::cross}) {
+    const HeadChoice choice{kind, 0, 1, 1, 0};
+    const Explanation whole = explain_head(golden.model.transformer, record, choice);
+    const Explanation brief = explain_short(golden.model.transformer, record, choice);
+    CHECK(brief.title == whole.title);
+    CHECK(brief.facts == whole.facts);
+    REQUIRE(brief.steps.size() == 1);
+    const ExplanationStep& board = brief.steps[0];
+    CHECK(board.id == "board");
+    REQUIRE(board.lines.size() == 4);
+    const Exact table = exact(board.matrices.at(0));
+    const Exact raw = exact(whole, "scores", "raw"), masked = exact(whole, "masked", "masked");
+    const Exact weights = exact(whole, "weights", "weights"), v = exact(whole, "head", "V");
+    CHECK(table.rows() == raw.cols());
+    for (Eigen::Index j = 0; j < table.rows(); ++j) {
+      CHECK(table(j, 0) == raw(1, j));
+      CHECK(table(j, 1) == masked(1, j));
+      CHECK(table(j, 2) == doctest::Approx(std::exp(masked(1, j) - masked.row(1).maxCoeff())));
+      CHECK(table(j, 3) == weights(1, j));
+      CHECK(table(j, 4) == v(j, 0));
+    }
+  }
+}
+
+TEST_CASE("where no query is named, it is the word that looks most at one other word") {
+  AttentionRecord record;
+  record.source_text = "we went home";
+  record.source.tokens = {"▁we", "▁went", "▁home", "</s>"};
+  record.source.ids = {1, 2, 3, 0};
+  record.encoder_self = {1,
+                         1,
+                         4,
+                         4,
+                         {.9F, .1F, 0, 0, .2F, .2F, .5F, .1F,  //
+                          0, .3F, 0, .7F, 0, 0, 1, 0}};
+  HypothesisRecord& found = record.hypotheses.emplace_back();
+  found.text = "wir gingen";
+  found.produced = {{"▁wir", "▁gingen", "</s>"}, {4, 5, 0}};
+  found.decoder_input = {{"<pad>", "▁wir", "▁gingen"}, {6, 4, 5}};
+  found.cross = {1, 1, 3, 4, {.6F, 0, 0, .4F, 0, .2F, .5F, .3F, 0, 0, 1, 0}};
+  found.decoder_self = {1, 1, 3, 3, {1, 0, 0, .9F, .1F, 0, 0, 0, 1}};
+  CHECK(telling_query(record, {AttentionKind::encoder_self, 0, 0, 0, 0}) == 1);  // not itself
+  CHECK(telling_query(record, {AttentionKind::cross, 0, 0, 0, 0}) == 0);         // not </s>
+  CHECK(telling_query(record, {AttentionKind::decoder_self, 0, 0, 0, 0}) == 1);  // not <pad>
+  CHECK(telling_query(record, {AttentionKind::cross, 0, 0, 0, 1}) == 0);
+  CHECK(telling_query(record, {AttentionKind::cross, 3, 0, 0, 0}) == 0);
+}
+
 TEST_CASE("an explanation of what is not there is refused with what is") {
   const GoldenModel golden("marian-2-heads-toy");
   const Transformer& model = golden.model.transformer;

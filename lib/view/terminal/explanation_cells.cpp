@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -73,7 +74,12 @@ bool all_tiny(const NamedMatrix& matrix) {
 }
 
 std::vector<std::string> row_labels(const NamedMatrix& matrix) {
-  return labels(matrix.row_tokens, matrix.rows, 0);
+  std::vector<std::string> rows = labels(matrix.row_tokens, matrix.rows, 0);
+  const std::vector<std::string> writes = token_labels(matrix.row_writes);
+  for (std::size_t i = 0; i < std::min(rows.size(), writes.size()); ++i) {
+    rows[i] += " → " + writes[i];
+  }
+  return rows;
 }
 
 std::vector<std::string> column_labels(const NamedMatrix& matrix) {

@@ -26,7 +26,8 @@ std::string cell_number(float value, bool tiny = false);
 /// Whether a matrix has numbers other than 0 and none of them reaches 0.01.
 bool all_tiny(const NamedMatrix& matrix);
 
-/// Labels of all rows or columns: tokens as a person reads them, else numbers.
+/// Labels of all rows or columns: tokens as a person reads them, else numbers. A row that is a step
+/// says what it reads and writes: "Gruppe → ging".
 std::vector<std::string> row_labels(const NamedMatrix& matrix);
 std::vector<std::string> column_labels(const NamedMatrix& matrix);
 

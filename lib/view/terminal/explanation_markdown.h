@@ -7,7 +7,8 @@
 
 namespace attn {
 
-/// What explanation_text() says, cut in the same places.
+/// What explanation_text() says, cut in the same places. Formulas and sums are LaTeX between $$,
+/// and matrices of at most 12 rows and 10 columns pmatrix, as GitHub and pandoc set them.
 std::string explanation_markdown(const Explanation& explanation);
 
 }  // namespace attn

@@ -56,7 +56,10 @@ class TextDrawing {
     head(explanation.title, '=');
     for (const std::string& fact : explanation.facts) fold(out_, printable(fact), width_, 2);
     int number = 0;
-    for (const ExplanationStep& step : explanation.steps) draw_step(step, ++number);
+    for (const ExplanationStep& step : explanation.steps) {
+      ++number;
+      draw_step(step, step.number > 0 ? step.number : number);
+    }
     return std::move(out_);
   }
 
@@ -69,7 +72,7 @@ class TextDrawing {
 
   void draw_step(const ExplanationStep& step, int number) {
     out_ += '\n';
-    head(fmt::format("{}. {}", number, step.title), '-');
+    if (!step.title.empty()) head(fmt::format("{}. {}", number, step.title), '-');
     if (!step.formula.empty()) fold(out_, "  " + step.formula, width_, 4);
     if (!step.shape.empty()) fold(out_, "  " + step.shape, width_, 4);
     if (!step.why.empty()) fold(out_, step.why, width_, 0);
@@ -93,7 +96,7 @@ class TextDrawing {
         if (j != cut) cell = std::max(cell, display_width(cell_number(value(matrix, i, j), tiny)));
       }
     }
-    label = std::min(label, kWidestLabel);
+    label = std::min(label, std::max(kWidestLabel, width_ / 4));
     for (const int j : columns) {
       if (j != cut) cell = std::max(cell, display_width(at(tops, j)));
     }

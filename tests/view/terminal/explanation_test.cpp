@@ -10,6 +10,7 @@
 #include "view/terminal/explanation_cells.h"
 #include "view/terminal/explanation_markdown.h"
 #include "view/terminal/explanation_text.h"
+#include "view/terminal/latex.h"
 
 namespace attn::test {
 namespace {
@@ -144,6 +145,7 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
   NamedMatrix m = matrix(to_int(kHostile.size()), to_int(kHostile.size()));
   m.row_tokens = m.column_tokens = kHostile;
   Explanation e = explanation({m});
+  e.steps[0].matrices[0].listing = true;
   e.facts = e.steps[0].lines = kHostile;
   e.title = kHostile[0];
   const std::string text = explanation_text(e, {80, ColorMode::none});
@@ -170,9 +172,69 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
   CHECK(json["title"] == kHostile[0]);
 }
 
-TEST_CASE("Markdown has a table a matrix, the marked row in bold") {
+TEST_CASE("Markdown has formulas and sums as LaTeX, small matrices in parentheses") {
   NamedMatrix m = matrix(2, 2);
   m.marked_row = 1;
+  m.row_tokens = {"▁Die", "▁Gruppe"};
+  m.row_writes = {"▁Gruppe", "▁ging"};
+  Explanation e = explanation({m});
+  e.steps[0].lines = {"“<pad>” → “Die”: 1.5·−2.0 = −3.0", "“$”: 1 = 1", "a fact"};
+  CHECK(explanation_markdown(e) ==
+        "# A title\n\n- `source: x`\n\n## 1. Scores\n\n"
+        "$$\nS = Q \\cdot  K^{\\top}\n$$\n\nShapes: `[2, 3]`\n\nBecause.\n\n"
+        "`M` [2, 2]; rows `Die → Gruppe`, `Gruppe → ging`\n\n"
+        "$$\nM = \\begin{pmatrix}\n-1.000 & -0.999 \\\\\n\\mathbf{-0.998} & \\mathbf{-0.997}\n"
+        "\\end{pmatrix}\n$$\n\n"
+        "$$\n\\begin{gathered}\n"
+        "\\text{“}\\lt\\text{pad}\\gt\\text{”} \\to  \\text{“Die”}: 1.5\\cdot -2.0 = -3.0\n"
+        "\\end{gathered}\n$$\n\n- `“$”: 1 = 1`\n- `a fact`\n");
+}
+
+TEST_CASE("the notation of explanations in LaTeX") {
+  const auto latex = [](const std::string& formula) { return latex_of(formula).value_or("none"); };
+  CHECK(latex("Q_all = X · W_q + b_q") == "Q_{\\text{all}} = X \\cdot  W_{q} + b_{q}");
+  CHECK(latex("[K | V]_all = M") == "[K \\mid V]^{\\text{all}} = M");
+  CHECK(latex("√d_model + √64 + √(a + 1e-5)") ==
+        "\\sqrt{d_{\\text{model}}} + \\sqrt{64} + \\sqrt{a + 10^{-5}}");
+  CHECK(latex("raw / √head_dim") == "\\text{raw} / \\sqrt{d_{\\text{head}}}");
+  CHECK(latex("X = the output of the block before,  M = x") ==
+        "X = \\text{the output of the block before}, \\quad M = x");
+  CHECK(latex("q · k of v0") == "q \\cdot  k\\text{ of }v_{0}");
+  CHECK(latex("3e-07") == "3 \\cdot 10^{-7}");
+  CHECK(latex("1e+30") == "10^{30}");
+  CHECK(latex("−∞") == "-\\infty ");
+  // What Markdown or LaTeX would act upon is none of it.
+  for (const std::string bad :
+       {"$", "a{b", "a\\b", "“unclosed", "“a$b”", "“a_b”", "a * b", "100%"}) {
+    CHECK_MESSAGE(latex(bad) == "none", bad);
+  }
+}
+
+TEST_CASE("steps that are left out leave the others their numbers, and a step may have no title") {
+  Explanation e = explanation({matrix(1, 1)});
+  e.steps[0].number = 5;
+  CHECK(explanation_text(e, {80, ColorMode::none}).find("\n5. Scores\n") != std::string::npos);
+  CHECK(explanation_markdown(e).find("## 5. Scores\n") != std::string::npos);
+  e.steps[0].title.clear();
+  CHECK(explanation_text(e, {80, ColorMode::none}).find("5.") == std::string::npos);
+  CHECK(explanation_markdown(e).find("##") == std::string::npos);
+}
+
+TEST_CASE("a row that is a step says what it reads and writes") {
+  NamedMatrix m = matrix(2, 2);
+  m.row_tokens = {"<pad>", "▁Die"};
+  m.row_writes = {"▁Die", "▁Gruppe"};
+  const std::string text = explanation_text(explanation({m}), {80, ColorMode::none});
+  CHECK(text.find("\n  <pad> → Die   −1.000 −0.999\n") != std::string::npos);
+  CHECK(text.find("\n  Die → Gruppe  −0.998 −0.997\n") != std::string::npos);
+  // For programs nothing is new.
+  CHECK(explanation_json(explanation({m})).find("writes") == std::string::npos);
+}
+
+TEST_CASE("Markdown has a table a listing, the marked row in bold") {
+  NamedMatrix m = matrix(2, 2);
+  m.marked_row = 1;
+  m.listing = true;
   const std::string markdown = explanation_markdown(explanation({m}));
   CHECK(markdown.starts_with("# A title\n"));
   CHECK(markdown.find("## 1. Scores\n") != std::string::npos);

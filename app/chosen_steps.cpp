@@ -1,0 +1,49 @@
+#include "chosen_steps.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/head_name.h"
+
+namespace attn {
+
+std::vector<StepRange> parse_steps(const std::string& text) {
+  std::vector<StepRange> ranges;
+  if (text.empty()) return ranges;
+  for (const std::string_view part : split_at(text, ',')) {
+    const std::vector<std::string_view> ends = split_at(part, '-');
+    const std::optional<int> first = parse_index(ends.front());
+    const std::optional<int> last = parse_index(ends.back());
+    if (ends.size() > 2 || !first || !last || *first < 1 || *last < *first) {
+      throw UsageError("{}: expected a step, a range or several of them, as in 5-8 or 1,7-9",
+                       excerpt(text));
+    }
+    ranges.push_back({*first, *last});
+  }
+  return ranges;
+}
+
+Explanation with_steps(Explanation explanation, const std::vector<StepRange>& ranges) {
+  if (ranges.empty()) return explanation;
+  const int count = to_int(explanation.steps.size());
+  for (const StepRange& range : ranges) {
+    if (range.last > count) {
+      throw UsageError("{}: the explanation has steps 1 to {}", range.last, count);
+    }
+  }
+  std::vector<ExplanationStep> chosen;
+  for (int number = 1; number <= count; ++number) {
+    const bool wanted = std::any_of(ranges.begin(), ranges.end(), [number](StepRange range) {
+      return range.first <= number && number <= range.last;
+    });
+    if (!wanted) continue;
+    chosen.push_back(std::move(explanation.steps[to_size(number - 1)]));
+    chosen.back().number = number;
+  }
+  explanation.steps = std::move(chosen);
+  return explanation;
+}
+
+}  // namespace attn

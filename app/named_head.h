@@ -1,0 +1,25 @@
+// The head that explain opens, as --kind, --layer and --head name it together.
+#pragma once
+
+#include <string>
+
+#include "base/head_name.h"
+#include "record/attention_record.h"
+#include "record/head_report.h"
+
+namespace attn {
+
+/// `head` is a number, "best", or a whole name (base/head_name.h), which then says kind and layer
+/// itself. Empty is not given. UsageError naming the option; a mean is no head to explain.
+HeadName parse_named_head(const std::string& kind, const std::string& layer,
+                          const std::string& head);
+
+/// UsageError where the model has no such layer or head.
+void check_named_head(const HeadName& name, const ModelSummary& model);
+
+/// Where no head is named: of cross-attention the one that aligns this hypothesis best
+/// (resolve_best), of self-attention, which aligns nothing, the first, each of the named layer or
+/// else of the last.
+HeadPlace find_head(HeadName name, const AttentionRecord& record, std::size_t hypothesis);
+
+}  // namespace attn
