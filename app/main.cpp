@@ -126,8 +126,8 @@ int run_and_report(int argc, char** argv) {
 
 std::atomic<bool> main_has_ended{false};
 
-/// libgomp and SentencePiece call exit() where they get no memory or no thread. They have said so
-/// on stderr; the exit code is the program's to choose.
+/// SentencePiece calls exit() where it gets no memory or no thread. It has said so on stderr; the
+/// exit code is the program's to choose.
 void leave() {
   if (!main_has_ended) leave_without_memory();
 }

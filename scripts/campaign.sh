@@ -108,7 +108,7 @@ fuzz() {
     esac
     shift
   done
-  scripts/install_packages.sh clang libomp-dev
+  scripts/install_packages.sh clang
   scripts/install_packages.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
   if [ "${#targets[@]}" -eq 0 ]; then
     for source in tests/fuzz/*.cpp; do

@@ -72,8 +72,7 @@ for suite in "${suites[@]}"; do
     else
       git clone -q "file://$PWD" "$root$home"
     fi
-    # Clang's OpenMP is a package of its own.
-    [ "$compiler" = g++ ] || in_system "$root" "$home/scripts/install_packages.sh" clang libomp-dev 2>/dev/null
+    [ "$compiler" = g++ ] || in_system "$root" "$home/scripts/install_packages.sh" clang 2>/dev/null
     for command in "${commands[@]}"; do
       log=$folder/$suite-$compiler-$command.log
       start=$SECONDS result=passed

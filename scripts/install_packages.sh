@@ -4,7 +4,7 @@
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev
-  libspdlog-dev doctest-dev libdnnl-dev ocl-icd-opencl-dev libsentencepiece-dev libicu-dev libbenchmark-dev
+  libspdlog-dev doctest-dev libsentencepiece-dev libicu-dev libbenchmark-dev
   librsvg2-dev libpng-dev libedit-dev fonts-dejavu-core libexpat1-dev "$@")
 
 missing=()

@@ -1,7 +1,5 @@
 #include "compute/matmul.h"
 
-#include <dnnl.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -63,9 +61,8 @@ Backend default_backend() {
     const char* asked = std::getenv("ATTN_DEMO_BACKEND");
     const std::string_view name = asked != nullptr ? asked : "";
     if (name == "plain") return Backend::plain;
-    if (name == "onednn") return Backend::onednn;
     if (name == "panels" || name.empty()) return Backend::panels;
-    throw UsageError("ATTN_DEMO_BACKEND={}: expected panels, plain or onednn", name);
+    throw UsageError("ATTN_DEMO_BACKEND={}: expected panels or plain", name);
   }();
   return chosen;
 }
@@ -152,16 +149,10 @@ void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) co
     case Backend::bfloat16:
       multiply_bfloat16(x, y, add);
       return;
-    case Backend::onednn:
-      multiply_onednn(x, y, add);
-      break;
     case Backend::plain:
       if (!add) y.setZero();
       y.noalias() += x * PlainMap(weight_.data(), in_, out_);
-      break;
-  }
-  if (bias_.size() > 0) {
-    y.rowwise() += Eigen::Map<const RowVector>(bias_.data(), out_);
+      if (bias_.size() > 0) y.rowwise() += Eigen::Map<const RowVector>(bias_.data(), out_);
   }
 }
 
@@ -299,13 +290,6 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
     c.noalias() += a.transpose() * b;
     return;
   }
-  if (backend == Backend::onednn) {
-    if (dnnl_sgemm('T', 'N', a.cols(), b.cols(), a.rows(), 1.0F, a.data(), a.outerStride(),
-                   b.data(), b.outerStride(), 1.0F, c.data(), c.outerStride()) != dnnl_success) {
-      throw std::runtime_error("oneDNN refused a product");
-    }
-    return;
-  }
   if (backend == Backend::bfloat16) {
     if (tile_kernels() != nullptr) {
       add_transposed_bfloat16(a, b, c);
@@ -322,33 +306,6 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
   parallel_for((c.rows() + each - 1) / each, a.rows() * a.cols() * b.cols(), [&](Index part) {
     add_transposed_rows(a, b, c, part * each, std::min((part + 1) * each, c.rows()));
   });
-}
-
-void WeightProduct::multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
-  // Below four rows oneDNN takes another path with other bits, and for small products its code
-  // generation (20 ms at the first call) never pays.
-  constexpr Index kFewest = 4;
-  if (x.rows() * in_ * out_ < (Index{1} << 16) && in_ < 256) {
-    if (!add) y.setZero();
-    y.noalias() += x.lazyProduct(PlainMap(weight_.data(), in_, out_));
-    return;
-  }
-  const float beta = add ? 1.0F : 0.0F;
-  const auto gemm = [&](Index rows, const float* a, Index lda, float* c, Index ldc) {
-    const dnnl_status_t status =
-        dnnl_sgemm('N', 'N', rows, out_, in_, 1.0F, a, lda, weight_.data(), out_, beta, c, ldc);
-    if (status != dnnl_success) throw std::runtime_error("oneDNN refused a product");
-  };
-  if (x.rows() >= kFewest) {
-    gemm(x.rows(), x.data(), x.outerStride(), y.data(), y.outerStride());
-    return;
-  }
-  Matrix padded = Matrix::Zero(kFewest, in_);
-  padded.topRows(x.rows()) = x;
-  Matrix result = Matrix::Zero(kFewest, out_);
-  if (add) result.topRows(x.rows()) = y;
-  gemm(kFewest, padded.data(), in_, result.data(), out_);
-  y = result.topRows(x.rows());
 }
 
 }  // namespace attn

@@ -1,13 +1,12 @@
 // The one door to products with weights.
 //
 // A weight is prepared once for the backend that will multiply by it; the copy is a cache derived
-// from the parameter, never the parameter itself. Three backends, picked at run time:
+// from the parameter, never the parameter itself. Two backends, picked at run time:
 //
 //   panels   our kernels (kernels.h) on column panels packed in advance. The default: nothing is
 //            packed again at each call, one row costs one reading of the weight, and a row's bits
 //            depend neither on its neighbours nor on the threads.
-//   onednn   oneDNN's dnnl_sgemm, which generates code for the CPU it runs on.
-//   plain    Eigen on the [in, out] matrix: the reference that tests compare the others with.
+//   plain    Eigen on the [in, out] matrix: the reference that tests compare the panels with.
 //
 // docs/decisions.md has the measurements behind the default.
 #pragma once
@@ -27,13 +26,12 @@ namespace attn {
 
 enum class Backend {
   plain,
-  onednn,
   panels,
   bfloat16  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
 };
 
-/// panels, or what ATTN_DEMO_BACKEND in the environment names: plain, onednn or panels. UsageError
-/// where that is none of them.
+/// panels, or what ATTN_DEMO_BACKEND in the environment names: plain or panels. UsageError where
+/// that is neither.
 Backend default_backend();
 
 /// How a product's terms are added up. Rounding errors grow with the length of a chain of
@@ -71,7 +69,6 @@ class WeightProduct {
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
-  void multiply_onednn(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
   Backend backend_ = Backend::plain;
   Chains chains_ = Chains::of_64;

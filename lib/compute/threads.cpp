@@ -1,6 +1,6 @@
 #include "compute/threads.h"
 
-#include <omp.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -180,7 +180,6 @@ void set_threads(int threads) {
   threads = std::max(1, threads);
   if (threads != thread_count) pool().reset();
   thread_count = threads;
-  omp_set_num_threads(threads);  // oneDNN's
 }
 
 int threads() {
@@ -188,7 +187,10 @@ int threads() {
 }
 
 int available_cores() {
-  return std::max(1, omp_get_num_procs());
+  cpu_set_t allowed;  // too short for more than 1,024 CPUs: then all of them count
+  CPU_ZERO(&allowed);
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 bool may_use_threads() {

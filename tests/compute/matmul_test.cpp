@@ -13,7 +13,7 @@ using attn::test::random_matrix;
 
 namespace {
 
-constexpr Backend kBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
+constexpr Backend kBackends[] = {Backend::plain, Backend::panels};
 
 Parameter view(Matrix& m) {
   return row_major(m.data(), m.rows(), m.cols());

@@ -14,7 +14,7 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Backend kProductBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
+constexpr Backend kProductBackends[] = {Backend::plain, Backend::panels};
 const std::vector<Index> kColumns{1, 2, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 96, 127, 130};
 
 /// Rows that lie apart in memory, NaN between them.

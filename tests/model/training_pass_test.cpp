@@ -272,11 +272,9 @@ TEST_CASE("the backends agree on loss and gradients, dropout included") {
     const TrainingBatch batch = random_batch(c, 9, 2, 15, "batch");
     TrainingPass panels(model, Backend::panels);
     const auto expected = gradients_of(model, panels, batch, mean_over(batch, true));
-    for (const Backend backend : {Backend::plain, Backend::onednn}) {
-      TrainingPass other(model, backend);
-      CHECK(largest_difference(gradients_of(model, other, batch, mean_over(batch, true)),
-                               expected) < 3e-6);
-    }
+    TrainingPass plain(model, Backend::plain);
+    CHECK(largest_difference(gradients_of(model, plain, batch, mean_over(batch, true)), expected) <
+          3e-6);
   }
 }
 

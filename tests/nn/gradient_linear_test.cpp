@@ -11,7 +11,7 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Backend kBackends[] = {Backend::plain, Backend::onednn, Backend::panels};
+constexpr Backend kBackends[] = {Backend::plain, Backend::panels};
 
 DoubleMatrix affine(const DoubleMatrix& x, const DoubleMatrix& w, const DoubleMatrix& b) {
   return (x * w.transpose()).rowwise() + b.row(0);
