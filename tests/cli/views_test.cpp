@@ -201,8 +201,8 @@ TEST_CASE("no output takes the place of another or of an input") {
   CHECK(bytes_of(scene.file("r")) == before);
   for (const std::string name : {"q-2", "q-cross"}) {
     const Result result = translate({kDemoSource, "The group", "--max-length", "4", "--show",
-                                     name == "q-2" ? "cross" : "all", "--svg",
-                                     scene.file("q"), "--html", scene.file(name)});
+                                     name == "q-2" ? "cross" : "all", "--svg", scene.file("q"),
+                                     "--html", scene.file(name)});
     CHECK(result.code == kUsage);
     CHECK(result.err.find(name) != std::string::npos);
     CHECK(!std::filesystem::exists(scene.file(name)));
