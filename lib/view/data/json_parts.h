@@ -16,19 +16,6 @@ void append_integer(std::string& out, Integer value) {
   append_format(out, "{}", value);
 }
 
-/// [a,b,…], each element written by `append`.
-template <typename Range, typename Append>
-void append_list(std::string& out, const Range& values, Append&& append) {
-  out += '[';
-  bool first = true;
-  for (const auto& value : values) {
-    if (!first) out += ',';
-    first = false;
-    append(out, value);
-  }
-  out += ']';
-}
-
 /// JSON has no number for what is not finite: null.
 void append_number_or_null(std::string& out, float value);
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "view/data/json_parts.h"
+#include "view/append_text.h"
 
 namespace attn {
 namespace {

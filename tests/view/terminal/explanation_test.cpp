@@ -93,7 +93,8 @@ TEST_CASE("text keeps within the window and shows every cell of a toy") {
     NamedMatrix toy = matrix(6, 36);
     toy.row_tokens = {"▁The", "▁group", "▁went", "▁home", "▁" + std::string(100, 'x'), "</s>"};
     toy.marked_row = 3;
-    const std::string text = explanation_text(explanation({toy}), {width, ColorMode::none});
+    const std::string text =
+        explanation_text(explanation({toy}), {.width = width, .color = ColorMode::none});
     std::size_t cells = 0;
     for (const std::string& line : lines(text)) {
       CHECK_MESSAGE(display_width(line) <= width, line);
@@ -106,9 +107,8 @@ TEST_CASE("text keeps within the window and shows every cell of a toy") {
     CHECK(text.find("1 + 1 = 2") != std::string::npos);
     CHECK(text.find("\x1b") == std::string::npos);
   }
-  CHECK(
-      explanation_text(explanation({matrix(2, 2)}), {80, ColorMode::true_color}).find("\x1b[1m") !=
-      std::string::npos);
+  CHECK(explanation_text(explanation({matrix(2, 2)}), {.color = ColorMode::true_color})
+            .find("\x1b[1m") != std::string::npos);
 }
 
 TEST_CASE("JSON holds every number to the bit, and masked ones as null") {
@@ -148,7 +148,7 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
   e.steps[0].matrices[0].listing = true;
   e.facts = e.steps[0].lines = kHostile;
   e.title = kHostile[0];
-  const std::string text = explanation_text(e, {80, ColorMode::none});
+  const std::string text = explanation_text(e, {.color = ColorMode::none});
   CHECK(text.find('\x1b') == std::string::npos);
   for (const std::string& line : lines(text)) CHECK(display_width(line) <= 80);
   const std::string markdown = explanation_markdown(e);
@@ -196,10 +196,10 @@ TEST_CASE("the notation of explanations in LaTeX") {
   CHECK(latex("[K | V]_all = M") == "[K \\mid V]^{\\text{all}} = M");
   CHECK(latex("√d_model + √64 + √(a + 1e-5)") ==
         "\\sqrt{d_{\\text{model}}} + \\sqrt{64} + \\sqrt{a + 10^{-5}}");
-  CHECK(latex("raw / √head_dim") == "\\text{raw} / \\sqrt{d_{\\text{head}}}");
+  CHECK(latex("raw / √head_dim") == "\\text{raw }/ \\sqrt{d_{\\text{head}}}");
   CHECK(latex("X = the output of the block before,  M = x") ==
-        "X = \\text{the output of the block before}, \\quad M = x");
-  CHECK(latex("q · k of v0") == "q \\cdot  k\\text{ of }v_{0}");
+        "X = \\text{ the output of the block before}, \\quad M = x");
+  CHECK(latex("q · k of v0") == "q \\cdot  k \\text{ of }v_{0}");
   CHECK(latex("3e-07") == "3 \\cdot 10^{-7}");
   CHECK(latex("1e+30") == "10^{30}");
   CHECK(latex("−∞") == "-\\infty ");
@@ -213,10 +213,10 @@ TEST_CASE("the notation of explanations in LaTeX") {
 TEST_CASE("steps that are left out leave the others their numbers, and a step may have no title") {
   Explanation e = explanation({matrix(1, 1)});
   e.steps[0].number = 5;
-  CHECK(explanation_text(e, {80, ColorMode::none}).find("\n5. Scores\n") != std::string::npos);
+  CHECK(explanation_text(e, {.color = ColorMode::none}).find("\n5. Scores\n") != std::string::npos);
   CHECK(explanation_markdown(e).find("## 5. Scores\n") != std::string::npos);
   e.steps[0].title.clear();
-  CHECK(explanation_text(e, {80, ColorMode::none}).find("5.") == std::string::npos);
+  CHECK(explanation_text(e, {.color = ColorMode::none}).find("5.") == std::string::npos);
   CHECK(explanation_markdown(e).find("##") == std::string::npos);
 }
 
@@ -224,9 +224,9 @@ TEST_CASE("a row that is a step says what it reads and writes") {
   NamedMatrix m = matrix(2, 2);
   m.row_tokens = {"<pad>", "▁Die"};
   m.row_writes = {"▁Die", "▁Gruppe"};
-  const std::string text = explanation_text(explanation({m}), {80, ColorMode::none});
-  CHECK(text.find("\n  <pad> → Die   −1.000 −0.999\n") != std::string::npos);
-  CHECK(text.find("\n  Die → Gruppe  −0.998 −0.997\n") != std::string::npos);
+  const std::string text = explanation_text(explanation({m}), {.color = ColorMode::none});
+  CHECK(text.find("\n  <pad> → Die  −1.000 −0.999\n") != std::string::npos);
+  CHECK(text.find("\n  Die → Gruppe −0.998 −0.997\n") != std::string::npos);
   // For programs nothing is new.
   CHECK(explanation_json(explanation({m})).find("writes") == std::string::npos);
 }
