@@ -113,8 +113,8 @@ TEST_CASE("SIGINT and SIGTERM save the update that they came in, with exit codes
     TrainScene scene;
     set_up(scene, variant);
     const int signal = ++i % 2 == 0 ? SIGTERM : SIGINT;
-    const Result result = interrupt(scene, "stopped", i % 3 == 0 ? "update 5" : "lr ", signal,
-                                    {"--threads", variant.threads});
+    const Result result = interrupt(scene, "stopped", i % 3 == 0 ? "update 5/" : "update 1/",
+                                    signal, {"--threads", variant.threads});
     CHECK_MESSAGE(result.code == 128 + signal, result.err);
     CHECK(result.err.find("--resume goes on") != std::string::npos);
     check_resumes(scene, checkpoints_of(scene.file("stopped")).back() + 9, variant);
@@ -131,7 +131,7 @@ TEST_CASE("a run that is stopped while update 0 is looked at begins with that ag
   const Result result = interrupt(scene, "stopped", "plain ppl: ", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("stopped")) == std::vector<std::uint64_t>{0});
-  CHECK(log_of(scene.file("stopped")).empty());
+  CHECK(bytes_of(scene.file("stopped") + "/train.jsonl").empty());
   check_resumes(scene, 1);
 }
 
@@ -183,7 +183,7 @@ TEST_CASE("a run is stopped and goes on many times") {
   const TrainScene scene;
   for (int i = 0; i < 4; ++i) {
     const Result result =
-        interrupt(scene, "stopped", "lr ", i % 2 == 0 ? SIGINT : SIGKILL,
+        interrupt(scene, "stopped", "update 3/", i % 2 == 0 ? SIGINT : SIGKILL,
                   i == 0 ? std::vector<std::string>{} : std::vector<std::string>{"--resume"});
     CHECK(result.code == (i % 2 == 0 ? 130 : -SIGKILL));
   }
