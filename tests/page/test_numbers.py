@@ -71,6 +71,10 @@ class Steps(PageCase):
         self.assertEqual(self.texts("#sentence-picker option"),
             ["1. The group went home",
                 "2. The group went home \u00b7 forced cross:1:2:3=0, without cross:0:1"])
+        # It opens on the experiment; what was before is one choice away.
+        self.browser.click("#sentence-picker option[value='0']")
+        self.wait_for("the first translation", "return ![...document.querySelectorAll('#facts li')].some(" +
+            "item => item.textContent.startsWith('forced'))")
         self.explain(3, 0)
         self.assertEqual(self.count("[data-step='changed']"), 0)
         self.assertNotIn("forced cross:1:2:3=0, without cross:0:1", self.texts("#facts li"))
