@@ -184,6 +184,7 @@ TEST_CASE("a loss that is no longer finite ends training, and the last checkpoin
                                 {"schedule", "constant"},
                                 {"adam_beta2", 0},
                                 {"checkpoint_every", 1},
+                                {"early_growth", 0},
                                 {"validate_every", 1000000}});
   const Result result = scene.train("run");
   REQUIRE(result.code == kInput);
