@@ -113,8 +113,8 @@ TEST_CASE("SIGINT and SIGTERM save the update that they came in, with exit codes
     TrainScene scene;
     set_up(scene, variant);
     const int signal = ++i % 2 == 0 ? SIGTERM : SIGINT;
-    const Result result = interrupt(scene, "stopped", i % 3 == 0 ? "update 1" : "update ",
-                                    signal, {"--threads", variant.threads});
+    const Result result = interrupt(scene, "stopped", i % 3 == 0 ? "update 1" : "update ", signal,
+                                    {"--threads", variant.threads});
     CHECK_MESSAGE(result.code == 128 + signal, result.err);
     CHECK(result.err.find("--resume goes on") != std::string::npos);
     check_resumes(scene, checkpoints_of(scene.file("stopped")).back() + 9, variant);
