@@ -32,6 +32,7 @@ std::string list_divisors(int d_model) {
 
 std::string model_type_for(const ModelConfig& config) {
   if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
+  if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
   if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
   // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
@@ -92,6 +93,12 @@ Json to_directory_json(const ModelConfig& config) {
   json["add_final_layer_norm"] = config.add_final_layer_norm;
   json["normalize_embedding"] = config.normalize_embedding;
   if (!config.scale_attention) json["scale_attention"] = false;
+  if (!config.encoder_attention.full()) {
+    json["encoder_attention"] = to_json(config.encoder_attention);
+  }
+  if (!config.decoder_attention.full()) {
+    json["decoder_attention"] = to_json(config.decoder_attention);
+  }
   json["dropout"] = as_printed(config.dropout);
   json["attention_dropout"] = as_printed(config.attention_dropout);
   json["activation_dropout"] = as_printed(config.activation_dropout);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "config/attention_pattern.h"
 
 namespace attn {
 
@@ -43,6 +44,8 @@ struct ModelConfig {
   bool add_final_layer_norm = false;         ///< add_final_layer_norm: a norm after each stack
   bool normalize_embedding = false;          ///< normalize_embedding
   bool scale_attention = true;               ///< scale_attention: scores / sqrt(head_dim)
+  AttentionPattern encoder_attention;        ///< encoder_attention: who looks at whom
+  AttentionPattern decoder_attention;        ///< decoder_attention, of its self-attention
   float dropout = 0.1F;                      ///< dropout (training only)
   float attention_dropout = 0.0F;            ///< attention_dropout (training only)
   float activation_dropout = 0.0F;           ///< activation_dropout (training only)

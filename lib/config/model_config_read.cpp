@@ -162,6 +162,16 @@ void read_rest(KeyReader& reader, ModelConfig& config) {
   read_activation(reader, config);
 }
 
+void read_patterns(KeyReader& reader, ModelConfig& config) {
+  const auto read = [&](const char* key, AttentionPattern& pattern) {
+    if (const Json* json = reader.find(key)) {
+      pattern = read_pattern(*json, reader.where(), reader.prefix() + key + ".");
+    }
+  };
+  read("encoder_attention", config.encoder_attention);
+  read("decoder_attention", config.decoder_attention);
+}
+
 /// What transformers computes for the embedding flags: untying unties all three tables, and a
 /// shared table has vocab_size rows.
 void settle_embeddings(KeyReader& reader, ModelConfig& config) {
@@ -221,7 +231,11 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   KeyNames names{where, "", {}};
   read_rest(reader, config);
   read_ids(reader, config);
-  if (config.model_type != "attn-demo") keep_class_behaviour(defaults, config, where, notes);
+  if (config.model_type == "attn-demo") {
+    read_patterns(reader, config);
+  } else {
+    keep_class_behaviour(defaults, config, where, notes);
+  }
   VocabularyRules rules;
   rules.one_for_both = config.model_type == "pegasus";
   read_sizes(reader, config, names, rules);
@@ -247,6 +261,7 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   if (reader.find("model_type") != nullptr) type = read_type(reader);
   config.normalize_before = config.add_final_layer_norm = type == "pegasus";
   read_rest(reader, config);
+  read_patterns(reader, config);
   VocabularyRules rules;
   rules.may_be_absent = true;
   read_sizes(reader, config, names, rules);

@@ -51,7 +51,8 @@ struct KeyNames {
 
 /// InputError for sizes below 1 or beyond their limits, saying what the weights would take.
 void check_sizes(const WideSizes& shape, const KeyNames& names);
-/// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts.
+/// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts,
+/// patterns of attention that do not fit.
 void check_relations(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

@@ -140,7 +140,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   const ModelParameters& parameters = model.parameters();
   PackedTokens packed;
   packed.add(sentence.ids);
-  const std::vector<AttentionGroup> groups = self_groups(packed, /*causal=*/false);
+  const std::vector<AttentionGroup> groups = self_groups(packed, /*causal=*/false, config.encoder_attention.globals);
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
   work.reserve(rows, config.d_model, config.encoder_ffn_dim);

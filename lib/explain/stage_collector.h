@@ -6,7 +6,7 @@
 #include <tuple>
 #include <vector>
 
-#include "nn/attention_observer.h"
+#include "nn/attention/attention_observer.h"
 
 namespace attn {
 

@@ -64,7 +64,7 @@ void IncrementalDecoder::make_groups(std::span<const Index> sentences) {
   for (std::size_t r = 0; r < sentences.size(); ++r) {
     const auto row = to_index(r);
     const Index b = sentences[r];
-    self_groups_.push_back({b, row, 1, 0, step_ + 1, ancestors_.data() + row * steps_, {}});
+    self_groups_.push_back({b, row, 1, 0, step_ + 1, ancestors_.data() + row * steps_, {true, {}}});
     if (r > 0 && sentences[r - 1] == b) {
       ++cross_groups_.back().queries;  // the beams of one sentence share its keys
       continue;

@@ -178,7 +178,10 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
   const Index head_dim = encoder ? config.encoder_head_dim() : config.decoder_head_dim();
   const float scale =
       config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
-  return {kind, layer, heads, head_dim, scale};
+  AttentionShape shape{kind, layer, heads, head_dim, scale};
+  if (encoder) shape.pattern = &config.encoder_attention;
+  if (kind == AttentionKind::decoder_self) shape.pattern = &config.decoder_attention;
+  return shape;
 }
 
 float embedding_scale(const ModelConfig& config) {

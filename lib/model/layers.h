@@ -7,7 +7,7 @@
 #include <span>
 
 #include "model/parameters.h"
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 
 namespace attn {
 

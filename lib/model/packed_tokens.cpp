@@ -56,7 +56,8 @@ void check_tokens(const PackedTokens& tokens, int vocabulary, int positions, con
   }
 }
 
-std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal) {
+std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal,
+                                        std::span<const Index> globals) {
   std::vector<AttentionGroup> groups;
   for (std::size_t b = 0; b + 1 < tokens.offsets.size(); ++b) {
     const Index first = tokens.offsets[b];
@@ -67,7 +68,8 @@ std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal)
                       first,
                       length,
                       nullptr,
-                      {causal, hidden_keys(tokens.hidden, tokens.offsets, b)}});
+                      {causal, hidden_keys(tokens.hidden, tokens.offsets, b)},
+                      globals});
   }
   return groups;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 
 namespace attn {
 
@@ -33,8 +33,9 @@ std::vector<Index> positions_of(const PackedTokens& tokens);
 /// `side` (source, target) begins the message.
 void check_tokens(const PackedTokens& tokens, int vocabulary, int positions, const char* side);
 
-/// Every sentence looks at itself.
-std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal);
+/// Every sentence looks at itself. `globals` are the places of global tokens in each.
+std::vector<AttentionGroup> self_groups(const PackedTokens& tokens, bool causal,
+                                        std::span<const Index> globals = {});
 
 /// Every target sentence looks at its source sentence, whose tokens lie at `offsets`.
 std::vector<AttentionGroup> cross_groups(const PackedTokens& target, const Offsets& offsets,

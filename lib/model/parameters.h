@@ -12,7 +12,7 @@
 
 #include "config/model_config.h"
 #include "config/parameter_table.h"
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 #include "nn/feed_forward.h"
 #include "nn/layer_norm.h"
 

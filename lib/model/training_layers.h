@@ -7,7 +7,7 @@
 
 #include "model/parameters.h"
 #include "model/training_residual.h"
-#include "nn/attention_training.h"
+#include "nn/attention/attention_training.h"
 #include "nn/feed_forward.h"
 
 namespace attn {

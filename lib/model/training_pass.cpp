@@ -143,7 +143,8 @@ class TrainingPass::Layers {
     check(batch);
     DropoutKeys keys(options.seed, options.batch);
     const float dropout = options.dropout ? config_.dropout : 0.0F;
-    const std::vector<AttentionGroup> source_groups = self_groups(batch.source, false);
+    const std::vector<AttentionGroup> source_groups =
+        self_groups(batch.source, false, config_.encoder_attention.globals);
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});

@@ -24,7 +24,8 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
-  const std::vector<AttentionGroup> groups = self_groups(source, /*causal=*/false);
+  const std::vector<AttentionGroup> groups =
+      self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   const auto rows = std::ssize(source.ids);
   Workspace work;
   work.reserve(rows, config_.d_model, config_.encoder_ffn_dim);

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "nn/attention_observer.h"
+#include "nn/attention/attention_observer.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 // attend() against attention written the long way: one small matrix a head, a mask added, softmax,
 // everything in double. And the observer.
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 
 #include <doctest/doctest.h>
 

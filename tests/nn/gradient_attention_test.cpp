@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/at.h"
-#include "nn/attention_training.h"
+#include "nn/attention/attention_training.h"
 #include "numeric_gradient.h"
 
 using namespace attn;

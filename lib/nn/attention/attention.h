@@ -18,6 +18,8 @@
 //   encoder self-attention   queries and keys: the source sentence      no mask
 //   decoder self-attention   queries and keys: the target so far        causal: never look ahead
 //   cross-attention          queries: the target; keys: the encoded source   no mask
+//
+// A pattern (key_ranges.h) leaves out most keys of long sentences.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,8 @@
 
 #include "compute/kernels.h"
 #include "compute/matmul.h"
-#include "nn/attention_observer.h"
+#include "config/attention_pattern.h"
+#include "nn/attention/attention_observer.h"
 #include "nn/linear.h"
 
 namespace attn {
@@ -50,6 +53,10 @@ struct AttentionGroup {
   Index keys = 0;
   const std::int32_t* key_rows = nullptr;  ///< rows of the keys in a cache; null: one after another
   AttentionMask mask;
+  /// Places of global tokens in the sentence, rising; for the patterns that have them.
+  std::span<const Index> globals = {};
+  /// Rows before the first block of the pattern chunks; they are global tokens themselves.
+  Index origin = 0;
 };
 
 /// Keys and values of all heads, row j of each at base + j · stride, D columns wide.
@@ -69,8 +76,16 @@ struct AttentionShape {
   AttentionKind kind = AttentionKind::encoder_self;
   Index layer = 0;
   Index heads = 1;
-  Index head_dim = 0;  ///< K
-  float scale = 1.0F;  ///< 1/√K, or 1 for Luong's unscaled dot product
+  Index head_dim = 0;                         ///< K
+  float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
+  const AttentionPattern* pattern = nullptr;  ///< null: full
+};
+
+/// Projections that global tokens have for themselves (LED): a global row's query is the row of
+/// `queries` with its number, and it looks at these keys and values.
+struct GlobalProjections {
+  ConstMatrixRef queries;  ///< [T, D]; other rows are not read
+  KeysAndValues memory;
 };
 
 /// What attention reads: queries of all heads, keys and values of all heads, and who looks at whom.
@@ -78,6 +93,7 @@ struct AttentionInput {
   ConstMatrixRef queries;  ///< [T, D]
   KeysAndValues memory;
   std::span<const AttentionGroup> groups;
+  const GlobalProjections* global = nullptr;  ///< null: global rows read as the others do
 };
 
 /// The formula at the top for every group and head. Output [T, D]: the heads' outputs stand side by

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compute/buffer.h"
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 #include "nn/dropout.h"
 
 namespace attn {

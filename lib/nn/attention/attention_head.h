@@ -6,7 +6,8 @@
 #include <limits>
 
 #include "base/at.h"
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
+#include "nn/attention/key_ranges.h"
 
 namespace attn {
 

@@ -1,12 +1,13 @@
 // The formulas stand in the header; here every product is a row at a time, as in attention.cpp.
-#include "nn/attention_training.h"
+#include "nn/attention/attention_training.h"
 
 #include <algorithm>
 #include <stdexcept>
 
 #include "base/at.h"
 #include "compute/per_thread.h"
-#include "nn/attention_head.h"
+#include "nn/attention/attention_head.h"
+#include "nn/attention/attention_mask.h"
 
 namespace attn {
 namespace {

@@ -1,10 +1,11 @@
-#include "nn/attention.h"
+#include "nn/attention/attention.h"
 
 #include <algorithm>
 
 #include "base/at.h"
 #include "compute/per_thread.h"
-#include "nn/attention_head.h"
+#include "nn/attention/attention_head.h"
+#include "nn/attention/attention_mask.h"
 
 namespace attn {
 namespace {
@@ -26,6 +27,41 @@ void run_head(const AttentionShape& shape, const AttentionGroup& group, const He
   }
 }
 
+/// The scores of row i over all keys become weights under a mask's row.
+void masked_weights(const Matrix& mask, Index i, float* row) {
+  for (Index j = 0; j < mask.cols(); ++j) row[j] += mask(i, j);
+  kernels().softmax(row, mask.cols());
+}
+
+/// Row i of the output, from the keys whose mask is not −∞.
+void sum_unmasked(const HeadRows& rows, const Matrix& mask, Index i, const float* weights,
+                  SeenKeys& seen) {
+  seen.weights.clear();
+  seen.rows.clear();
+  for (Index j = 0; j < mask.cols(); ++j) {
+    if (mask(i, j) == kMinusInfinity) continue;
+    seen.weights.push_back(weights[j]);
+    seen.rows.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
+                                                    : same_number<std::int32_t>(j));
+  }
+  kernels().weighted_sum(
+      seen.weights.data(), {rows.values.base, rows.values.stride, seen.rows.data()},
+      std::ssize(seen.weights), rows.head_dim, rows.output + i * rows.output_stride);
+}
+
+/// The same of a pattern, through a mask of all queries and keys.
+void run_masked_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
+                     Index head) {
+  const Matrix mask = mask_matrix(shape, group, head);
+  auto& [row, seen] = of_this_thread<HeadScratch>();
+  row.resize(std::max(row.size(), to_size(group.keys)));
+  for (Index i = 0; i < group.queries; ++i) {
+    score_row(shape, rows, i, group.keys, row.data());
+    masked_weights(mask, i, row.data());
+    sum_unmasked(rows, mask, i, row.data(), seen);
+  }
+}
+
 Matrix gather(const GatheredRows& from, Index n, Index width) {
   Matrix out(n, width);
   for (Index j = 0; j < n; ++j) {
@@ -38,19 +74,20 @@ Matrix gather(const GatheredRows& from, Index n, Index width) {
 /// The same work in whole matrices, so that the observer sees every quantity of the formula.
 void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
                        const HeadRows& rows, Index head, AttentionObserver& observer) {
+  const bool plain = sees_all(shape, group);
   const Matrix key = gather(rows.keys, group.keys, shape.head_dim);
   const Matrix value = gather(rows.values, group.keys, shape.head_dim);
   Matrix scores(group.queries, group.keys);
-  Matrix mask = Matrix::Zero(group.queries, group.keys);
+  const Matrix mask = mask_matrix(shape, group, head);
   Matrix weights(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
     score_row(shape, rows, i, group.keys, scores.row(i).data());
     weights.row(i) = scores.row(i);
-    mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
-    for (Index j = 0; j < group.keys; ++j) {
-      const bool padding = !group.mask.hidden.empty() && at(group.mask.hidden, j) != 0;
-      if (j >= visible || padding) mask(i, j) = kMinusInfinity;
+    if (plain) {
+      mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
+    } else {
+      masked_weights(mask, i, weights.row(i).data());
     }
   }
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
@@ -71,7 +108,11 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
   observer.weights_ready(view);
   SeenKeys seen;
   for (Index i = 0; i < group.queries; ++i) {
-    sum_values(group, rows, i, weights.row(i).data(), seen);
+    if (plain) {
+      sum_values(group, rows, i, weights.row(i).data(), seen);
+    } else {
+      sum_unmasked(rows, mask, i, weights.row(i).data(), seen);
+    }
   }
   observer.output_ready(view);
 }
@@ -93,7 +134,12 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / heads);
-    run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
+    const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
+    if (sees_all(shape, group)) {
+      run_head(shape, group, rows);
+    } else {
+      run_masked_head(shape, group, rows, task % heads);
+    }
   });
 }
 

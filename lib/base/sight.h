@@ -1,0 +1,28 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "base/at.h"
+
+namespace attn {
+
+/// Why a query looks at a key, where attention follows a pattern.
+enum class Sight : std::uint8_t {
+  full,    ///< everything is looked at
+  window,  ///< the key is near
+  global,  ///< one of the two looks at all and is looked at by all
+  random,  ///< drawn
+  stride,  ///< a multiple of the stride away, or the summary of another block
+  block    ///< the same block
+};
+
+/// "full", "window", "global", "random", "stride" or "block".
+constexpr std::string_view sight_word(Sight sight) {
+  constexpr std::array<std::string_view, 6> words = {"full",   "window", "global",
+                                                     "random", "stride", "block"};
+  return at(words, sight);
+}
+
+}  // namespace attn

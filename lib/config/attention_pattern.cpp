@@ -1,0 +1,271 @@
+#include "config/attention_pattern.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/at.h"
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+constexpr std::array<std::string_view, 7> kPatternWords = {
+    "full", "window", "longformer", "bigbird", "sparse_strided", "sparse_fixed", "chunks"};
+
+std::string known_patterns() {
+  return list_words({kPatternWords.begin(), kPatternWords.end()});
+}
+
+PatternType read_pattern_type(KeyReader& reader) {
+  const std::optional<std::string> word = reader.text("type");
+  if (!word) {
+    throw InputError("{}: {}type is missing; use {}", reader.where(), reader.prefix(),
+                     known_patterns());
+  }
+  const auto found = std::find(kPatternWords.begin(), kPatternWords.end(), *word);
+  if (found == kPatternWords.end()) {
+    reader.fail("type",
+                fmt::format("{} is not supported; use {}", in_quotes(*word), known_patterns()));
+  }
+  return static_cast<PatternType>(found - kPatternWords.begin());
+}
+
+/// One integer, or a list of them.
+std::vector<int> read_integers(KeyReader& reader, const std::string& key) {
+  const Json* value = reader.find(key);
+  if (value == nullptr) return {};
+  std::vector<int> numbers;
+  const auto add = [&](const Json& one) {
+    const std::optional<int> number = as_int(one);
+    if (!number) reader.fail_type(key, *value, "an integer or a list of integers");
+    numbers.push_back(*number);
+  };
+  if (value->is_array()) {
+    for (const Json& one : *value) add(one);
+    if (numbers.empty()) reader.fail_type(key, *value, "at least one integer");
+  } else {
+    add(*value);
+  }
+  return numbers;
+}
+
+int required_integer(KeyReader& reader, const std::string& key) {
+  const std::optional<int> number = reader.integer(key);
+  if (!number) throw InputError("{}: {}{} is missing", reader.where(), reader.prefix(), key);
+  return *number;
+}
+
+void read_windows(KeyReader& reader, AttentionPattern& pattern) {
+  pattern.windows = read_integers(reader, "window");
+  if (!pattern.windows.empty()) return;
+  throw InputError("{}: {}window is missing", reader.where(), reader.prefix());
+}
+
+void read_globals(KeyReader& reader, AttentionPattern& pattern) {
+  const Json* value = reader.find("global");
+  if (value == nullptr) {
+    pattern.globals = {0};
+    return;
+  }
+  if (!value->is_array()) reader.fail_type("global", *value, "a list of places, as [0]");
+  for (const Json& one : *value) {
+    const std::optional<int> place = as_int(one);
+    if (!place) reader.fail_type("global", *value, "a list of places, as [0]");
+    pattern.globals.push_back(*place);
+  }
+  std::sort(pattern.globals.begin(), pattern.globals.end());
+  if (std::adjacent_find(pattern.globals.begin(), pattern.globals.end()) != pattern.globals.end()) {
+    reader.fail("global", fmt::format("{} has a place twice; keep one of them", describe(*value)));
+  }
+}
+
+void read_random(KeyReader& reader, AttentionPattern& pattern) {
+  pattern.random_blocks = reader.integer("random_blocks").value_or(3);
+  if (const std::optional<std::string> random = reader.text("random")) {
+    if (*random != "seeded" && *random != "first") {
+      reader.fail("random",
+                  fmt::format("{} is not supported; use seeded or first", in_quotes(*random)));
+    }
+    pattern.random_is_seeded = *random == "seeded";
+  }
+  if (!pattern.random_is_seeded) return;
+  if (const std::optional<int> seed = reader.integer("seed")) {
+    if (*seed < 0) reader.fail("seed", fmt::format("is {}; it must be at least 0", *seed));
+    pattern.seed = same_number<std::uint64_t>(*seed);
+  }
+}
+
+/// A pattern while it is compared with its stack.
+struct PatternCheck {
+  const AttentionPattern& pattern;
+  const PatternStack& stack;
+  const std::string& where;
+  const std::string& name;
+
+  void size(const char* key, int value, int least, int most) const {
+    if (value >= least && value <= most) return;
+    throw InputError("{}: {}.{} is {}; use {} to {} with {} positions", where, name, key, value,
+                     least, most, stack.positions);
+  }
+  void even(const char* key, int value) const {
+    if (value % 2 == 0) return;
+    throw InputError("{}: {}.{} is {}, which is odd; half of it lies on each side, so use {} or {}",
+                     where, name, key, value, value - 1, value + 1);
+  }
+
+  void windows() const {
+    const auto count = std::ssize(pattern.windows);
+    if (count != 1 && count != stack.layers) {
+      throw InputError("{}: {}.window has {} numbers; use one, or one for each of the {} layers",
+                       where, name, count, stack.layers);
+    }
+    for (const int window : pattern.windows) {
+      size("window", window, 2, 2 * stack.positions);
+      even("window", window);
+    }
+  }
+  void globals() const {
+    for (const Index place : pattern.globals) {
+      if (place >= 0 && place < stack.positions) continue;
+      throw InputError("{}: {}.global has place {}; use 0 to {}", where, name, place,
+                       stack.positions - 1);
+    }
+  }
+  /// The first block, the last and three around the query's own are seen anyway.
+  void random_blocks() const {
+    constexpr int kAnyway = 5;
+    const int blocks = (stack.positions + pattern.block_size - 1) / pattern.block_size;
+    if (blocks < kAnyway) {
+      throw InputError(
+          "{}: {}.block_size {} does not fit: {} positions have {} blocks of it, and every row "
+          "sees {}; use at most {}",
+          where, name, pattern.block_size, stack.positions, blocks, kAnyway,
+          std::max(1, stack.positions / kAnyway));
+    }
+    if (pattern.random_blocks >= 0 && pattern.random_blocks <= blocks - kAnyway) return;
+    throw InputError(
+        "{}: {}.random_blocks is {}; {} positions have {} blocks of {}, of which {} are seen "
+        "anyway: use 0 to {}",
+        where, name, pattern.random_blocks, stack.positions, blocks, pattern.block_size, kAnyway,
+        blocks - kAnyway);
+  }
+  void causal() const {
+    const PatternType type = pattern.type;
+    if (!stack.causal || type == PatternType::full || type == PatternType::window ||
+        type == PatternType::sparse_strided || type == PatternType::sparse_fixed) {
+      return;
+    }
+    throw InputError(
+        "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided or "
+        "sparse_fixed",
+        where, name, in_quotes(pattern_word(type)));
+  }
+};
+
+}  // namespace
+
+Index AttentionPattern::window(Index layer) const {
+  return windows.size() == 1 ? windows.front() : at(windows, layer);
+}
+
+std::string_view pattern_word(PatternType type) {
+  return at(kPatternWords, type);
+}
+
+AttentionPattern read_pattern(const Json& json, const std::string& where,
+                              const std::string& prefix) {
+  KeyReader reader(json, where, prefix);
+  AttentionPattern pattern;
+  pattern.type = read_pattern_type(reader);
+  switch (pattern.type) {
+    case PatternType::full:
+      break;
+    case PatternType::window:
+      read_windows(reader, pattern);
+      break;
+    case PatternType::longformer:
+      read_windows(reader, pattern);
+      read_globals(reader, pattern);
+      break;
+    case PatternType::bigbird:
+      pattern.block_size = required_integer(reader, "block_size");
+      read_random(reader, pattern);
+      break;
+    case PatternType::sparse_strided:
+      pattern.stride = required_integer(reader, "stride");
+      break;
+    case PatternType::sparse_fixed:
+      pattern.stride = required_integer(reader, "stride");
+      pattern.summary = reader.integer("summary").value_or(1);
+      break;
+    case PatternType::chunks:
+      pattern.block_size = required_integer(reader, "block_size");
+      pattern.shift = reader.boolean("shift").value_or(false);
+      read_globals(reader, pattern);
+      break;
+  }
+  reader.refuse_unused();
+  return pattern;
+}
+
+Json to_json(const AttentionPattern& pattern) {
+  Json json = Json::object();
+  json["type"] = std::string(pattern_word(pattern.type));
+  const PatternType type = pattern.type;
+  if (type == PatternType::window || type == PatternType::longformer) {
+    json["window"] =
+        pattern.windows.size() == 1 ? Json(pattern.windows.front()) : Json(pattern.windows);
+  }
+  if (type == PatternType::bigbird || type == PatternType::chunks) {
+    json["block_size"] = pattern.block_size;
+  }
+  if (type == PatternType::longformer || type == PatternType::chunks) {
+    json["global"] = pattern.globals;
+  }
+  if (type == PatternType::chunks) json["shift"] = pattern.shift;
+  if (type == PatternType::bigbird) {
+    json["random_blocks"] = pattern.random_blocks;
+    json["random"] = pattern.random_is_seeded ? "seeded" : "first";
+    if (pattern.random_is_seeded) json["seed"] = pattern.seed;
+  }
+  if (type == PatternType::sparse_strided || type == PatternType::sparse_fixed) {
+    json["stride"] = pattern.stride;
+  }
+  if (type == PatternType::sparse_fixed) json["summary"] = pattern.summary;
+  return json;
+}
+
+void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
+                   const std::string& where, const std::string& name) {
+  const PatternCheck check{pattern, stack, where, name};
+  check.causal();
+  switch (pattern.type) {
+    case PatternType::full:
+      break;
+    case PatternType::window:
+      check.windows();
+      break;
+    case PatternType::longformer:
+      check.windows();
+      check.globals();
+      break;
+    case PatternType::bigbird:
+      check.size("block_size", pattern.block_size, 1, stack.positions);
+      check.random_blocks();
+      break;
+    case PatternType::sparse_strided:
+      check.size("stride", pattern.stride, 1, stack.positions);
+      break;
+    case PatternType::sparse_fixed:
+      check.size("stride", pattern.stride, 1, stack.positions);
+      check.size("summary", pattern.summary, 1, pattern.stride);
+      break;
+    case PatternType::chunks:
+      check.size("block_size", pattern.block_size, 1, stack.positions);
+      if (pattern.shift) check.even("block_size", pattern.block_size);
+      check.globals();
+      break;
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,61 @@
+// Which keys a query looks at: all of them, or a pattern of few. What each type means for every
+// query stands in nn/attention/key_ranges.h; here are its keys in a config.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/index.h"
+#include "base/json.h"
+#include "config/key_reader.h"
+
+namespace attn {
+
+enum class PatternType { full, window, longformer, bigbird, sparse_strided, sparse_fixed, chunks };
+
+/// `model.encoder_attention` and `model.decoder_attention`. A member counts for the types that its
+/// comment names.
+struct AttentionPattern {
+  PatternType type = PatternType::full;
+  std::vector<int> windows;      ///< window (window, longformer): even; one, or one a layer
+  std::vector<Index> globals;    ///< global (longformer, chunks): places, rising
+  int block_size = 0;            ///< block_size (bigbird, chunks)
+  int random_blocks = 0;         ///< random_blocks (bigbird)
+  bool random_is_seeded = true;  ///< random (bigbird): seeded; else first, as transformers 5
+                                 ///< computes in evaluation
+  std::uint64_t seed = 1;        ///< seed (bigbird, seeded)
+  int stride = 0;                ///< stride (sparse_strided, sparse_fixed)
+  int summary = 1;               ///< summary (sparse_fixed): keys at a block's end that all see
+  bool shift = false;            ///< shift (chunks): odd layers move by half a block
+
+  bool full() const { return type == PatternType::full; }
+  /// Of layer number `layer`.
+  Index window(Index layer) const;
+};
+
+/// "full", "window", …
+std::string_view pattern_word(PatternType type);
+
+/// Reads one pattern, strictly: InputError for a key that its type has not.
+AttentionPattern read_pattern(const Json& json, const std::string& where,
+                              const std::string& prefix);
+
+/// The same keys again.
+Json to_json(const AttentionPattern& pattern);
+
+/// What a stack can have.
+struct PatternStack {
+  bool causal = false;  ///< the decoder's: no key behind the query
+  int layers = 1;
+  int positions = 0;  ///< longest sentence
+};
+
+/// InputError for what does not fit the stack: odd windows, sizes of 0 or beyond the positions,
+/// random blocks more than there are, types that are not causal in a decoder. `name` is the
+/// pattern's key as the user wrote it.
+void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
+                   const std::string& where, const std::string& name);
+
+}  // namespace attn

@@ -1,0 +1,22 @@
+// The mask of one head as a whole matrix: for those who watch, and for tests.
+#pragma once
+
+#include "nn/attention/attention.h"
+#include "nn/attention/key_ranges.h"
+
+namespace attn {
+
+/// Whether a group's queries see all keys, or all earlier ones.
+inline bool sees_all(const AttentionShape& shape, const AttentionGroup& group) {
+  return shape.pattern == nullptr || sees_all(*shape.pattern, group.keys);
+}
+
+/// The tiles of one head of one group; of full attention where the shape has no pattern.
+std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const AttentionGroup& group,
+                                     Index head);
+
+/// [L, S] what is added to the scores before softmax: −∞ where a query may not look, else 0 or the
+/// pattern's bias.
+Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head);
+
+}  // namespace attn

@@ -1,0 +1,112 @@
+// Who looks at whom, as lists of key ranges: one description from which the products, the maps and
+// the masks all follow.
+//
+// A sentence of n tokens, i the query's place and j the key's. Every type can be causal (j ≤ i)
+// where a decoder may have it.
+//
+//   full            every j
+//   window          |i − j| ≤ window/2                                     (Beltagy et al. 2020)
+//   longformer      the same, and global tokens see all and are seen by all             (ibid.)
+//   bigbird         blocks of block_size: the first and the last see all and are seen by all; a
+//                   block sees its neighbours, itself and random others (Zaheer et al. 2020).
+//                   Sentences of at most (5 + 2·random_blocks) blocks have full attention, as in
+//                   transformers.
+//   sparse_strided  |i − j| ≤ stride, and j ≡ i modulo stride               (Child et al. 2019)
+//   sparse_fixed    blocks of stride: the own block, and the last `summary` keys of every block
+//   chunks          blocks of block_size: the own block, and global tokens, as longformer's; odd
+//                   layers move by half a block where shift is set (Phang et al. 2022)
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/sight.h"
+#include "config/attention_pattern.h"
+
+namespace attn {
+
+/// Keys in the order in which a range counts them: number n is the key
+/// base + (n / run) · step + n mod run, or keys[n].
+struct KeyList {
+  Index base = 0;
+  Index run = 1;
+  Index step = 1;
+  const Index* keys = nullptr;
+
+  Index operator[](Index n) const {
+    return keys != nullptr ? keys[n] : base + n / run * step + n % run;
+  }
+  /// Whether number n is key n.
+  bool every_key() const { return keys == nullptr && run == 1 && step == 1 && base == 0; }
+};
+
+/// Keys that the rows of a tile look at. Row r, which stands at number own + r of the list itself,
+/// sees the numbers of [first, end) from own + r − back to own + r + ahead, without those that are
+/// at most `hole` from it.
+struct KeyRange {
+  static constexpr Index kFar = std::numeric_limits<Index>::max() / 4;
+
+  KeyList list = {};
+  Index first = 0;
+  Index end = 0;
+  Index own = 0;
+  Index back = kFar;
+  Index ahead = kFar;
+  Index hole = -1;
+  float bias = 0.0F;          ///< added to every score
+  bool skip_globals = false;  ///< global keys are in another range
+  Sight sight = Sight::full;
+
+  /// The numbers that row r sees, before the hole.
+  Index first_of(Index r) const { return std::max(first, own + r - back); }
+  Index end_of(Index r) const { return std::min(end, own + r + ahead + 1); }
+};
+
+/// Queries that share their ranges: places first + r · step for r in [0, count).
+struct QueryTile {
+  Index first = 0;
+  Index count = 0;
+  Index step = 1;
+  bool begins = true;      ///< no earlier tile has these rows
+  bool ends = true;        ///< no later tile has them
+  bool is_global = false;  ///< rows of global tokens
+  std::vector<KeyRange> ranges = {};
+};
+
+/// The queries and keys of one sentence. Places count from its first key; the queries are the last
+/// ones, so that a cached step is the last row of the whole sentence.
+struct PatternRows {
+  Index queries = 0;
+  Index keys = 0;
+  bool causal = false;
+  std::span<const Index> globals = {};  ///< places, rising; those beyond the keys do not count
+  Index origin = 0;  ///< chunks: rows before the first block, which are global (Pegasus-X's own)
+};
+
+/// Whether every query sees every key (or every earlier one): the type full, and bigbird on short
+/// sentences.
+bool sees_all(const AttentionPattern& pattern, Index keys);
+
+/// Tiles that hold every query, in an order in which `begins` and `ends` are right. No key of a row
+/// is in two ranges. A row's ranges, and so the order of its sums, depend on its place, the layer
+/// and the head alone, not on the other queries.
+std::vector<QueryTile> query_tiles(const AttentionPattern& pattern, Index layer, Index head,
+                                   const PatternRows& rows);
+
+/// Calls f(key, range) for every key that row r of a tile sees, in the order of its sums.
+template <typename F>
+void for_each_key(const QueryTile& tile, Index r, std::span<const Index> globals, F&& f) {
+  for (const KeyRange& range : tile.ranges) {
+    const Index own = range.own + r;
+    for (Index n = range.first_of(r); n < range.end_of(r); ++n) {
+      if (n >= own - range.hole && n <= own + range.hole) continue;
+      const Index key = range.list[n];
+      if (range.skip_globals && std::binary_search(globals.begin(), globals.end(), key)) continue;
+      f(key, range);
+    }
+  }
+}
+
+}  // namespace attn
