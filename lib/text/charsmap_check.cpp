@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/at.h"
 #include "base/utf8.h"
+#include "text/charsmap.h"
 #include "text/wire_format.h"
 
 namespace attn {
@@ -40,11 +42,9 @@ class CharsmapCheck {
       fail(fmt::format("normalisation rules of {} bytes whose table has {}", charsmap.size(),
                        trie_size));
     }
-    strings_ = charsmap.substr(kUnit + trie_size);
-    units_.resize(trie_size / kUnit);
-    for (std::size_t i = 0; i < units_.size(); ++i) {
-      units_[i] = little_endian(charsmap, kUnit * (i + 1));
-    }
+    CharsmapParts parts = charsmap_parts(charsmap);
+    strings_ = parts.strings;
+    units_ = std::move(parts.units);
   }
 
   void run() {
@@ -65,12 +65,9 @@ class CharsmapCheck {
 
   [[noreturn]] void fail(const std::string& found) const { throw_damaged(where_, offset_, found); }
 
-  std::size_t base_of(std::size_t i) const {
-    const std::uint32_t unit = units_[i];
-    return i ^ (std::size_t{unit >> 10} << ((unit & 0x200) >> 6));
-  }
+  std::size_t base_of(std::size_t i) const { return charsmap_base(i, units_[i]); }
 
-  bool has_leaf(std::size_t i) const { return units_[i] & 0x100; }
+  bool has_leaf(std::size_t i) const { return charsmap_has_leaf(units_[i]); }
 
   /// What a search that arrives at unit i may read next lies inside.
   void check_unit(std::size_t i) const {

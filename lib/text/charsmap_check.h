@@ -1,5 +1,5 @@
-// The normalisation rules inside a SentencePiece model: a Darts-clone double array whose values are
-// offsets into a block of replacement strings. The library follows its indices without a look.
+// A look at the normalisation rules inside a SentencePiece model (charsmap.h) before anybody uses
+// them: the library follows their indices without one.
 #pragma once
 
 #include <cstddef>

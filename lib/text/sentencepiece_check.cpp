@@ -93,7 +93,8 @@ class ModelCheck {
         continue;
       }
       if (field.number == 2) read_trainer(field.bytes);
-      if (field.number == 3 || field.number == 5) read_normalizer(field.bytes);
+      if (field.number == 3) model_.charsmap = read_normalizer(field.bytes);
+      if (field.number == 5) read_normalizer(field.bytes);
       if (field.number == 4) read_self_test(field.bytes);
     }
   }
@@ -164,7 +165,9 @@ class ModelCheck {
     }
   }
 
-  void read_normalizer(std::string_view message) {
+  /// Returns its table of rules.
+  std::string_view read_normalizer(std::string_view message) {
+    std::string_view charsmap;
     WireReader fields = reader(message);
     WireField field;
     std::set<std::uint32_t> seen;
@@ -176,9 +179,11 @@ class ModelCheck {
                  {5, WireType::varint, "escape_whitespaces"}},
                 seen) &&
           field.number == 2 && !field.bytes.empty()) {
-        check_charsmap(field.bytes, offset_of(field.bytes), where_);
+        charsmap = field.bytes;
+        check_charsmap(charsmap, offset_of(charsmap), where_);
       }
     }
+    return charsmap;
   }
 
   void read_self_test(std::string_view message) {

@@ -26,6 +26,7 @@ struct SentencePieceModel {
   std::vector<SentencePieceEntry> pieces;           ///< by SentencePiece's own id
   std::unordered_map<std::string_view, int> index;  ///< the id of each piece
   int unknown_id = 0;
+  std::string_view charsmap;  ///< its normalisation rules (charsmap.h), a part of the checked bytes
 };
 
 constexpr int kByteValues = 256;

@@ -1,6 +1,5 @@
 #include "text/sentences.h"
 
-#include <unicode/brkiter.h>
 #include <unicode/uchar.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "base/at.h"
 #include "base/utf8.h"
 #include "text/abbreviations.h"
+#include "text/icu_boundaries.h"
 
 namespace attn {
 namespace {
@@ -231,31 +231,6 @@ std::string with_capitals(std::string_view text) {
   return out;
 }
 
-void require_success(UErrorCode status) {
-  if (U_FAILURE(status) != 0) {
-    throw std::runtime_error(std::string("ICU finds no sentences: ") + u_errorName(status));
-  }
-}
-
-/// Where ICU sees a sentence begin, the end of the text included.
-std::vector<std::size_t> icu_boundaries(std::string_view text) {
-  UErrorCode status = U_ZERO_ERROR;
-  const std::unique_ptr<icu::BreakIterator> iterator(
-      icu::BreakIterator::createSentenceInstance(icu::Locale::getRoot(), status));
-  require_success(status);
-  const std::unique_ptr<UText, decltype(&utext_close)> bytes(
-      utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &status),
-      &utext_close);
-  require_success(status);
-  iterator->setText(bytes.get(), status);
-  require_success(status);
-  std::vector<std::size_t> boundaries;
-  for (std::int32_t at = iterator->next(); at != icu::BreakIterator::DONE; at = iterator->next()) {
-    boundaries.push_back(to_size(at));
-  }
-  return boundaries;
-}
-
 }  // namespace
 
 std::vector<SentenceSpan> split_sentences(std::string_view text) {
@@ -264,7 +239,7 @@ std::vector<SentenceSpan> split_sentences(std::string_view text) {
   const auto offset = [&](std::string_view part) { return to_size(part.data() - text.data()); };
   std::vector<SentenceSpan> sentences;
   std::size_t begin = offset(without_start(text, is_blank));
-  for (const std::size_t boundary : icu_boundaries(read)) {
+  for (const std::size_t boundary : icu_boundaries(read, TextPart::sentence)) {
     if (boundary <= begin) continue;
     const std::string_view before = without_end(text.substr(begin, boundary - begin), is_blank);
     const std::string_view after = without_start(text.substr(boundary), is_blank);

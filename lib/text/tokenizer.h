@@ -1,5 +1,7 @@
-// Text to ids and back, exactly as transformers' MarianTokenizer does it: SentencePiece cuts the
-// text into pieces, vocab.json gives each piece its id.
+// Text to ids and back, exactly as transformers' tokenizers of these files do it:
+//   source.spm, target.spm, vocab.json   MarianTokenizer: SentencePiece cuts, vocab.json numbers
+//   spiece.model                         PegasusTokenizer
+//   vocab.json, merges.txt               BartTokenizer, LEDTokenizer: byte-level BPE
 #pragma once
 
 #include <cstddef>
@@ -14,7 +16,7 @@ namespace attn {
 
 struct EncodedText {
   std::vector<int> ids;             ///< with the end symbol last
-  std::vector<std::string> pieces;  ///< as SentencePiece cut them; "</s>" last
+  std::vector<std::string> pieces;  ///< as the text was cut; "</s>" last
   std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
 };
 
@@ -31,13 +33,14 @@ struct SpecialTokens {
   int pad = 0;
 };
 
-/// A directory's source.spm, target.spm, vocab.json (and target_vocab.json where the vocabularies
-/// are separate), loaded once and read-only after.
+class TokenizerKind;
+
+/// A directory's tokenizer files, loaded once and read-only after.
 class Tokenizer {
  public:
   /// SystemError where a file cannot be read, InputError (exit 3) where one is missing or damaged:
   /// SentencePiece files are bounds-checked before the library sees them, vocab.json must hold each
-  /// id from 0 to its size minus 1 exactly once.
+  /// id from 0 to its size minus 1 exactly once, merges.txt only pieces that vocab.json holds.
   explicit Tokenizer(const std::string& directory);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
@@ -68,12 +71,14 @@ class Tokenizer {
 
   int source_vocab_size() const;
   int target_vocab_size() const;  ///< equals source_vocab_size() where the vocabulary is shared
+  /// One more than the largest id that a text can get: a last piece like <mask> needs no embedding.
+  int source_ids_in_use() const;
+  int target_ids_in_use() const;
   bool separate_vocabularies() const;
   SpecialTokens special_tokens() const;
 
  private:
-  struct Files;
-  std::unique_ptr<Files> files_;
+  std::unique_ptr<const TokenizerKind> kind_;
 };
 
 /// The files of a directory that make its tokenizer, those that may be absent included.

@@ -1,5 +1,7 @@
 #include "text/tokenizer_settings.h"
 
+#include <cstdint>
+
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/files.h"
@@ -28,6 +30,16 @@ bool flag(const Json& value, const std::string& key, const std::string& where) {
   return value;
 }
 
+int offset_of(const Json& value, const std::string& where) {
+  constexpr std::int64_t kMost = 100'000;
+  if (value.is_number_integer()) {
+    const auto offset = value.get<std::int64_t>();
+    if (offset >= 0 && offset <= kMost) return static_cast<int>(offset);
+  }
+  throw InputError("{}: offset is {}; expected an integer from 0 to {}", where,
+                   excerpt(value.dump()), kMost);
+}
+
 void read_list(const Json& value, const std::string& key, const std::string& where,
                TokenizerSettings& settings) {
   if (!value.is_array() && !value.is_object()) {
@@ -41,6 +53,11 @@ void read_list(const Json& value, const std::string& key, const std::string& whe
 void read_keys(const Json& document, const std::string& where, TokenizerSettings& settings) {
   if (!document.is_object()) throw InputError("{}: expected a JSON object", where);
   for (const auto& [key, value] : document.items()) {
+    if (key.ends_with("_token") || key == "mask_token_sent") {
+      const bool text = value.is_string() || value.is_object();
+      if (value.is_null()) settings.named[key] = std::nullopt;
+      if (text) settings.named[key] = token_text(value, key, where);
+    }
     if (value.is_null()) continue;
     if (key == "eos_token") {
       settings.eos_token = token_text(value, key, where);
@@ -52,6 +69,10 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
       settings.separate_vocabularies = flag(value, key, where);
     } else if (key == "clean_up_tokenization_spaces") {
       settings.clean_up_spaces = flag(value, key, where);
+    } else if (key == "add_prefix_space") {
+      settings.add_prefix_space = flag(value, key, where);
+    } else if (key == "offset") {
+      settings.offset = offset_of(value, where);
     } else if (key == "additional_special_tokens" || key == "extra_special_tokens") {
       read_list(value, key, where, settings);
     } else if (key.ends_with("_token") && (value.is_string() || value.is_object())) {
@@ -61,6 +82,12 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
 }
 
 }  // namespace
+
+std::optional<std::string> TokenizerSettings::named_or(const std::string& key,
+                                                       const char* otherwise) const {
+  const auto found = named.find(key);
+  return found == named.end() ? std::optional<std::string>(otherwise) : found->second;
+}
 
 TokenizerSettings parse_tokenizer_settings(std::optional<std::string_view> text,
                                            std::optional<std::string_view> older,

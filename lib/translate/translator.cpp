@@ -110,8 +110,8 @@ Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, Decod
       tokenizer_(tokenizer),
       decode_(std::move(decode)),
       summary_(summarise(model_.config())) {
-  check_vocabulary("source", tokenizer.source_vocab_size(), models.config().vocab_size);
-  check_vocabulary("target", tokenizer.target_vocab_size(), models.config().decoder_vocab_size);
+  check_vocabulary("source", tokenizer.source_ids_in_use(), models.config().vocab_size);
+  check_vocabulary("target", tokenizer.target_ids_in_use(), models.config().decoder_vocab_size);
 }
 
 PreparedSentence Translator::prepare(std::string_view bytes) const {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Makes tests/golden/tokenizer: small tokenizers of real shapes, and what MarianTokenizer makes of
-hostile texts. The tests read the result; they do not run this. It needs transformers and
-sentencepiece:  python tests/golden/make_tokenizer_goldens.py [--keep-models]
+"""Makes tests/golden/tokenizer: small tokenizers of real shapes, and what MarianTokenizer,
+BartTokenizer and PegasusTokenizer make of hostile texts. The tests read the result; they do not run
+this. It needs transformers, tokenizers, sentencepiece and protobuf:
+    python tests/golden/make_tokenizer_goldens.py [--keep-models]
 
 A typed special piece ("</s>") is ordinary text to this project, which transformers calls
 split_special_tokens=True.
@@ -14,7 +15,8 @@ import shutil
 import sys
 
 import sentencepiece
-from transformers import MarianTokenizer
+import transformers
+from tokenizers import ByteLevelBPETokenizer
 
 HERE = pathlib.Path(__file__).parent / "tokenizer"
 DEMO = pathlib.Path(__file__).parents[2] / "data" / "demo"
@@ -52,6 +54,8 @@ TEXTS = [
     "Straßenbahnhaltestelle Äpfel Öl Übung", "word" * 200, "x" * 1000, "äöü" * 100, "a b " * 150,
     "It's isn't don't we've they're I'm", "Hello , world . Is it ' so ' ?", "1,250.75 3.975,00 10^6",
     "http://www.example.org/a?b=c&d=e#f", "<0x41> <0xFF>", "\\n \\u2581 %s {} \"quoted\"", "„Komm“ ‚so‘ – —",
+    "don't we'll he'd I'M  'tis ''s", "tab\u00a0\u00a0x \u2003 y  z   ", "x²+½=Ⅷ ௧௨ 12ab34", "Ａ\u0301 か\u3099",
+    "<mask> <mask_1> <unk_7>", "Ġ Ċ Ã¤", "\U000105c0\U00016d70",
     "\ufffd\ufffd", "a\u0300\u0301\u0302\u0303\u0304\u0305", "\U0010ffff\ue000", "İıſK", "¿Qué?", "zebra xylophone qwxz",
 ]
 
@@ -119,15 +123,48 @@ def make_models():
           {"source_lang": "en", "target_lang": "de", "separate_vocabs": True}, fill(target))
 
 
+def make_bytes():
+    """BART's: byte-level pairs, <mask> last, blanks cleaned up."""
+    folder = HERE / "bytes"
+    folder.mkdir(parents=True)
+    tokenizer = ByteLevelBPETokenizer()
+    tokenizer.train_from_iterator(
+        corpus("corpus.en", MORE_ENGLISH) + corpus("corpus.de", MORE_GERMAN) + ["  a   b\n\n", "東京 🇩🇪 é"],
+        vocab_size=600, min_frequency=2, special_tokens=["<s>", "<pad>", "</s>", "<unk>"], show_progress=False)
+    tokenizer.save_model(str(folder))
+    vocab = json.loads((folder / "vocab.json").read_text())
+    (folder / "vocab.json").write_text(json.dumps({**vocab, "<mask>": len(vocab)}, indent=1) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps(
+        {"tokenizer_class": "BartTokenizer", "clean_up_tokenization_spaces": True}, indent=1) + "\n")
+
+
+def make_pegasus():
+    """Pegasus': one unigram model, whose first pieces are <pad>, </s> and <unk>."""
+    folder = HERE / "pegasus"
+    folder.mkdir(parents=True)
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(corpus("corpus.en", MORE_ENGLISH) + corpus("corpus.de", MORE_GERMAN)),
+        model_writer=model, model_type="unigram", vocab_size=400, character_coverage=1.0, pad_id=0, eos_id=1,
+        unk_id=2, bos_id=-1, hard_vocab_limit=False, num_threads=1, minloglevel=2)
+    (folder / "spiece.model").write_bytes(model.getvalue())
+    (folder / "tokenizer_config.json").write_text(json.dumps(
+        {"tokenizer_class": "PegasusTokenizer", "mask_token": "<mask_2>", "mask_token_sent": "<mask_1>"},
+        indent=1) + "\n")
+
+
 def goldens(name):
-    tokenizer = MarianTokenizer.from_pretrained(HERE / name)
+    kind = json.loads((HERE / name / "tokenizer_config.json").read_text())["tokenizer_class"]
+    tokenizer = getattr(transformers, kind).from_pretrained(HERE / name)
     cases = []
     for text in TEXTS:
         source = tokenizer(text, split_special_tokens=True).input_ids
         target = tokenizer(text_target=text, split_special_tokens=True).input_ids
         cases.append({"text": text, "source": source, "target": target,
                       "decoded": tokenizer.decode(target, skip_special_tokens=True)})
-    size = len(tokenizer.target_encoder if tokenizer.separate_vocabs else tokenizer.encoder)
+    size = len(tokenizer)
+    if kind == "MarianTokenizer":
+        size = len(tokenizer.target_encoder if tokenizer.separate_vocabs else tokenizer.encoder)
     rng = random.Random(7)
     decodes = []
     for length in [0, 1, 1, 1, 2, 2, 3, 3, 5, 8, 8, 13, 21, 21, 34, 34] * 3:
@@ -141,7 +178,9 @@ def main():
     if "--keep-models" not in sys.argv:
         shutil.rmtree(HERE, ignore_errors=True)
         make_models()
-    data = [goldens(name) for name in ("joint", "opus", "separate")]
+        make_bytes()
+        make_pegasus()
+    data = [goldens(name) for name in ("joint", "opus", "separate", "bytes", "pegasus")]
     lines = ["["]
     for i, directory in enumerate(data):
         head = {k: v for k, v in directory.items() if k not in ("texts", "decodes")}

@@ -1,4 +1,4 @@
-// What MarianTokenizer makes of the same texts (tests/golden/make_tokenizer_goldens.py).
+// What MarianTokenizer, BartTokenizer and PegasusTokenizer make of the same texts (tests/golden/make_tokenizer_goldens.py).
 #include <doctest/doctest.h>
 
 #include <string>
@@ -12,9 +12,9 @@ namespace {
 
 const std::string kGoldens = std::string(ATTN_SOURCE_DIR) + "/tests/golden/tokenizer/";
 
-TEST_CASE("ids and texts equal MarianTokenizer's") {
+TEST_CASE("ids and texts equal those of transformers' tokenizers") {
   const Json goldens = read_json_file(kGoldens + "goldens.json");
-  REQUIRE(goldens.size() == 3);
+  REQUIRE(goldens.size() == 5);
   for (const Json& golden : goldens) {
     const std::string directory = golden["directory"];
     CAPTURE(directory);

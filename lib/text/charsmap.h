@@ -1,0 +1,44 @@
+// The normalisation rules inside a SentencePiece model: a Darts-clone double array whose values are
+// offsets into a block of replacement strings (charsmap_check.h checks them).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// The array's units as numbers, and the strings behind them.
+struct CharsmapParts {
+  std::vector<std::uint32_t> units;
+  std::string_view strings;
+};
+
+/// Of a precompiled_charsmap that is as long as its first number says.
+CharsmapParts charsmap_parts(std::string_view charsmap);
+
+/// What a unit's place is combined with for its children's places.
+constexpr std::size_t charsmap_base(std::size_t place, std::uint32_t unit) {
+  return place ^ (std::size_t{unit >> 10} << ((unit & 0x200) >> 6));
+}
+
+/// Whether a rule ends here; its value then stands at the unit's base.
+constexpr bool charsmap_has_leaf(std::uint32_t unit) {
+  return (unit & 0x100) != 0;
+}
+
+/// A checked precompiled_charsmap: what stands for what begins a text. Keeps views of its bytes.
+class Charsmap {
+ public:
+  explicit Charsmap(std::string_view charsmap) : parts_(charsmap_parts(charsmap)) {}
+
+  /// The replacement of the shortest rule that `text` begins with; nothing where none does.
+  std::optional<std::string_view> shortest(std::string_view text) const;
+
+ private:
+  CharsmapParts parts_;
+};
+
+}  // namespace attn

@@ -1,0 +1,223 @@
+// MarianTokenizer's files: SentencePiece models cut a text, vocab.json numbers the pieces.
+#include <algorithm>
+#include <utility>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "text/checksums.h"
+#include "text/piece_model.h"
+#include "text/tokenizer_kind.h"
+
+namespace attn {
+namespace {
+
+constexpr std::string_view kBlankMark = "▁";  // U+2581, SentencePiece's blank
+
+/// As Python's str.isspace sees it, which str.strip goes by.
+bool is_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+std::string strip(std::string_view text) {
+  std::size_t begin = text.size();  // of the first character that is no blank
+  std::size_t end = text.size();    // after the last one
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_code_point(text.substr(at));
+    if (!is_space(c.value)) {
+      begin = std::min(begin, at);
+      end = at + c.length;
+    }
+    at += c.length;
+  }
+  return std::string(text.substr(begin, end - begin));
+}
+
+/// The leading >>xxx<< of a text; or nothing.
+std::string_view language_mark(std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  return end == text.npos ? "" : text.substr(0, end + 2);
+}
+
+/// What cuts one language's text and numbers its pieces.
+struct Side {
+  const PieceModel& model;
+  const Vocabulary& vocabulary;
+  int unk;
+};
+
+class MarianTokenizer : public TokenizerKind {
+ public:
+  explicit MarianTokenizer(const std::string& directory);
+
+  EncodedText encode(TextSide side, std::string_view text) const override;
+  std::string decode(const std::vector<int>& ids) const override;
+  const std::string& piece(TextSide side, int id) const override {
+    return side_of(side).vocabulary.piece(id);
+  }
+  int vocab_size(TextSide side) const override { return side_of(side).vocabulary.size(); }
+  SpecialTokens special_tokens() const override { return special_; }
+  bool separate_vocabularies() const override { return settings_.separate_vocabularies; }
+
+  void require_sampling(double sampling, const std::string& where) const override;
+  NormalisedText normalise(TextSide side, std::string_view text) const override;
+  EncodedText sample(TextSide side, const NormalisedText& text, double sampling,
+                     RandomNumbers& random) const override;
+
+ private:
+  void find_special_tokens(const std::string& directory);
+  bool is_special(std::string_view piece) const;
+
+  const Vocabulary& target_vocabulary() const {
+    return settings_.separate_vocabularies ? target_vocabulary_file_ : source_vocabulary_;
+  }
+  const PieceModel& target_model() const {
+    return target_model_file_ ? *target_model_file_ : *source_model_;
+  }
+  Side side_of(TextSide side) const {
+    if (side == TextSide::source) return {*source_model_, source_vocabulary_, special_.unk};
+    return {target_model(), target_vocabulary(), target_unk_};
+  }
+  EncodedText ids_of(const Side& side, std::string_view mark,
+                     std::vector<std::string> pieces) const;
+
+  TokenizerSettings settings_;
+  SpecialTokens special_;
+  Vocabulary source_vocabulary_;
+  Vocabulary target_vocabulary_file_;    ///< only where the vocabularies are separate
+  std::vector<bool> is_target_special_;  ///< [V] of the target
+  int target_unk_ = 0;
+  std::unique_ptr<const PieceModel> source_model_;
+  std::unique_ptr<const PieceModel> target_model_file_;  ///< empty where it equals the source's
+};
+
+MarianTokenizer::MarianTokenizer(const std::string& directory) {
+  settings_ = read_tokenizer_settings(directory);
+  std::string source_bytes = read_part(directory, "source.spm");
+  std::string target_bytes = read_part(directory, "target.spm");
+  verify_checksums(directory, source_bytes, target_bytes);
+  const bool same = target_bytes == source_bytes;
+  source_model_ = std::make_unique<PieceModel>(std::move(source_bytes), directory + "/source.spm");
+  if (!same) {
+    target_model_file_ =
+        std::make_unique<PieceModel>(std::move(target_bytes), directory + "/target.spm");
+  }
+  source_vocabulary_ =
+      Vocabulary::parse(read_part(directory, "vocab.json"), directory + "/vocab.json");
+  if (settings_.separate_vocabularies) {
+    target_vocabulary_file_ = Vocabulary::parse(read_part(directory, "target_vocab.json"),
+                                                directory + "/target_vocab.json");
+  }
+  find_special_tokens(directory);
+}
+
+bool MarianTokenizer::is_special(std::string_view piece) const {
+  return piece == settings_.eos_token || piece == settings_.unk_token ||
+         piece == settings_.pad_token;
+}
+
+void MarianTokenizer::find_special_tokens(const std::string& directory) {
+  const std::string where = directory + "/vocab.json";
+  special_.eos = required_id(source_vocabulary_, settings_.eos_token, where);
+  special_.unk = required_id(source_vocabulary_, settings_.unk_token, where);
+  special_.pad = required_id(source_vocabulary_, settings_.pad_token, where);
+  target_unk_ = special_.unk;
+  if (settings_.separate_vocabularies) {
+    const std::string target_where = directory + "/target_vocab.json";
+    target_unk_ = required_id(target_vocabulary_file_, settings_.unk_token, target_where);
+    const int eos = required_id(target_vocabulary_file_, settings_.eos_token, target_where);
+    if (eos != special_.eos) {
+      throw InputError("{}: \"{}\" has id {}, but {} in vocab.json; expected the same id in both",
+                       target_where, excerpt(settings_.eos_token), eos, special_.eos);
+    }
+  }
+  is_target_special_.assign(to_size(target_vocabulary().size()), false);
+  const auto mark = [this](const std::string& piece) {
+    if (const auto id = target_vocabulary().find(piece)) {
+      at(is_target_special_, *id) = true;
+    }
+  };
+  mark(settings_.eos_token);
+  mark(settings_.unk_token);
+  mark(settings_.pad_token);
+  for (const std::string& piece : settings_.more_special_tokens) mark(piece);
+}
+
+EncodedText MarianTokenizer::ids_of(const Side& side, std::string_view mark,
+                                    std::vector<std::string> pieces) const {
+  EncodedText encoded;
+  encoded.pieces = std::move(pieces);
+  if (!mark.empty()) encoded.pieces.emplace(encoded.pieces.begin(), mark);
+  encoded.ids.reserve(encoded.pieces.size() + 1);
+  for (const std::string& piece : encoded.pieces) {
+    // A run of unknown characters may spell a special piece; as text, it has no id.
+    const auto id = is_special(piece) ? std::nullopt : side.vocabulary.find(piece);
+    if (!id) ++encoded.unknown;
+    encoded.ids.push_back(id.value_or(side.unk));
+  }
+  encoded.ids.push_back(special_.eos);
+  encoded.pieces.push_back(settings_.eos_token);
+  return encoded;
+}
+
+EncodedText MarianTokenizer::encode(TextSide side, std::string_view text) const {
+  const Side cutter = side_of(side);
+  const std::string_view mark = language_mark(text);
+  return ids_of(cutter, mark, cutter.model.cut(text.substr(mark.size())));
+}
+
+NormalisedText MarianTokenizer::normalise(TextSide side, std::string_view text) const {
+  const std::string_view mark = language_mark(text);
+  return {std::string(mark), side_of(side).model.normalise(text.substr(mark.size()))};
+}
+
+EncodedText MarianTokenizer::sample(TextSide side, const NormalisedText& text, double sampling,
+                                    RandomNumbers& random) const {
+  const Side cutter = side_of(side);
+  return ids_of(cutter, text.language_mark, cutter.model.sample(text.text, sampling, random));
+}
+
+void MarianTokenizer::require_sampling(double sampling, const std::string& where) const {
+  for (const auto& [file, side] : {std::pair{"source.spm", side_of(TextSide::source)},
+                                   {"target.spm", side_of(TextSide::target)}}) {
+    const SegmentationType type = side.model.segmentation();
+    if (type == SegmentationType::bpe && sampling >= 1) {
+      throw InputError(
+          "{}: tokenizer.sampling {}: {} is a BPE model, where it is the probability to drop a "
+          "merge; use 0 (off) to below 1",
+          where, sampling, file);
+    }
+    if (type == SegmentationType::bpe || type == SegmentationType::unigram) continue;
+    throw InputError(
+        "{}: tokenizer.sampling {}: {} cuts a text in one way only; expected a unigram or BPE "
+        "model, or tokenizer.sampling 0",
+        where, sampling, file);
+  }
+}
+
+std::string MarianTokenizer::decode(const std::vector<int>& ids) const {
+  std::vector<std::string> pieces;
+  pieces.reserve(ids.size());
+  for (const int id : ids) {
+    if (!at(is_target_special_, id)) pieces.push_back(target_vocabulary().piece(id));
+  }
+  // transformers decodes with the source model unless the vocabularies are separate.
+  const PieceModel& model = settings_.separate_vocabularies ? target_model() : *source_model_;
+  std::string text = model.join(pieces);
+  replace_all(text, kBlankMark, " ");
+  text = strip(text);
+  if (settings_.clean_up_spaces) clean_up_spaces(text);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<const TokenizerKind> marian_tokenizer(const std::string& directory) {
+  return std::make_unique<MarianTokenizer>(directory);
+}
+
+}  // namespace attn

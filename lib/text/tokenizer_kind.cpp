@@ -1,0 +1,59 @@
+// What the kinds of tokenizers share.
+#include <stdexcept>
+#include <utility>
+
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "text/tokenizer_kind.h"
+
+namespace attn {
+
+std::string read_part(const std::string& directory, const char* name) {
+  const std::string path = directory + "/" + name;
+  if (!file_exists(path)) {
+    throw InputError("{}: no such file; a model directory needs it beside its other files",
+                     printable(path));
+  }
+  return read_file(path);
+}
+
+void replace_all(std::string& text, std::string_view from, std::string_view to) {
+  std::string out;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; (at = text.find(from, begin)) != text.npos; begin = at + from.size()) {
+    out.append(text, begin, at - begin).append(to);
+  }
+  text = out.append(text, begin);
+}
+
+void clean_up_spaces(std::string& text) {
+  constexpr std::pair<std::string_view, std::string_view> kRules[] = {
+      {" .", "."},     {" ?", "?"},   {" !", "!"},   {" ,", ","},     {" ' ", "'"},
+      {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+  for (const auto& [from, to] : kRules) replace_all(text, from, to);
+}
+
+int required_id(const Vocabulary& vocabulary, const std::string& piece, const std::string& where) {
+  if (const auto id = vocabulary.find(piece)) return *id;
+  throw InputError("{}: the special piece \"{}\" is missing; expected it with an id of its own",
+                   where, excerpt(piece));
+}
+
+void TokenizerKind::require_sampling(double sampling, const std::string& where) const {
+  throw InputError(
+      "{}: tokenizer.sampling {}: this tokenizer cuts a text in one way only; expected source.spm "
+      "and target.spm of a unigram or BPE model, or tokenizer.sampling 0",
+      where, sampling);
+}
+
+NormalisedText TokenizerKind::normalise(TextSide, std::string_view) const {
+  throw std::logic_error("this tokenizer draws no cuts");
+}
+
+EncodedText TokenizerKind::sample(TextSide, const NormalisedText&, double, RandomNumbers&) const {
+  throw std::logic_error("this tokenizer draws no cuts");
+}
+
+}  // namespace attn
