@@ -32,6 +32,36 @@ void put(std::string_view text) {
 
 }  // namespace
 
+/// What one Progress waits for.
+struct Wait {
+  std::string what;
+  std::string unit;
+  Clock::time_point start = Clock::now();
+  std::size_t done = 0;
+  std::optional<double> fraction;   ///< 0 to 1
+  std::vector<StatusPart> instead;  ///< of what follows from the fields above
+};
+
+namespace {
+
+std::vector<StatusPart> parts_of(const Wait& wait, Clock::time_point now) {
+  if (!wait.instead.empty()) return wait.instead;
+  const double seconds = std::chrono::duration<double>(now - wait.start).count();
+  std::vector<StatusPart> line = {{wait.what, 0}};
+  if (wait.done > 0) {
+    line.push_back({fmt::format("{} {}", wait.done, wait.unit), 2});
+    const double rate = static_cast<double>(wait.done) / seconds;
+    line.push_back({fmt::format("{:.{}f} a second", rate, rate < 10 ? 1 : 0), 5});
+  }
+  line.push_back({clock_text(seconds), 4});
+  if (wait.fraction && *wait.fraction > 0.0) {
+    line.push_back({fmt::format("{:.0f}%", 100.0 * *wait.fraction), 1});
+    const double left = seconds * (1.0 - *wait.fraction) / *wait.fraction;
+    line.push_back({clock_text(left) + " left", 3});
+  }
+  return line;
+}
+
 /// The one line, and the thread that draws it: what is waited for may tell nothing for long.
 class ProgressLine {
  public:
@@ -49,7 +79,7 @@ class ProgressLine {
     if (thread_.joinable()) thread_.join();
   }
 
-  void begin(Progress* wait) {
+  void begin(Wait* wait) {
     const std::lock_guard lock(mutex_);
     waits_.push_back(wait);
     wake_.notify_all();
@@ -60,21 +90,21 @@ class ProgressLine {
     }
   }
 
-  void end(Progress* wait) {
+  void end(Wait* wait) {
     const std::lock_guard lock(mutex_);
     waits_.erase(std::remove(waits_.begin(), waits_.end(), wait), waits_.end());
     erase_progress();
   }
 
-  void update(Progress& wait, std::size_t done, std::optional<double> fraction) {
+  void update(Wait& wait, std::size_t done, std::optional<double> fraction) {
     const std::lock_guard lock(mutex_);
-    wait.done_ = done;
-    wait.fraction_ = fraction;
+    wait.done = done;
+    wait.fraction = fraction;
   }
 
-  void show(Progress& wait, std::vector<StatusPart> parts) {
+  void show(Wait& wait, std::vector<StatusPart> parts) {
     const std::lock_guard lock(mutex_);
-    wait.instead_ = std::move(parts);
+    wait.instead = std::move(parts);
     draw();
   }
 
@@ -98,7 +128,7 @@ class ProgressLine {
   void draw() {
     if (waits_.empty() || !at_start_) return;
     const auto now = Clock::now();
-    const bool due = !waits_.back()->instead_.empty() || now - waits_.back()->start_ >= kPatience;
+    const bool due = !waits_.back()->instead.empty() || now - waits_.back()->start >= kPatience;
     if (!due || now - last_drawn_ < kBetween * 9 / 10) return;
     last_drawn_ = now;
     const pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -106,17 +136,19 @@ class ProgressLine {
     // One column stays free: a character in the last one makes some terminals begin a new line.
     const int columns = std::max(window_width(STDERR_FILENO).value_or(80) - 1, 1);
     line_drawn = true;
-    put("\r" + fitted(waits_.back()->parts(now), columns) + "\x1b[K");
+    put("\r" + fitted(parts_of(*waits_.back(), now), columns) + "\x1b[K");
   }
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::vector<Progress*> waits_;
+  std::vector<Wait*> waits_;
   bool ending_ = false;
   Clock::time_point last_drawn_{};
   bool at_start_ = true;  ///< of a line is where the cursor stands
   std::thread thread_;
 };
+
+}  // namespace
 
 std::string fitted(const std::vector<StatusPart>& parts, int columns) {
   int most = 0;
@@ -140,46 +172,26 @@ bool stderr_redraws() {
          std::string_view(term) != "dumb";
 }
 
-Progress::Progress(std::string what, std::string unit)
-    : what_(printable(what)),
-      unit_(std::move(unit)),
-      start_(Clock::now()),
-      shown_(stderr_redraws()) {
-  if (shown_) ProgressLine::instance().begin(this);
+Progress::Progress(std::string what, std::string unit) {
+  if (!stderr_redraws()) return;
+  wait_ = std::make_unique<Wait>(Wait{.what = printable(what), .unit = std::move(unit)});
+  ProgressLine::instance().begin(wait_.get());
 }
 
 Progress::~Progress() {
-  if (shown_) ProgressLine::instance().end(this);
+  if (wait_) ProgressLine::instance().end(wait_.get());
 }
 
 void Progress::update(std::size_t done, std::optional<double> fraction) {
-  if (shown_) ProgressLine::instance().update(*this, done, fraction);
+  if (wait_) ProgressLine::instance().update(*wait_, done, fraction);
 }
 
 void Progress::show(std::vector<StatusPart> parts) {
-  if (shown_) ProgressLine::instance().show(*this, std::move(parts));
+  if (wait_) ProgressLine::instance().show(*wait_, std::move(parts));
 }
 
 void Progress::update_of(std::size_t done, std::size_t all) {
   if (all > 0) update(done, static_cast<double>(done) / static_cast<double>(all));
-}
-
-std::vector<StatusPart> Progress::parts(Clock::time_point now) const {
-  if (!instead_.empty()) return instead_;
-  const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::vector<StatusPart> line = {{what_, 0}};
-  if (done_ > 0) {
-    line.push_back({fmt::format("{} {}", done_, unit_), 2});
-    const double rate = static_cast<double>(done_) / seconds;
-    line.push_back({fmt::format("{:.{}f} a second", rate, rate < 10 ? 1 : 0), 5});
-  }
-  line.push_back({clock_text(seconds), 4});
-  if (fraction_ && *fraction_ > 0.0) {
-    line.push_back({fmt::format("{:.0f}%", 100.0 * *fraction_), 1});
-    const double left = seconds * (1.0 - *fraction_) / *fraction_;
-    line.push_back({clock_text(left) + " left", 3});
-  }
-  return line;
 }
 
 void write_beside_progress(bool ends_line, const std::function<void()>& write) {

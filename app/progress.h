@@ -1,9 +1,9 @@
 // What a person at a terminal sees of a wait: one line on stderr.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +23,8 @@ std::string fitted(const std::vector<StatusPart>& parts, int columns);
 /// Whether stderr is a terminal on which a line can be drawn again (TERM).
 bool stderr_redraws();
 
+struct Wait;
+
 /// While one exists, what it is for is shown, from the first second on and five times a second:
 ///   translating · 1200 sentences · 43 a second · 0:28 · 45% · 0:34 left
 /// Erased at the end; nothing where stderr does not redraw. Of several the last one is shown.
@@ -41,16 +43,7 @@ class Progress {
   void update_of(std::size_t done, std::size_t all);
 
  private:
-  friend class ProgressLine;
-  std::vector<StatusPart> parts(std::chrono::steady_clock::time_point now) const;
-
-  std::string what_;
-  std::string unit_;
-  std::size_t done_ = 0;
-  std::optional<double> fraction_;
-  std::vector<StatusPart> instead_;
-  std::chrono::steady_clock::time_point start_;
-  bool shown_;
+  std::unique_ptr<Wait> wait_;  ///< null where nothing is shown
 };
 
 /// Writes what is to stay on stderr, or (as `write` does it) on a stdout that is the same terminal,

@@ -52,7 +52,7 @@ TEST_CASE("digits alone are an index, also where a word has them") {
   CHECK(is_index("010"));
   CHECK_FALSE(is_index(""));
   CHECK_FALSE(is_index("-1"));
-  for (const std::string& written : {"010", "99999999999"}) {
+  for (const std::string written : {"010", "99999999999"}) {
     check_error([&] { query(written, AttentionKind::cross); }, ExitCode::usage,
                 written + ": expected a whole number from 0, in plain decimals");
   }

@@ -103,6 +103,16 @@ TEST_CASE("a stream that leads to a file is an output or an input, too") {
   CHECK(result.code == kUsage);
   CHECK(result.err ==
         "attn-demo: stdout and --json " + path + " name the same file; give each its own\n");
+
+  const std::string text = scene.write("text", "They went home.\n");
+  const Result piped =
+      run_program({.args = {"-c", "\"$0\" translate --config \"$1\" --json \"$2\" < \"$2\"",
+                            ATTN_DEMO_BINARY, demo_config(), text},
+                   .program = "/bin/sh"});
+  CHECK(piped.code == kUsage);
+  CHECK(piped.err ==
+        "attn-demo: --json " + text + " would overwrite the file of stdin; give it another name\n");
+  CHECK(bytes_of(text) == "They went home.\n");
 }
 
 TEST_CASE("a numbered picture takes no other output's or input's place") {

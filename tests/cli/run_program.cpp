@@ -159,9 +159,11 @@ std::optional<std::string> Program::read_line() {
 }
 
 bool Program::wait_for_error(const std::string& part) {
+  // A program that tells much and never this would be read for ever.
+  const auto last = std::chrono::steady_clock::now() + std::chrono::milliseconds(limit_);
   std::size_t unused = 0;
   while (result_.err.find(part) == std::string::npos) {
-    if (err_ < 0 || !pump(nullptr, unused)) return false;
+    if (err_ < 0 || !pump(nullptr, unused) || std::chrono::steady_clock::now() > last) return false;
   }
   return true;
 }

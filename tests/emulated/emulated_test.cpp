@@ -159,8 +159,11 @@ TEST_CASE("every CPU makes the same random weights, and updates them alike") {
 
 TEST_CASE("the libraries around the kernels run on the oldest CPU, too") {
   const TemporaryDirectory scene;
-  output_on("Nehalem", {"translate", kSentence, "--svg", scene.file("maps.svg"), "--png",
-                        scene.file("maps.png"), "--html", scene.file("maps.html")});
+  const Result views =
+      run_on("Nehalem", {"translate", kSentence, "--svg", scene.file("maps.svg"), "--png",
+                         scene.file("maps.png"), "--html", scene.file("maps.html")});
+  REQUIRE_MESSAGE(views.code == kDone, views.err);
+  for (const std::string& line : lines_of(views.err)) CHECK(line.starts_with("note: wrote "));
   CHECK(bytes_of(scene.file("maps.png")).starts_with("\x89PNG"));
   const std::string out =
       output_on("Nehalem", {"translate", kSentence}, {{"ATTN_DEMO_BACKEND", "plain"}});
