@@ -103,7 +103,7 @@ void LineViews::print(const std::string& line) const {
 
 void LineViews::take(LineRecords records, ViewFiles& files) {
   for (AttentionRecord& record : records) {
-    if (wants_figures()) statistics_.add(record);
+    if (wants_figures()) statistics_.add(record, options_.hypothesis_index());
   }
   if (!waits()) {
     show(records, files);

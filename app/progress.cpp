@@ -38,8 +38,8 @@ struct Wait {
   std::string unit;
   Clock::time_point start = Clock::now();
   std::size_t done = 0;
-  std::optional<double> fraction;   ///< 0 to 1
-  std::vector<StatusPart> instead;  ///< of what follows from the fields above
+  std::optional<double> fraction = std::nullopt;  ///< 0 to 1
+  std::vector<StatusPart> instead = {};           ///< of what follows from the fields above
 };
 
 namespace {

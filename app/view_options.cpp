@@ -25,7 +25,7 @@ void ViewOptions::add_to(CLI::App& command) {
   command.add_option("--top", top, "No grid: each row's N largest weights")->type_name("N");
   command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded");
   command
-      .add_option("--hypothesis", hypothesis, "Which of the n best --show and pictures show [1]")
+      .add_option("--hypothesis", hypothesis, "Which of the n best maps, pictures and --report show [1]")
       ->type_name("N");
   const auto file = [&](const char* name, std::string& value, const char* text) {
     command.add_option(name, value, text)->type_name("FILE");

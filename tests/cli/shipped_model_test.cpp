@@ -42,6 +42,21 @@ TEST_CASE("the first command of a newcomer") {
   CHECK(result.out.find("Cross-attention: each step") != std::string::npos);
 }
 
+TEST_CASE("the head that is shown as the best is the first of the report, of every translation") {
+  for (const std::string hypothesis : {"1", "2", "3"}) {
+    const Result result =
+        run_program({.args = {"translate", "The group went home", "--n-best", "3", "--hypothesis",
+                              hypothesis, "--show", "best", "--report"}});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    const std::size_t title = result.out.find(" · aligns best");
+    const std::size_t list = result.out.find("Align best: ");
+    REQUIRE(title != std::string::npos);
+    REQUIRE(list != std::string::npos);
+    const std::size_t name = std::string("cross:0:0").size();
+    CHECK(result.out.substr(title - name, name) == result.out.substr(list + 12, name));
+  }
+}
+
 TEST_CASE("the maps of a newcomer's sentence fit a screen or two") {
   const auto lines = [](const std::string& sentence, const std::string& columns,
                         std::vector<std::string> more = {}) {
