@@ -262,6 +262,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   add_files(*command, *options);
   options->model.add_models_to(*command);
   options->model.add_to(*command);
+  options->model.add_globals_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
   options->search.add_split_to(*command);

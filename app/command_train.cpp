@@ -195,7 +195,7 @@ class TrainCommand {
 
   std::size_t most_tokens() const {
     const TrainConfig& c = experiment_.train;
-    auto most = to_size(experiment_.model.max_positions);
+    auto most = to_size(experiment_.model.pair_positions());
     if (c.max_length > 0) most = std::min(most, c.max_length);
     return to_size(std::min(most, c.batch_tokens));
   }

@@ -390,6 +390,7 @@ void add_translate(CLI::App& app, Run& run) {
   options->source.add_models_to(*command);
   options->source.add_maps_of_to(*command);
   options->source.add_to(*command);
+  options->source.add_globals_to(*command);
   options->source.add_heads_to(*command);
   command->add_option("--target", options->target, "Show this translation instead of searching")
       ->type_name("TEXT")

@@ -15,7 +15,7 @@ namespace {
 
 /// Whether pieces of both sides fit the model's positions.
 bool fits(const ReadyModel& model, const PreparedSentence& source, const std::string& target) {
-  const auto most = to_size(model.transformer->config().max_positions);
+  const auto most = to_size(model.transformer->config().pair_positions());
   const std::size_t length = model.tokenizer->encode_target(clean_text(target).text).ids.size();
   return !source.empty() && source.cut_tokens == 0 && length > 1 && length <= most;
 }

@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "base/unfinished.h"
 #include "base/utf8.h"
+#include "config/family.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
 #include "model/memory.h"
@@ -158,6 +159,31 @@ ReadyModel load_from_directory(const std::string& directory) {
   return ready;
 }
 
+/// Sets what --global says. UsageError where the model has no such tokens or places.
+void choose_globals(const ModelOptions& options, Transformer& transformer) {
+  if (options.globals.empty()) return;
+  const ModelConfig& config = transformer.config();
+  const PatternType type = config.encoder_attention.type;
+  const bool own = config.global_tokens > 0;
+  if (own || (type != PatternType::longformer && type != PatternType::chunks)) {
+    throw UsageError(
+        "--global {}: the encoder of {} has no tokens to choose as global; LED and the patterns "
+        "longformer and chunks have",
+        excerpt(options.globals), transformer.name());
+  }
+  std::vector<Index> places;
+  for (std::size_t begin = 0; begin <= options.globals.size();) {
+    const std::size_t end = std::min(options.globals.find(',', begin), options.globals.size());
+    const std::string place = options.globals.substr(begin, end - begin);
+    places.push_back(
+        to_index(parse_whole("--global", place, 0, to_size(config.max_positions - 1))));
+    begin = end + 1;
+  }
+  std::sort(places.begin(), places.end());
+  places.erase(std::unique(places.begin(), places.end()), places.end());
+  transformer.set_globals(std::move(places));
+}
+
 /// Each model asks for its own room while it is loaded; all of them are asked for before.
 void require_room_for_all(const std::vector<std::string>& directories) {
   std::uint64_t bytes = 0;
@@ -209,6 +235,14 @@ const Preset& named_preset(const std::string& name) {
   } catch (const InputError& error) {
     throw InputError("{} (attn-demo inspect --presets lists all)", error.what());
   }
+}
+
+void ModelOptions::add_globals_to(CLI::App& command) {
+  command
+      .add_option("--global", globals,
+                  "Places of the source's global tokens, for LED and other models that have them: "
+                  "0,5 [0]")
+      ->type_name("N,N,…");
 }
 
 void ModelOptions::add_model_to(CLI::App& command) {
@@ -303,8 +337,9 @@ ModelShape read_shape(const ModelOptions& options) {
   return {config, path, {}, {}};
 }
 
-ReadyModel load_or_make(const ModelOptions& options) {
-  check_one_source(options);
+namespace {
+
+ReadyModel load_or_make_as_it_is(const ModelOptions& options) {
   if (!options.model.empty()) return load_from_directory(options.model);
   if (!options.preset.empty()) return make_from_preset(options);
   if (!options.config.empty()) return make_from_config(options, options.config);
@@ -318,6 +353,15 @@ ReadyModel load_or_make(const ModelOptions& options) {
   if (asks_for_another(options)) {
     ready.notes.push_back(not_the_shipped(options, ready.transformer->config()));
   }
+  return ready;
+}
+
+}  // namespace
+
+ReadyModel load_or_make(const ModelOptions& options) {
+  check_one_source(options);
+  ReadyModel ready = load_or_make_as_it_is(options);
+  choose_globals(options, *ready.transformer);
   return ready;
 }
 
@@ -338,6 +382,7 @@ ReadyEnsemble load_all(const ModelOptions& options) {
   ready.models.push_back(load_or_make(options));
   for (const std::string& directory : options.more_models) {
     ready.models.push_back(load_from_directory(directory));
+    choose_globals(options, *ready.models.back().transformer);
     require_same_vocabulary(*ready.models.front().tokenizer, options.model,
                             *ready.models.back().tokenizer, directory);
   }
@@ -387,7 +432,9 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   const SpecialTokens special = tokenizer.special_tokens();
   config.eos_token_id = special.eos;
   config.pad_token_id = special.pad;
-  config.decoder_start_token_id = special.pad;
+  const Family* family = family_of(config.model_type);
+  const bool eos_starts = family != nullptr && family->starts_with_eos && special.pad != target - 1;
+  config.decoder_start_token_id = eos_starts ? special.eos : special.pad;
   config.model_type = model_type_for(config);
   validate(config, where);
 }

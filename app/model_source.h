@@ -30,6 +30,7 @@ struct ModelOptions {
   std::string heads;
   std::string layers;
   std::vector<std::string> overrides;
+  std::string globals;  ///< --global: places of global tokens, "0,5"
 
   bool seed_given = false;
 
@@ -39,7 +40,8 @@ struct ModelOptions {
   void add_model_to(CLI::App& command);   ///< --model, once
   void add_models_to(CLI::App& command);  ///< --model, once or more
   void add_maps_of_to(CLI::App& command);
-  void add_heads_to(CLI::App& command);  ///< --heads
+  void add_globals_to(CLI::App& command);  ///< --global
+  void add_heads_to(CLI::App& command);    ///< --heads
   bool several() const { return !more_models.empty(); }
   /// Which model --maps-of names, counted from 0; UsageError where it names none.
   std::size_t maps_index() const;

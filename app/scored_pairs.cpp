@@ -12,7 +12,7 @@ namespace attn {
 std::vector<ScoredPair> scored_pairs(const ReadyModel& model,
                                      const std::vector<std::string>& source,
                                      const std::vector<std::string>& target) {
-  const auto most = to_size(model.transformer->config().max_positions);
+  const auto most = to_size(model.transformer->config().pair_positions());
   std::vector<ScoredPair> pairs;
   std::size_t left_out = 0;
   for (std::size_t i = 0; i < source.size(); ++i) {

@@ -89,6 +89,8 @@ struct Kernels {
   void (*relu)(float* x, Index n);
   void (*gelu)(float* x, Index n);   ///< x · Φ(x), by erf
   void (*swish)(float* x, Index n);  ///< x · sigmoid(x)
+  /// x/2 · (1 + tanh u) with u = √(2/π) · (x + 0.044715 x³), which is x · sigmoid(2u).
+  void (*gelu_new)(float* x, Index n);
 
   /// Index of the first maximum; NaN never wins.
   Index (*arg_max)(const float* row, Index n);
@@ -118,6 +120,7 @@ struct Kernels {
   void (*relu_backward)(const float* y, float* dy, Index n);
   void (*gelu_backward)(const float* x, float* dy, Index n);
   void (*swish_backward)(const float* x, float* dy, Index n);
+  void (*gelu_new_backward)(const float* x, float* dy, Index n);
 
   /// Label-smoothed cross-entropy of one row of logits (see nn/cross_entropy.h); the row becomes
   /// the loss's gradient times `scale`. Returns the loss, and −log p(target) in *nll.

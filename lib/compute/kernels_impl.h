@@ -342,6 +342,17 @@ void swish(float* x, Index n) {
   });
 }
 
+constexpr float kTwiceRootTwoOverPi = 1.5957691F;  // of gelu_new
+constexpr float kCubicPart = 0.044715F;
+
+void gelu_new(float* x, Index n) {
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes v = load_n(x + i, count);
+    const Lanes cubic = fma(Lanes::broadcast(kCubicPart) * v, v, Lanes::broadcast(1.0F));
+    store_n(v * sigmoid(Lanes::broadcast(kTwiceRootTwoOverPi) * v * cubic), x + i, count);
+  });
+}
+
 /// erf(x), Abramowitz and Stegun 7.1.26: absolute error at most 1.5e-7.
 inline Lanes error_function(Lanes x) {
   const Lanes one = Lanes::broadcast(1.0F);
@@ -407,6 +418,7 @@ constexpr Kernels make_table(const char* name) {
           .relu = relu,
           .gelu = gelu,
           .swish = swish,
+          .gelu_new = gelu_new,
           .arg_max = arg_max,
           .find_above = find_above,
           .pack_strips = pack_strips,
@@ -416,6 +428,7 @@ constexpr Kernels make_table(const char* name) {
           .relu_backward = relu_backward,
           .gelu_backward = gelu_backward,
           .swish_backward = swish_backward,
+          .gelu_new_backward = gelu_new_backward,
           .cross_entropy = cross_entropy,
           .divergence = divergence,
           .adam = adam,

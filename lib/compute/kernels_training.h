@@ -117,6 +117,18 @@ void swish_backward(const float* x, float* dy, Index n) {
   });
 }
 
+void gelu_new_backward(const float* x, float* dy, Index n) {
+  const Lanes one = Lanes::broadcast(1.0F);
+  const Lanes factor = Lanes::broadcast(kTwiceRootTwoOverPi);
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes v = load_n(x + i, count);
+    const Lanes square = Lanes::broadcast(kCubicPart) * v * v;
+    const Lanes s = sigmoid(factor * v * (square + one));
+    const Lanes inner = factor * fma(Lanes::broadcast(3.0F), square, one);  // of 2u
+    store_n(s * fma(v * inner, one - s, one) * load_n(dy + i, count), dy + i, count);
+  });
+}
+
 float cross_entropy(float* row, Index n, Index target, float smoothing, float scale, float* nll) {
   const float at_target = row[target];
   const float maximum = row_max(row, n);

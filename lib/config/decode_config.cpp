@@ -45,8 +45,7 @@ std::optional<std::vector<std::vector<int>>> read_bad_words(KeyReader& reader) {
 }
 
 /// An id, null, or a list with one id.
-std::optional<std::optional<int>> read_forced_eos(KeyReader& reader) {
-  const std::string key = "forced_eos_token_id";
+std::optional<std::optional<int>> read_forced(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find(key);
   if (value == nullptr) return std::nullopt;
   if (value->is_null()) return std::optional<int>();
@@ -80,7 +79,8 @@ DecodeOptions read_options(KeyReader& reader) {
   options.early_stopping = read_early_stopping(reader);
   options.max_length = read_length(reader);
   options.bad_words_ids = read_bad_words(reader);
-  options.forced_eos_token_id = read_forced_eos(reader);
+  options.forced_bos_token_id = read_forced(reader, "forced_bos_token_id");
+  options.forced_eos_token_id = read_forced(reader, "forced_eos_token_id");
   options.longest_source = optional_int(reader, "longest_source");
   if (options.longest_source && *options.longest_source < 2) {
     reader.fail("longest_source",
@@ -102,7 +102,7 @@ struct Unsupported {
 
 constexpr double kNoNeutral = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<Unsupported, 28> kUnsupported = {{
+constexpr std::array<Unsupported, 27> kUnsupported = {{
     {"do_sample", 0},
     {"num_beam_groups", 1},
     {"diversity_penalty", 0},
@@ -114,7 +114,6 @@ constexpr std::array<Unsupported, 28> kUnsupported = {{
     {"min_length", 0},
     {"min_new_tokens", 0},
     {"guidance_scale", 1},
-    {"forced_bos_token_id", kNoNeutral},
     {"forced_decoder_ids", kNoNeutral},
     {"force_words_ids", kNoNeutral},
     {"constraints", kNoNeutral},
@@ -175,6 +174,7 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.early_stopping, weaker.early_stopping);
   fill(merged.max_length, weaker.max_length);
   fill(merged.bad_words_ids, weaker.bad_words_ids);
+  fill(merged.forced_bos_token_id, weaker.forced_bos_token_id);
   fill(merged.forced_eos_token_id, weaker.forced_eos_token_id);
   fill(merged.renormalize_logits, weaker.renormalize_logits);
   fill(merged.longest_source, weaker.longest_source);
@@ -191,6 +191,7 @@ DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_fo
   config.length_penalty = options.length_penalty.value_or(1.0F);
   config.early_stopping = options.early_stopping.value_or(EarlyStopping::no);
   config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
+  config.forced_bos_token_id = options.forced_bos_token_id.value_or(std::nullopt);
   config.forced_eos_token_id = options.forced_eos_token_id.value_or(default_forced_eos);
   config.renormalize_logits = options.renormalize_logits.value_or(false);
   config.longest_source = options.longest_source.value_or(0);

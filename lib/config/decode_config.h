@@ -22,6 +22,7 @@ struct DecodeOptions {
   std::optional<std::vector<std::vector<int>>> bad_words_ids;
   /// Outer absent: not said. Inner absent: said to be null, which switches forcing off.
   std::optional<std::optional<int>> forced_eos_token_id;
+  std::optional<std::optional<int>> forced_bos_token_id;  ///< likewise
   std::optional<bool> renormalize_logits;
   /// Tokens of the longest source that the model has learned to translate, the end symbol included.
   /// A key of this program's own, which `generate` knows nothing of.
@@ -40,6 +41,7 @@ struct DecodeConfig {
   /// positions and 2 · source + 10.
   int max_new_tokens = 0;
   std::vector<std::vector<int>> bad_words_ids;
+  std::optional<int> forced_bos_token_id;  ///< the first produced token
   std::optional<int> forced_eos_token_id;
   bool renormalize_logits = false;
   int longest_source = 0;  ///< tokens of the longest learned source; 0: nobody says

@@ -1,6 +1,7 @@
 #include "config/model_config.h"
 
 #include "base/error.h"
+#include "config/family.h"
 #include "config/model_sizes.h"
 #include "config/parameter_table.h"
 
@@ -31,6 +32,7 @@ std::string list_divisors(int d_model) {
 }
 
 std::string model_type_for(const ModelConfig& config) {
+  if (family_of(config.model_type) != nullptr) return config.model_type;
   if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
   if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
@@ -50,6 +52,8 @@ std::string to_string(Activation activation) {
       return "gelu";
     case Activation::swish:
       return "swish";
+    case Activation::gelu_new:
+      return "gelu_new";
   }
   return "relu";
 }
@@ -61,7 +65,8 @@ double as_printed(float value) {
   return std::stod(fmt::format("{}", value));
 }
 
-const char* class_of(const std::string& model_type) {
+std::string class_of(const std::string& model_type) {
+  if (const Family* family = family_of(model_type)) return std::string(family->class_name);
   if (model_type == "marian") return "MarianMTModel";
   return model_type == "pegasus" ? "PegasusForConditionalGeneration" : "AttnDemoModel";
 }
@@ -93,7 +98,8 @@ Json to_directory_json(const ModelConfig& config) {
   json["add_final_layer_norm"] = config.add_final_layer_norm;
   json["normalize_embedding"] = config.normalize_embedding;
   if (!config.scale_attention) json["scale_attention"] = false;
-  if (!config.encoder_attention.full()) {
+  const Family* family = family_of(type);
+  if (!config.encoder_attention.full() && family == nullptr) {
     json["encoder_attention"] = to_json(config.encoder_attention);
   }
   if (!config.decoder_attention.full()) {
@@ -110,6 +116,7 @@ Json to_directory_json(const ModelConfig& config) {
   json["is_encoder_decoder"] = true;
   json["use_cache"] = true;
   json["dtype"] = "float32";
+  if (family != nullptr) write_family_keys(*family, config, json);
   return json;
 }
 

@@ -1,6 +1,7 @@
 // The shape of a model: MarianConfig's keys, what follows from them; model_config_read.cpp reads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace attn {
 
-enum class Activation { relu, gelu, swish };
+enum class Activation { relu, gelu, swish, gelu_new };
 
 /// Largest sizes accepted anywhere (docs/config.md); beyond them exit code 3.
 struct ModelLimits {
@@ -24,37 +25,47 @@ struct ModelLimits {
 
 /// One model's shape. The field's comment is its key in config.json.
 struct ModelConfig {
-  std::string model_type = "marian";         ///< model_type: marian, pegasus or attn-demo
-  int d_model = 256;                         ///< d_model (alias hidden_size)
-  int encoder_layers = 3;                    ///< encoder_layers (alias num_hidden_layers)
-  int decoder_layers = 3;                    ///< decoder_layers
-  int encoder_heads = 4;                     ///< encoder_attention_heads (num_attention_heads)
-  int decoder_heads = 4;                     ///< decoder_attention_heads
-  int encoder_ffn_dim = 1024;                ///< encoder_ffn_dim
-  int decoder_ffn_dim = 1024;                ///< decoder_ffn_dim
-  Activation activation = Activation::relu;  ///< activation_function: relu, gelu, swish/silu
-  int vocab_size = 8000;                     ///< vocab_size
-  int decoder_vocab_size = 8000;             ///< decoder_vocab_size; vocab_size where shared
-  int max_positions = 512;                   ///< max_position_embeddings
-  bool scale_embedding = true;               ///< scale_embedding: embeddings times sqrt(d_model)
-  bool static_positions = true;              ///< static_position_embeddings: sinusoids, not learned
-  bool share_embeddings = true;              ///< share_encoder_decoder_embeddings
-  bool tie_word_embeddings = true;           ///< tie_word_embeddings: output = decoder embedding
-  bool normalize_before = false;             ///< normalize_before: pre-norm (Pegasus)
-  bool add_final_layer_norm = false;         ///< add_final_layer_norm: a norm after each stack
-  bool normalize_embedding = false;          ///< normalize_embedding
-  bool scale_attention = true;               ///< scale_attention: scores / sqrt(head_dim)
-  AttentionPattern encoder_attention;        ///< encoder_attention: who looks at whom
-  AttentionPattern decoder_attention;        ///< decoder_attention, of its self-attention
-  float dropout = 0.1F;                      ///< dropout (training only)
-  float attention_dropout = 0.0F;            ///< attention_dropout (training only)
-  float activation_dropout = 0.0F;           ///< activation_dropout (training only)
-  int pad_token_id = 0;                      ///< pad_token_id
-  int eos_token_id = 0;                      ///< eos_token_id
-  int decoder_start_token_id = 0;            ///< decoder_start_token_id
+  std::string model_type =
+      "marian";                ///< model_type: marian, pegasus, attn-demo or a family's (family.h)
+  int d_model = 256;           ///< d_model (alias hidden_size)
+  int encoder_layers = 3;      ///< encoder_layers (alias num_hidden_layers)
+  int decoder_layers = 3;      ///< decoder_layers
+  int encoder_heads = 4;       ///< encoder_attention_heads (num_attention_heads)
+  int decoder_heads = 4;       ///< decoder_attention_heads
+  int encoder_ffn_dim = 1024;  ///< encoder_ffn_dim
+  int decoder_ffn_dim = 1024;  ///< decoder_ffn_dim
+  Activation activation =
+      Activation::relu;                ///< activation_function: relu, gelu, gelu_new, swish/silu
+  int vocab_size = 8000;               ///< vocab_size
+  int decoder_vocab_size = 8000;       ///< decoder_vocab_size; vocab_size where shared
+  int max_positions = 512;             ///< max_position_embeddings
+  int max_decoder_positions = 0;       ///< LED: max_decoder_position_embeddings; 0: as many
+  bool scale_embedding = true;         ///< scale_embedding: embeddings times sqrt(d_model)
+  bool static_positions = true;        ///< static_position_embeddings: sinusoids, not learned
+  bool share_embeddings = true;        ///< share_encoder_decoder_embeddings
+  bool tie_word_embeddings = true;     ///< tie_word_embeddings: output = decoder embedding
+  bool normalize_before = false;       ///< normalize_before: pre-norm (Pegasus)
+  bool add_final_layer_norm = false;   ///< add_final_layer_norm: a norm after each stack
+  bool normalize_embedding = false;    ///< normalize_embedding
+  bool scale_attention = true;         ///< scale_attention: scores / sqrt(head_dim)
+  AttentionPattern encoder_attention;  ///< encoder_attention: who looks at whom
+  AttentionPattern decoder_attention;  ///< decoder_attention, of its self-attention
+  bool attention_biases = true;        ///< use_bias of BigBird-Pegasus
+  int global_tokens = 0;               ///< num_global_tokens: Pegasus-X's own, in its encoder
+  float dropout = 0.1F;                ///< dropout (training only)
+  float attention_dropout = 0.0F;      ///< attention_dropout (training only)
+  float activation_dropout = 0.0F;     ///< activation_dropout (training only)
+  int pad_token_id = 0;                ///< pad_token_id
+  int eos_token_id = 0;                ///< eos_token_id
+  int decoder_start_token_id = 0;      ///< decoder_start_token_id
 
   int encoder_head_dim() const { return d_model / encoder_heads; }
   int decoder_head_dim() const { return d_model / decoder_heads; }
+  int decoder_positions() const {
+    return max_decoder_positions > 0 ? max_decoder_positions : max_positions;
+  }
+  /// The longest source and target that both stacks take.
+  int pair_positions() const { return std::min(max_positions, decoder_positions()); }
 };
 
 /// Refuses (InputError) sizes that are zero, negative or beyond ModelLimits (saying the memory that
@@ -71,7 +82,7 @@ std::optional<std::uint64_t> count_parameters(const ModelConfig& config);
 std::string list_divisors(int d_model);
 
 /// A model directory's config.json (already parsed). Missing keys take the defaults of
-/// transformers' MarianConfig or PegasusConfig; `unknown` receives keys that we do not use, for
+/// transformers' class of this model_type; `unknown` receives keys that we do not use, for
 /// `inspect` to list; `notes` receives sentences for keys whose value the class of this model_type
 /// ignores and that we therefore ignore, too (normalize_before in a marian model). Validated.
 /// tie_word_embeddings false makes share_embeddings false: transformers 5 unties all three tables.
@@ -87,10 +98,11 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
 
 /// config.json of a model directory, with every key that transformers' class needs. model_type is
 /// chosen by what the class of that name computes: marian (post-norm), pegasus (pre-norm with final
-/// norms), else attn-demo.
+/// norms), a family's own where it has one, else attn-demo.
 Json to_directory_json(const ModelConfig& config);
 
-/// marian, pegasus or attn-demo: the class of transformers that computes this config, if any.
+/// A family's own type, else marian, pegasus or attn-demo: the class of transformers that computes
+/// this config, if any.
 std::string model_type_for(const ModelConfig& config);
 
 std::string to_string(Activation activation);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "config/experiment.h"
+#include "config/family.h"
 #include "config/key_reader.h"
 #include "config/model_config.h"
 #include "config/model_sizes.h"
@@ -40,12 +41,13 @@ constexpr std::array<FloatKey, 3> kDropouts = {{
 }};
 
 bool is_type(const std::string& name) {
-  return name == "marian" || name == "pegasus" || name == "attn-demo";
+  return name == "marian" || name == "pegasus" || name == "attn-demo" || family_of(name) != nullptr;
 }
 
-/// The defaults of MarianConfig and PegasusConfig (transformers 5.23), of which attn-demo takes
-/// Marian's. The norms are what the class computes.
+/// The defaults of the classes' configs (transformers 5.23), of which attn-demo takes Marian's. The
+/// norms are what the class computes.
 ModelConfig class_defaults(const std::string& model_type) {
+  if (const Family* family = family_of(model_type)) return family_defaults(*family);
   ModelConfig config;
   const bool pegasus = model_type == "pegasus";
   config.model_type = model_type;
@@ -81,8 +83,9 @@ std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames
 
 /// Where the vocabularies' sizes come from.
 struct VocabularyRules {
-  bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
-  bool one_for_both = false;   ///< Pegasus: the class has no decoder_vocab_size
+  bool may_be_absent = false;      ///< vocab_size 0 then: the tokenizer decides
+  bool one_for_both = false;       ///< Pegasus: the class has no decoder_vocab_size
+  const Family* family = nullptr;  ///< it may name its positions otherwise
 };
 
 void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, VocabularyRules rules) {
@@ -95,7 +98,11 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, Vocabul
       reader.find(size.key);
       continue;
     }
-    const std::optional<double> value = read_size(reader, size, names);
+    SizeKey named = size;
+    if (rules.family != nullptr && size.member == &ModelConfig::max_positions) {
+      named.key = rules.family->positions_key.data();
+    }
+    const std::optional<double> value = read_size(reader, named, names);
     if (!value) continue;
     shape.*size.wide = *value;
     if (size.member == &ModelConfig::vocab_size) source = true;
@@ -116,12 +123,14 @@ void read_activation(KeyReader& reader, ModelConfig& config) {
     config.activation = Activation::relu;
   } else if (*name == "gelu") {
     config.activation = Activation::gelu;
+  } else if (*name == "gelu_new") {
+    config.activation = Activation::gelu_new;
   } else if (*name == "swish" || *name == "silu") {
     config.activation = Activation::swish;
   } else {
-    reader.fail(
-        "activation_function",
-        fmt::format("{} is not supported; use relu, gelu, swish or silu", in_quotes(*name)));
+    reader.fail("activation_function",
+                fmt::format("{} is not supported; use relu, gelu, gelu_new, swish or silu",
+                            in_quotes(*name)));
   }
 }
 
@@ -186,7 +195,7 @@ void settle_embeddings(KeyReader& reader, ModelConfig& config) {
   if (!config.tie_word_embeddings) config.share_embeddings = false;
 }
 
-/// Marian and Pegasus classes compute one thing whatever these keys say: keep that, and note it.
+/// The classes compute one thing whatever these keys say: keep that, and note it.
 void keep_class_behaviour(const ModelConfig& fixed, ModelConfig& config, const std::string& where,
                           std::vector<std::string>& notes) {
   std::vector<const FlagKey*> ignored;
@@ -195,9 +204,15 @@ void keep_class_behaviour(const ModelConfig& fixed, ModelConfig& config, const s
                       flag.member == &ModelConfig::add_final_layer_norm ||
                       flag.member == &ModelConfig::normalize_embedding ||
                       flag.member == &ModelConfig::scale_attention;
-    const bool table =
-        flag.member == &ModelConfig::share_embeddings && config.model_type == "pegasus";
-    if ((norm || table) && config.*flag.member != fixed.*flag.member) ignored.push_back(&flag);
+    const Family* family = family_of(config.model_type);
+    const bool table = flag.member == &ModelConfig::share_embeddings &&
+                       (config.model_type == "pegasus" || family != nullptr);
+    const bool other =
+        family != nullptr &&
+        (flag.member == &ModelConfig::static_positions ||
+         (flag.member == &ModelConfig::scale_embedding && !family->scales_embedding));
+    if ((norm || table || other) && config.*flag.member != fixed.*flag.member)
+      ignored.push_back(&flag);
   }
   for (const FlagKey* flag : ignored) {
     notes.push_back(fmt::format("{}: {} {} is ignored, as transformers' {} class ignores it", where,
@@ -209,13 +224,12 @@ void keep_class_behaviour(const ModelConfig& fixed, ModelConfig& config, const s
 std::string read_type(KeyReader& reader) {
   const std::optional<std::string> type = reader.text("model_type");
   if (!type) {
-    throw InputError("{}: {}model_type is missing; expected marian, pegasus or attn-demo",
-                     reader.where(), reader.prefix());
+    throw InputError("{}: {}model_type is missing; expected {}", reader.where(), reader.prefix(),
+                     known_model_types("or"));
   }
   if (!is_type(*type)) {
-    reader.fail("model_type", fmt::format("{} is not supported; supported are marian, pegasus and "
-                                          "attn-demo",
-                                          in_quotes(*type)));
+    reader.fail("model_type", fmt::format("{} is not supported; supported are {}", in_quotes(*type),
+                                          known_model_types("and")));
   }
   return *type;
 }
@@ -237,7 +251,9 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
     keep_class_behaviour(defaults, config, where, notes);
   }
   VocabularyRules rules;
-  rules.one_for_both = config.model_type == "pegasus";
+  rules.family = family_of(config.model_type);
+  rules.one_for_both = config.model_type == "pegasus" || rules.family != nullptr;
+  if (rules.family != nullptr) read_family_keys(reader, *rules.family, config);
   read_sizes(reader, config, names, rules);
   if (config.share_embeddings && config.tie_word_embeddings &&
       config.decoder_vocab_size != config.vocab_size) {
@@ -253,6 +269,27 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   return config;
 }
 
+namespace {
+
+/// An experiment's keys of a family; InputError for one that its class computes otherwise.
+void read_family(KeyReader& reader, const Family& family, ModelConfig& config) {
+  config.model_type = family.model_type;
+  config.scale_embedding = family.scale_embedding;
+  set_fixed(family, config);
+  const ModelConfig fixed = config;
+  read_rest(reader, config);
+  for (const FlagKey& flag : kFlags) {
+    const bool free = flag.member == &ModelConfig::tie_word_embeddings ||
+                      (flag.member == &ModelConfig::scale_embedding && family.scales_embedding);
+    if (free || config.*flag.member == fixed.*flag.member) continue;
+    reader.fail(flag.key, fmt::format("{} is not what {} computes; leave it out",
+                                      config.*flag.member, family.class_name));
+  }
+  read_family_keys(reader, family, config);
+}
+
+}  // namespace
+
 ModelConfig model_config_from_experiment(const Json& json, const std::string& where) {
   KeyReader reader(json, where, "model.");
   ModelConfig config;
@@ -260,10 +297,16 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   std::string type;
   if (reader.find("model_type") != nullptr) type = read_type(reader);
   config.normalize_before = config.add_final_layer_norm = type == "pegasus";
-  read_rest(reader, config);
-  read_patterns(reader, config);
   VocabularyRules rules;
   rules.may_be_absent = true;
+  rules.family = family_of(type);
+  if (rules.family != nullptr) {
+    read_family(reader, *rules.family, config);
+    rules.one_for_both = true;
+  } else {
+    read_rest(reader, config);
+    read_patterns(reader, config);
+  }
   read_sizes(reader, config, names, rules);
   // In models that the program makes, pad is the last piece and also the decoder's start.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);

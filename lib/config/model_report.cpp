@@ -1,13 +1,13 @@
 #include "config/model_report.h"
 
 #include <algorithm>
-#include <cstring>
 #include <initializer_list>
 #include <string_view>
 
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "config/family.h"
 #include "config/parameter_table.h"
 
 namespace attn {
@@ -41,14 +41,16 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) {
 
 // --- modules --------------------------------------------------------------------------------
 
-const char* title_of(BlockKind kind) {
+std::string title_of(BlockKind kind, const ModelConfig& config) {
+  const Family* family = family_of(config.model_type);
+  const std::string base(family == nullptr ? "model." : family->base);
   switch (kind) {
     case BlockKind::embeddings:
       return "embeddings";
     case BlockKind::encoder_layers:
-      return "model.encoder.layers";
+      return base + "encoder.layers";
     case BlockKind::decoder_layers:
-      return "model.decoder.layers";
+      return base + "decoder.layers";
     case BlockKind::final_norms:
       return "final norms";
     case BlockKind::output:
@@ -72,7 +74,7 @@ std::string note_of(const ParameterEntry<std::uint64_t>& entry) {
   }
   if (entry.tied_to.empty()) return "";
   const std::string module = module_of(entry.tied_to);
-  return "= " + (module == "model.shared" ? module : module.substr(std::strlen("model.")));
+  return "= " + (module.ends_with(".shared") ? module : module.substr(module.find('.') + 1));
 }
 
 void add_parameter(ModuleBlock& block, const std::string& prefix,
@@ -108,7 +110,7 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
        {BlockKind::embeddings, BlockKind::encoder_layers, BlockKind::decoder_layers,
         BlockKind::final_norms, BlockKind::output}) {
     const bool layers = kind == BlockKind::encoder_layers || kind == BlockKind::decoder_layers;
-    ModuleBlock listed{title_of(kind), 1, {}};
+    ModuleBlock listed{title_of(kind, config), 1, {}};
     for (const ParameterBlock<std::uint64_t>& block : table) {
       if (block.kind != kind) continue;
       listed.repeat = to_int(block.repeat);

@@ -5,6 +5,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "config/family.h"
 #include "config/parameter_table.h"
 
 namespace attn {
@@ -37,6 +38,10 @@ WideSizes widen(const ModelConfig& config) {
   shape.static_positions = config.static_positions;
   shape.final_norms = config.add_final_layer_norm;
   shape.embedding_norms = config.normalize_embedding;
+  shape.attention_biases = config.attention_biases;
+  shape.decoder_positions = config.decoder_positions();
+  shape.global_tokens = config.global_tokens;
+  shape.family = family_of(config.model_type);
   return shape;
 }
 
@@ -58,6 +63,10 @@ ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config) {
   sizes.static_positions = config.static_positions;
   sizes.final_norms = config.add_final_layer_norm;
   sizes.embedding_norms = config.normalize_embedding;
+  sizes.attention_biases = config.attention_biases;
+  sizes.decoder_positions = u(config.decoder_positions());
+  sizes.global_tokens = u(config.global_tokens);
+  sizes.family = family_of(config.model_type);
   return sizes;
 }
 
@@ -131,12 +140,17 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_id("eos_token_id", config.eos_token_id, source, names, config);
   check_id("eos_token_id", config.eos_token_id, target, names, config);
   check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
+  if (family_of(config.model_type) != nullptr && config.static_positions &&
+      (config.d_model % 2 != 0 || config.d_model < 4)) {
+    throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
+                     names.where, names.of("d_model"), config.d_model, config.model_type);
+  }
   check_dropout("dropout", config.dropout, names);
   check_dropout("attention_dropout", config.attention_dropout, names);
   check_dropout("activation_dropout", config.activation_dropout, names);
   check_pattern(config.encoder_attention, {false, config.encoder_layers, config.max_positions},
                 names.where, names.of("encoder_attention"));
-  check_pattern(config.decoder_attention, {true, config.decoder_layers, config.max_positions},
+  check_pattern(config.decoder_attention, {true, config.decoder_layers, config.decoder_positions()},
                 names.where, names.of("decoder_attention"));
 }
 

@@ -11,13 +11,17 @@
 
 namespace attn {
 
+struct Family;
+
 /// What the number of parameters depends on. T: double for estimates, uint64_t for exact counts.
 template <typename T>
 struct ModelSizes {
   T d_model{}, encoder_layers{}, decoder_layers{}, encoder_heads{}, decoder_heads{};
   T encoder_ffn{}, decoder_ffn{}, vocab{}, decoder_vocab{}, positions{};
   bool share = true, tie = true, static_positions = true;
-  bool final_norms = false, embedding_norms = false;
+  bool final_norms = false, embedding_norms = false, attention_biases = true;
+  T decoder_positions{}, global_tokens{};
+  const Family* family = nullptr;  ///< null: Marian's names
 };
 
 using WideSizes = ModelSizes<double>;

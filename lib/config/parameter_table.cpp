@@ -1,5 +1,7 @@
 #include "config/parameter_table.h"
 
+#include "config/family.h"
+
 namespace attn {
 namespace {
 
@@ -12,8 +14,19 @@ struct BlockWriter {
   void add(const ParameterEntry<Size>& entry) { block.entries.push_back(entry); }
 
   void linear(const std::string& name, Part part, Size in, Size out, int side_by_side = 1) {
-    add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, side_by_side});
+    projection(name, part, in, out, side_by_side);
     add({name + ".bias", {out}, part, ParameterRole::bias, ""});
+  }
+
+  void projection(const std::string& name, Part part, Size in, Size out, int side_by_side) {
+    add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, true, side_by_side});
+  }
+
+  /// A projection of attention, in some families without a bias.
+  void attention(const std::string& name, Part part, int side_by_side = 1) {
+    const Size d = sizes.d_model;
+    if (sizes.attention_biases) return linear(name, part, d, d, side_by_side);
+    projection(name, part, d, d, side_by_side);
   }
 
   void norm(const std::string& name, Part part) {
@@ -22,20 +35,28 @@ struct BlockWriter {
   }
 
   void self_attention() {
-    const Size d = sizes.d_model;
-    linear("self_attn.q_proj", Part::self_query, d, d, 3);
-    linear("self_attn.k_proj", Part::self_key, d, d, 3);
-    linear("self_attn.v_proj", Part::self_value, d, d, 3);
-    linear("self_attn.out_proj", Part::self_output, d, d);
+    AttentionNames names;
+    if (block.encoder && sizes.family != nullptr) names = sizes.family->encoder_attention;
+    attention(std::string(names.query), Part::self_query, 3);
+    attention(std::string(names.key), Part::self_key, 3);
+    attention(std::string(names.value), Part::self_value, 3);
+    if (block.encoder && sizes.family != nullptr && sizes.family->global_projections) {
+      attention(std::string(names.query) + "_global", Part::global_query);
+      attention(std::string(names.key) + "_global", Part::global_key, 2);
+      attention(std::string(names.value) + "_global", Part::global_value, 2);
+    }
+    attention(std::string(names.output), Part::self_output);
     norm("self_attn_layer_norm", Part::self_norm);
+    if (block.encoder && sizes.family != nullptr && sizes.family->own_global_tokens) {
+      norm("global_self_attn_layer_norm", Part::global_norm);
+    }
   }
 
   void cross_attention() {
-    const Size d = sizes.d_model;
-    linear("encoder_attn.q_proj", Part::cross_query, d, d, 3);
-    linear("encoder_attn.k_proj", Part::cross_key, d, d, 3);
-    linear("encoder_attn.v_proj", Part::cross_value, d, d, 3);
-    linear("encoder_attn.out_proj", Part::cross_output, d, d);
+    attention("encoder_attn.q_proj", Part::cross_query, 3);
+    attention("encoder_attn.k_proj", Part::cross_key, 3);
+    attention("encoder_attn.v_proj", Part::cross_value, 3);
+    attention("encoder_attn.out_proj", Part::cross_output);
     norm("encoder_attn_layer_norm", Part::cross_norm);
   }
 
@@ -54,12 +75,22 @@ struct BlockWriter {
   }
 
   void positions() {
+    Size rows = block.encoder ? sizes.positions : sizes.decoder_positions;
+    if (sizes.family != nullptr) rows += static_cast<Size>(sizes.family->first_position);
     add({"embed_positions.weight",
-         {sizes.positions, sizes.d_model},
+         {rows, sizes.d_model},
          Part::positions,
          ParameterRole::positions,
          "",
-         sizes.static_positions});
+         sizes.static_positions,
+         !sizes.static_positions});
+    if (block.encoder && sizes.global_tokens > Size{0}) {
+      add({"embed_global.weight",
+           {sizes.global_tokens, sizes.d_model},
+           Part::global_tokens,
+           ParameterRole::global_tokens,
+           ""});
+    }
     if (sizes.embedding_norms) norm("layernorm_embedding", Part::embedding_norm);
   }
 };
@@ -67,7 +98,8 @@ struct BlockWriter {
 template <typename Size>
 class TableWriter {
  public:
-  explicit TableWriter(const ModelSizes<Size>& sizes) : sizes_(sizes) {}
+  explicit TableWriter(const ModelSizes<Size>& sizes)
+      : sizes_(sizes), base_(sizes.family == nullptr ? "model." : sizes.family->base) {}
 
   std::vector<ParameterBlock<Size>> write() {
     embeddings();
@@ -84,15 +116,15 @@ class TableWriter {
   void keep(BlockWriter<Size>& writer) { blocks_.push_back(std::move(writer.block)); }
 
   void embeddings() {
-    auto encoder = block(BlockKind::embeddings, true, "model.");
-    auto decoder = block(BlockKind::embeddings, false, "model.");
+    auto encoder = block(BlockKind::embeddings, true, base_);
+    auto decoder = block(BlockKind::embeddings, false, base_);
     if (sizes_.share) {
-      target_embedding_ = "model.shared.weight";
+      target_embedding_ = base_ + "shared.weight";
       encoder.embedding("shared", sizes_.vocab);
       encoder.embedding("encoder.embed_tokens", sizes_.vocab, target_embedding_);
       decoder.embedding("decoder.embed_tokens", sizes_.vocab, target_embedding_);
     } else {
-      target_embedding_ = "model.decoder.embed_tokens.weight";
+      target_embedding_ = base_ + "decoder.embed_tokens.weight";
       encoder.embedding("encoder.embed_tokens", sizes_.vocab);
       decoder.embedding("decoder.embed_tokens", sizes_.decoder_vocab);
     }
@@ -101,7 +133,7 @@ class TableWriter {
   }
 
   void stack(bool encoder) {
-    const std::string prefix = encoder ? "model.encoder." : "model.decoder.";
+    const std::string prefix = base_ + (encoder ? "encoder." : "decoder.");
     auto start = block(BlockKind::embeddings, encoder, prefix);
     start.positions();
     keep(start);
@@ -114,7 +146,8 @@ class TableWriter {
     keep(layer);
     if (!sizes_.final_norms) return;
     auto end = block(BlockKind::final_norms, encoder, prefix);
-    end.norm("layer_norm", Part::final_norm);
+    end.norm(std::string(sizes_.family == nullptr ? "layer_norm" : sizes_.family->final_norm),
+             Part::final_norm);
     keep(end);
   }
 
@@ -131,11 +164,13 @@ class TableWriter {
              Part::logits_bias,
              ParameterRole::logits_bias,
              "",
-             true});
+             true,
+             sizes_.family == nullptr || sizes_.family->logits_bias});
     keep(end);
   }
 
   const ModelSizes<Size>& sizes_;
+  std::string base_;  ///< of the names: "model."
   std::string target_embedding_;
   std::vector<ParameterBlock<Size>> blocks_;
 };

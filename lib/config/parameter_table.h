@@ -19,16 +19,22 @@ enum class ParameterRole {
   norm_bias,
   embedding,
   positions,
+  global_tokens,
   logits_bias
 };
 
 /// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
 enum class Part {
-  embedding,  ///< of a stack, as the next three
+  embedding,  ///< of a stack, as the next four
   positions,
+  global_tokens,
   embedding_norm,
   final_norm,
-  self_query,  ///< of a layer, as the next eleven
+  global_query,  ///< of a layer, as the next fifteen; an encoder's, for global tokens
+  global_key,
+  global_value,
+  global_norm,
+  self_query,
   self_key,
   self_value,
   self_output,
@@ -54,6 +60,7 @@ struct ParameterEntry {
   ParameterRole role;
   std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
   bool buffer = false;   ///< sinusoids, final_logits_bias: may be absent from a file, not trained
+  bool written = true;   ///< false: the class has no such tensor
   int side_by_side = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
 };
 

@@ -44,6 +44,7 @@ struct Block {
   const LayerNorm& norm;
   Watch watch;
   const BlockStages& stages;
+  const LayerNorm* global_norm = nullptr;  ///< for the rows before each sentence
 };
 
 Block attention_block(const StackRun& run, const LayerNorm& norm, AttentionKind kind, Index layer) {
@@ -61,6 +62,12 @@ ConstMatrixRef norm_before(const Block& block, const ConstMatrixRef& x) {
   if (!block.run.config.normalize_before) return x;
   MatrixRef normal = block.run.work.normal.topRows(x.rows());
   block.norm.forward(x, normal);
+  if (block.global_norm != nullptr) {
+    for (const AttentionGroup& group : block.run.self) {
+      block.global_norm->forward(x.middleRows(group.first_query, group.origin),
+                                 normal.middleRows(group.first_query, group.origin));
+    }
+  }
   block.watch(block.stages.normed, normal);
   return normal;
 }
@@ -75,9 +82,27 @@ void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
   block.watch(block.stages.output, x);
 }
 
+/// Global tokens' own queries, and their own keys and values of all rows. x [T, D].
+GlobalProjections global_projections(const MultiHeadAttention& layer, const StackRun& run,
+                                     const ConstMatrixRef& x) {
+  Matrix& work = run.work.global;
+  const Index d_model = x.cols();
+  work.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
+  for (const AttentionGroup& group : run.self) {
+    for (const Index place : group.globals) {
+      if (place >= group.queries) break;
+      const Index row = group.first_query + place;
+      layer.query_alone(x.middleRows(row, 1), work.middleRows(row, 1).leftCols(d_model));
+    }
+  }
+  layer.key_value(x, work.rightCols(2 * d_model));
+  return {work.leftCols(d_model), keys_and_values(work.rightCols(2 * d_model))};
+}
+
 /// Every row looks at the rows of its own sentence. x [T, D] → out [T, D].
-void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
-                    const DecoderMemory* memory, MatrixRef out) {
+void self_attention(const MultiHeadAttention& layer, const MultiHeadAttention* global_layer,
+                    const Block& block, const ConstMatrixRef& x, const DecoderMemory* memory,
+                    MatrixRef out) {
   const StackRun& run = block.run;
   const Index d_model = x.cols();
   MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3D] = Q | K | V
@@ -88,11 +113,15 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
   const ConstMatrixRef queries = projected.leftCols(d_model);           // [T, D]
   const ConstMatrixRef keys_values = projected.rightCols(2 * d_model);  // [T, 2D]
   const bool cached = memory != nullptr && memory->past != nullptr;
-  attend(attention_shape(run.config, block.watch.kind, block.watch.layer),
-         {queries,
-          cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
-          run.self},
-         heads, run.observer);
+  AttentionInput input{
+      queries,
+      cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
+      run.self};
+  std::optional<GlobalProjections> global;
+  if (global_layer != nullptr)
+    input.global = &global.emplace(global_projections(*global_layer, run, x));
+  attend(attention_shape(run.config, block.watch.kind, block.watch.layer), input, heads,
+         run.observer);
   block.watch(Stage::heads, heads);
   layer.output_product(heads, out);
 }
@@ -128,8 +157,11 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   MatrixRef out = run.work.block.topRows(x.rows());  // [T, D] what the block at hand has made of x
 
   // Self-attention: every token looks at every token of its sentence.
-  const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
-  self_attention(layer.self_attention, self, norm_before(self, x), nullptr, out);
+  Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
+  if (layer.global_norm.weight.data != nullptr) self.global_norm = &layer.global_norm;
+  const bool own = layer.global_attention.query.weight.data != nullptr;
+  self_attention(layer.self_attention, own ? &layer.global_attention : nullptr, self,
+                 norm_before(self, x), nullptr, out);
   add_and_norm(self, out, x);
 
   // Feed-forward: every token for itself.
@@ -144,7 +176,7 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
   // Masked self-attention: every token looks at itself and at those before it.
   const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
-  self_attention(layer.self_attention, self, norm_before(self, x), &memory, out);
+  self_attention(layer.self_attention, nullptr, self, norm_before(self, x), &memory, out);
   add_and_norm(self, out, x);
 
   // Cross-attention: every token looks at the source sentence, as the encoder left it.
@@ -160,7 +192,8 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
 void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
                  std::span<const Index> places, MatrixRef x) {
-  embed(ends.embedding, ends.positions, embedding_scale(run.config), tokens, places, x);
+  embed(ends.embedding, position_rows(run.config, ends.positions), embedding_scale(run.config),
+        tokens, places, x);
   if (run.config.normalize_embedding) ends.embedding_norm.forward(x, x);
   Watch{run.observer, run.kind, 0}(Stage::embedded, x);
 }
@@ -182,6 +215,15 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
   if (encoder) shape.pattern = &config.encoder_attention;
   if (kind == AttentionKind::decoder_self) shape.pattern = &config.decoder_attention;
   return shape;
+}
+
+Parameter position_rows(const ModelConfig& config, const Parameter& table) {
+  const Family* family = family_of(config.model_type);
+  if (family == nullptr || family->first_position == 0 || table.data == nullptr) return table;
+  Parameter rows = table;
+  rows.data += family->first_position * rows.row_stride;
+  rows.rows -= family->first_position;
+  return rows;
 }
 
 float embedding_scale(const ModelConfig& config) {

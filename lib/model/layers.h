@@ -18,6 +18,7 @@ struct Workspace {
   Matrix heads;      ///< [T, D] the outputs of all heads side by side
   Matrix block;      ///< [T, D] what a block adds to the rows that pass by it
   Matrix hidden;     ///< [T, F] inside the feed-forward block
+  Matrix global;     ///< [T, 3D] of global tokens' own projections, where the model has them
 
   void reserve(Index rows, Index d_model, Index ffn_dim);
 };
@@ -54,6 +55,9 @@ struct DecoderMemory {
 
 /// Heads and scale of an attention of the model.
 AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer);
+
+/// The places' rows of a stack's position table: without those before the first one.
+Parameter position_rows(const ModelConfig& config, const Parameter& table);
 
 /// √D, or 1 where the model does not scale its embeddings.
 float embedding_scale(const ModelConfig& config);

@@ -1,5 +1,6 @@
 #include "model/memory.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/at.h"
@@ -20,7 +21,8 @@ std::uint64_t model_bytes(const ModelConfig& config) {
   const auto output =
       checked_product({to_size(config.decoder_vocab_size), to_size(config.d_model), sizeof(float)});
   const auto positions =
-      checked_product({to_size(config.max_positions), to_size(config.d_model), 2 * sizeof(float)});
+      checked_product({to_size(std::max(config.max_positions, config.decoder_positions())),
+                       to_size(config.d_model), 2 * sizeof(float)});
   if (!twice || !output || !positions) return kUnlimited;
   const auto sum = checked_add(*twice, *output);
   if (!sum) return kUnlimited;

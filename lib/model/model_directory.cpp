@@ -69,12 +69,18 @@ class Binder {
   Binder(const ModelConfig& config, std::shared_ptr<SafetensorsFile> file)
       : config_(config), file_(std::move(file)) {
     storage_.push_back(file_);
+    const Family* family = family_of(config_.model_type);
+    base_ = family == nullptr ? "model." : family->base;
+    bare_ =
+        family != nullptr && std::ranges::none_of(file_->tensors(), [&](const TensorInfo& tensor) {
+          return tensor.name.starts_with(base_);
+        });
   }
 
   void bind(const ParameterInfo& info, Parameter& parameter) {
-    const TensorInfo* tensor = file_->find(info.name);
+    const TensorInfo* tensor = find(info.name);
     if (tensor != nullptr) {
-      used_.insert(info.name);
+      used_.insert(tensor->name);
       check_shape(info, *tensor);
     }
     if (!info.tied_to.empty()) {
@@ -133,20 +139,18 @@ class Binder {
 
   /// Where the main name of a shared memory is absent, any of its tied names will do.
   const TensorInfo* find_tied_copy(const ParameterInfo& info) {
+    const std::string shared = base_ + "shared.weight";
+    const std::string encoder = base_ + "encoder.embed_tokens.weight";
+    const std::string decoder = base_ + "decoder.embed_tokens.weight";
     std::vector<std::string> copies;
-    if (info.name == "model.shared.weight") {
-      copies = {"model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"};
-    }
-    if (info.name == "model.encoder.embed_tokens.weight" ||
-        info.name == "model.decoder.embed_tokens.weight") {
-      copies = {"model.shared.weight"};
-    }
+    if (info.name == shared) copies = {encoder, decoder};
+    if (info.name == encoder || info.name == decoder) copies = {shared};
     if (info.role == ParameterRole::embedding && config_.tie_word_embeddings &&
-        info.name != "model.encoder.embed_tokens.weight") {
+        info.name != encoder) {
       copies.emplace_back("lm_head.weight");
     }
     for (const std::string& name : copies) {
-      const TensorInfo* tensor = file_->find(name);
+      const TensorInfo* tensor = find(name);
       if (tensor == nullptr) continue;
       check_shape(info, *tensor);
       return tensor;
@@ -178,15 +182,25 @@ class Binder {
     if (info.role == ParameterRole::positions) {
       const auto rows = to_index(info.shape[0]);
       const auto columns = to_index(info.shape[1]);
-      Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns);
+      Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns, sinusoids_of(config_));
     } else {
       std::fill_n(data, info.elements(), 0.0F);
     }
     return parameter_at(info, data);
   }
 
+  /// The tensor of this name, or, in a file of the bare model (BartModel), without what all of a
+  /// class's names begin with.
+  const TensorInfo* find(const std::string& name) const {
+    const TensorInfo* tensor = file_->find(name);
+    if (tensor != nullptr || !bare_ || !name.starts_with(base_)) return tensor;
+    return file_->find(name.substr(base_.size()));
+  }
+
   const ModelConfig& config_;
   std::shared_ptr<SafetensorsFile> file_;
+  std::string base_;
+  bool bare_ = false;
   Transformer::Storage storage_;
   std::map<std::string, Parameter> bound_;
   std::set<std::string> used_;
@@ -295,6 +309,7 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
                                ? Json("never")
                                : Json(decode.early_stopping == EarlyStopping::yes);
   json["eos_token_id"] = model.eos_token_id;
+  if (decode.forced_bos_token_id) json["forced_bos_token_id"] = *decode.forced_bos_token_id;
   if (decode.eos_token_ids) {
     const std::vector<int>& ends = *decode.eos_token_ids;
     json["eos_token_id"] = ends.size() == 1 ? Json(ends.front()) : Json(ends);
@@ -318,8 +333,7 @@ void save_model(const Transformer& model, const DecodeConfig& decode, const std:
   const ModelConfig& config = model.config();
   std::vector<TensorToWrite> tensors;
   visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
-    const bool sinusoids = info.role == ParameterRole::positions && info.buffer;
-    if (!info.tied_to.empty() || sinusoids) return;
+    if (!info.tied_to.empty() || !info.written) return;
     const Parameter p = info.transposed ? q.transposed() : q;
     tensors.push_back({info.name, info.shape, [p](float* out) {
                          for (Index i = 0; i < p.rows; ++i) {

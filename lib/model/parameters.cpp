@@ -41,6 +41,20 @@ auto& in_layer(Layer& layer, const TableEntry& entry) {
     default:
       break;
   }
+  if constexpr (std::is_same_v<std::remove_const_t<Layer>, EncoderLayer>) {
+    switch (entry.part) {
+      case Part::global_query:
+        return pick(layer.global_attention.query, entry);
+      case Part::global_key:
+        return pick(layer.global_attention.key, entry);
+      case Part::global_value:
+        return pick(layer.global_attention.value, entry);
+      case Part::global_norm:
+        return pick(layer.global_norm, entry);
+      default:
+        break;
+    }
+  }
   if constexpr (std::is_same_v<std::remove_const_t<Layer>, DecoderLayer>) {
     switch (entry.part) {
       case Part::cross_query:
@@ -67,6 +81,8 @@ auto& in_stack(Stack& stack, const TableEntry& entry) {
       return stack.embedding;
     case Part::positions:
       return stack.positions;
+    case Part::global_tokens:
+      return stack.global_tokens;
     case Part::embedding_norm:
       return pick(stack.embedding_norm, entry);
     case Part::final_norm:
@@ -102,6 +118,7 @@ ParameterInfo info_of(const TableBlock& block, const TableEntry& entry, std::uin
           entry.role,
           entry.tied_to,
           entry.buffer,
+          entry.written,
           entry.role == ParameterRole::weight,
           entry.side_by_side};
 }

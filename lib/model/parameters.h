@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "config/family.h"
 #include "config/model_config.h"
 #include "config/parameter_table.h"
 #include "nn/attention/attention.h"
@@ -20,7 +21,9 @@ namespace attn {
 
 struct EncoderLayer {
   MultiHeadAttention self_attention;
+  MultiHeadAttention global_attention;  ///< of global tokens (LED): query, key and value alone
   LayerNorm self_attention_norm;
+  LayerNorm global_norm;  ///< in its place for Pegasus-X's own global tokens
   FeedForward feed_forward;
   LayerNorm feed_forward_norm;
 };
@@ -37,7 +40,8 @@ struct DecoderLayer {
 /// What both stacks have besides their layers.
 struct StackEnds {
   Parameter embedding;       ///< [V, D]; one memory for both stacks where the vocabulary is shared
-  Parameter positions;       ///< [P, D]
+  Parameter positions;       ///< [P, D]; BART's first two rows belong to no position
+  Parameter global_tokens;   ///< [G, D] Pegasus-X's own, before each sentence; encoder only
   LayerNorm embedding_norm;  ///< where normalize_embedding
   LayerNorm final_norm;      ///< where add_final_layer_norm
 };
@@ -58,6 +62,7 @@ struct ParameterInfo {
   ParameterRole role = ParameterRole::weight;
   std::string tied_to;      ///< name of the parameter whose memory it shares; empty: its own
   bool buffer = false;      ///< not trained, may be absent from a file (ParameterEntry::buffer)
+  bool written = true;      ///< false: a file has no such tensor (ParameterEntry::written)
   bool transposed = false;  ///< a Linear's weight: the model uses it as [in, out]
   int side_by_side = 1;     ///< projections of one input that are one matrix: 3 for Q, K and V
 

@@ -28,11 +28,13 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
   switch (info.role) {
     case ParameterRole::weight:
     case ParameterRole::embedding:
+    case ParameterRole::global_tokens:
       fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       break;
     case ParameterRole::positions:
       if (config.static_positions) {
-        Eigen::Map<Matrix>(data, p.rows, p.columns) = sinusoids(p.rows, p.columns);
+        Eigen::Map<Matrix>(data, p.rows, p.columns) =
+            sinusoids(p.rows, p.columns, sinusoids_of(config));
       } else {
         fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       }
@@ -50,7 +52,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
   if (info.role == ParameterRole::embedding && config.pad_token_id < p.rows) {
     std::fill_n(data + config.pad_token_id * p.columns, p.columns, 0.0F);
   }
-  if (info.role == ParameterRole::logits_bias) data[config.pad_token_id] = -1e4F;
+  if (info.role == ParameterRole::logits_bias && info.written) data[config.pad_token_id] = -1e4F;
 }
 
 }  // namespace

@@ -35,6 +35,13 @@ struct Layout {
 }  // namespace
 
 TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
+  const Family* family = family_of(config.model_type);
+  if (family != nullptr && (family->global_projections || family->own_global_tokens)) {
+    throw InputError(
+        "{}: models of this type cannot be trained here; train one with encoder_attention of type "
+        "longformer or chunks, or use bart, bigbird_pegasus, marian or pegasus",
+        config.model_type);
+  }
   if (config.pad_token_id != config.decoder_vocab_size - 1) {
     throw InputError(
         "training needs <pad> to be the last id of the target vocabulary, {}, and it is {}; "

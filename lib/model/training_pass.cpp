@@ -29,8 +29,8 @@ class TrainableStackEnds {
     dropout_ = dropout;
     const auto rows = std::ssize(tokens.ids);
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
-    embed(parameters_.embedding, parameters_.positions, embedding_scale(config_), tokens.ids,
-          positions_, embedded);
+    embed(parameters_.embedding, position_rows(config_, parameters_.positions),
+          embedding_scale(config_), tokens.ids, positions_, embedded);
     if (!config_.normalize_embedding) {
       dropout_.apply(embedded);
       return embedded_;
@@ -46,9 +46,10 @@ class TrainableStackEnds {
     if (config_.normalize_embedding) {
       parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
     }
-    embed_backward(dx, embedding_scale(config_), tokens.ids, config_.pad_token_id, positions_,
-                   gradient_.embedding,
-                   config_.static_positions ? Parameter{} : gradient_.positions);
+    embed_backward(
+        dx, embedding_scale(config_), tokens.ids, config_.pad_token_id, positions_,
+        gradient_.embedding,
+        config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions));
   }
 
   ConstMatrixRef leave(const ConstMatrixRef& x) {
@@ -188,7 +189,8 @@ class TrainingPass::Layers {
  private:
   void check(const TrainingBatch& batch) const {
     check_tokens(batch.source, config_.vocab_size, config_.max_positions, "source");
-    check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.max_positions, "target");
+    check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.decoder_positions(),
+                 "target");
     if (batch.source.sentences() != batch.decoder_input.sentences()) {
       throw std::logic_error("a batch needs as many targets as sources");
     }

@@ -1,7 +1,11 @@
 #include "model/transformer.h"
 
+#include <numeric>
+#include <optional>
+
 #include "base/at.h"
 #include "base/error.h"
+#include "model/global_rows.h"
 #include "model/layers.h"
 
 namespace attn {
@@ -11,6 +15,9 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(backend);
+    if (layer.global_attention.query.weight.data != nullptr) {
+      layer.global_attention.prepare_global(backend);
+    }
     layer.feed_forward.prepare(backend);
   }
   for (DecoderLayer& layer : parameters_.decoder_layers) {
@@ -24,6 +31,7 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
+  if (config_.global_tokens > 0) return encode_behind_globals(source, observer);
   const std::vector<AttentionGroup> groups =
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   const auto rows = std::ssize(source.ids);
@@ -40,9 +48,55 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   return {std::move(x), source.offsets, source.hidden};
 }
 
+EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
+                                                 AttentionObserver* observer) const {
+  const Index globals = config_.global_tokens;
+  const Index d_model = config_.d_model;
+  std::optional<WithoutGlobals> seen;
+  if (observer != nullptr) observer = &seen.emplace(*observer, globals, source.offsets);
+  std::vector<Index> places(to_size(globals));
+  std::iota(places.begin(), places.end(), Index{0});
+  const GlobalRows layout(source, globals);
+  std::vector<AttentionGroup> groups = self_groups(layout.tokens, /*causal=*/false, places);
+  for (AttentionGroup& group : groups) group.origin = globals;
+  const Index rows = layout.tokens.offsets.back();
+  Workspace work;
+  work.reserve(rows, d_model, config_.encoder_ffn_dim);
+  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
+
+  Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
+  Matrix x(rows, d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
+  {
+    StackRun entering = run;
+    entering.observer = nullptr;
+    enter_stack(parameters_.encoder, entering, source.ids, positions_of(source), tokens);
+  }
+  for (Index b = 0; b < source.sentences(); ++b) {
+    const Index first = at(layout.tokens.offsets, b);
+    for (Index g = 0; g < globals; ++g) {
+      for (Index j = 0; j < d_model; ++j)
+        x(first + g, j) = parameters_.encoder.global_tokens.at(g, j);
+    }
+    x.middleRows(first + globals, source.length(b)) =
+        tokens.middleRows(at(source.offsets, b), source.length(b));
+  }
+  if (observer != nullptr) {
+    observer->stage_ready({AttentionKind::encoder_self, 0, Stage::embedded, x});
+  }
+  for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
+    encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
+  }
+  leave_stack(parameters_.encoder, run, x);
+  for (Index b = 0; b < source.sentences(); ++b) {
+    tokens.middleRows(at(source.offsets, b), source.length(b)) =
+        x.middleRows(at(layout.tokens.offsets, b) + globals, source.length(b));
+  }
+  return {std::move(tokens), source.offsets, source.hidden};
+}
+
 Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSource& source,
                            AttentionObserver* observer) const {
-  check_tokens(decoder_input, config_.decoder_vocab_size, config_.max_positions, "target");
+  check_tokens(decoder_input, config_.decoder_vocab_size, config_.decoder_positions(), "target");
   if (decoder_input.offsets.size() != source.offsets.size()) {
     throw InputError("{} target sentences for {} source sentences", decoder_input.sentences(),
                      source.offsets.size() - 1);

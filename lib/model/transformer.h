@@ -1,4 +1,5 @@
-// The encoder-decoder Transformer (Vaswani et al. 2017) as Marian and Pegasus build it.
+// The encoder-decoder Transformer (Vaswani et al. 2017) as Marian, Pegasus and the families of
+// config/family.h build it.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +36,12 @@ class Transformer {
   void set_name(std::string name) { name_ = std::move(name); }
 
   const ModelConfig& config() const { return config_; }
+
+  /// Chooses the places of global tokens; the config's pattern has such (config/attention_pattern).
+  void set_globals(std::vector<Index> places) {
+    config_.encoder_attention.globals = std::move(places);
+  }
+
   const ModelParameters& parameters() const { return parameters_; }
 
   /// Runs the encoder over all sentences. Every sentence has 1 to max_positions tokens of the
@@ -50,6 +57,9 @@ class Transformer {
   void logits(const ConstMatrixRef& hidden, MatrixRef out) const;
 
  private:
+  EncodedSource encode_behind_globals(const PackedTokens& source,
+                                      AttentionObserver* observer) const;
+
   std::string name_ = "the model";
   ModelConfig config_;
   ModelParameters parameters_;

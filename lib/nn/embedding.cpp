@@ -46,8 +46,25 @@ void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int
   });
 }
 
-Matrix sinusoids(Index positions, Index d_model) {
+SinusoidKind sinusoids_of(const ModelConfig& config) {
+  return config.model_type == "pegasus_x" ? SinusoidKind::pegasus_x : SinusoidKind::marian;
+}
+
+Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind) {
   Matrix table(positions, d_model);
+  if (kind == SinusoidKind::pegasus_x) {
+    const Index half = d_model / 2;
+    const double step = std::log(10000.0) / static_cast<double>(half - 1);
+    for (Index i = 0; i < half; ++i) {
+      const double factor = std::exp(-step * static_cast<double>(i));
+      for (Index p = 0; p < positions; ++p) {
+        const double angle = static_cast<double>(p) * factor;
+        table(p, i) = static_cast<float>(std::sin(angle));
+        table(p, half + i) = static_cast<float>(std::cos(angle));
+      }
+    }
+    return table;
+  }
   const Index sines = (d_model + 1) / 2;
   for (Index i = 0; i < sines; ++i) {
     const double divisor =

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "compute/matmul.h"
+#include "config/model_config.h"
 
 namespace attn {
 
@@ -20,11 +21,17 @@ void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int
                     std::span<const Index> position, const Parameter& dtable,
                     const Parameter& dpositions);
 
+enum class SinusoidKind { marian, pegasus_x };
+
+/// Which ones the class of this config computes.
+SinusoidKind sinusoids_of(const ModelConfig& config);
+
 /// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
 /// the first half of the columns and all cosines in the second):
 ///   PE(p, i)            = sin(p / 10000^(2i/D))   for the first ⌈D/2⌉ columns
 ///   PE(p, ⌈D/2⌉ + i)    = cos(p / 10000^(2i/D))   for the other ⌊D/2⌋
-/// Computed in double and rounded once, as transformers does.
-Matrix sinusoids(Index positions, Index d_model);
+/// Computed in double and rounded once, as transformers does. Pegasus-X has D/2 − 1 where this has
+/// D/2: the angles are p / 10000^(i / (D/2 − 1)), for an even D from 4 on.
+Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind = SinusoidKind::marian);
 
 }  // namespace attn

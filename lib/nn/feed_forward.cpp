@@ -16,9 +16,10 @@ void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out
 
 void activate(Activation activation, MatrixRef x) {
   const Kernels& k = kernels();
-  const auto function = activation == Activation::relu   ? k.relu
-                        : activation == Activation::gelu ? k.gelu
-                                                         : k.swish;
+  const auto function = activation == Activation::relu       ? k.relu
+                        : activation == Activation::gelu     ? k.gelu
+                        : activation == Activation::gelu_new ? k.gelu_new
+                                                             : k.swish;
   parallel_for(x.rows(), x.size() * 4,
                [&](Index t) { function(x.data() + t * x.outerStride(), x.cols()); });
 }
@@ -28,9 +29,10 @@ void activate_backward(Activation activation, const ConstMatrixRef& x, const Con
   const Kernels& k = kernels();
   const bool relu = activation == Activation::relu;
   const ConstMatrixRef& from = relu ? y : x;
-  const auto function = relu                             ? k.relu_backward
-                        : activation == Activation::gelu ? k.gelu_backward
-                                                         : k.swish_backward;
+  const auto function = relu                                 ? k.relu_backward
+                        : activation == Activation::gelu     ? k.gelu_backward
+                        : activation == Activation::gelu_new ? k.gelu_new_backward
+                                                             : k.swish_backward;
   parallel_for(dy.rows(), dy.size() * 4, [&](Index t) {
     function(from.data() + t * from.outerStride(), dy.data() + t * dy.outerStride(), dy.cols());
   });

@@ -24,10 +24,11 @@ struct FeedForward {
 };
 
 /// In place on each row: relu(x) = max(x, 0); gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016, the
-/// exact form by erf); swish(x) = x · sigmoid(x) (Ramachandran et al. 2017).
+/// exact form by erf), gelu_new by tanh instead (ibid.); swish(x) = x · sigmoid(x) (Ramachandran et
+/// al. 2017).
 void activate(Activation activation, MatrixRef x);
 
-/// In place on dy: times the activation's slope. relu reads it from its output y; gelu and swish
+/// In place on dy: times the activation's slope. relu reads it from its output y; the others
 /// need their input x (the other may be empty).
 void activate_backward(Activation activation, const ConstMatrixRef& x, const ConstMatrixRef& y,
                        MatrixRef dy);

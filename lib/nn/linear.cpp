@@ -35,7 +35,8 @@ Linear side_by_side(const std::vector<Linear>& layers) {
   Linear fused = layers.front();
   for (std::size_t i = 1; i < layers.size(); ++i) {
     fused.weight = joined(fused.weight, layers[i].weight, /*transposed=*/true);
-    fused.bias = joined(fused.bias, layers[i].bias, /*transposed=*/false);
+    if (fused.bias.data != nullptr)
+      fused.bias = joined(fused.bias, layers[i].bias, /*transposed=*/false);
   }
   return fused;
 }

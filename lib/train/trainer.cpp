@@ -83,7 +83,7 @@ class Trainer::Run {
       search.num_beams = to_int(setup_.train.validate_beams);
       search.num_return_sequences = 1;
       validator_.emplace(std::move(*setup_.dev), tokenizer_, search,
-                         to_size(setup_.model.max_positions),
+                         to_size(setup_.model.pair_positions()),
                          static_cast<float>(setup_.train.label_smoothing));
     }
   }

@@ -71,6 +71,7 @@ BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder
     if (const auto forced = processor.forced(produced, beam.most_tokens())) {
       // Everything else is −∞; the forced token's own log-probability counts 0.
       best.offer({running.score, to_index(i), *forced});
+      if (produced + 1 < beam.most_tokens()) continue;
       for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
         if (token == *forced) continue;
         best.offer({-std::numeric_limits<float>::infinity(), to_index(i), token});

@@ -63,6 +63,14 @@ Index Ensemble::max_positions() const {
   return fewest;
 }
 
+Index Ensemble::max_decoder_positions() const {
+  Index fewest = config().decoder_positions();
+  for (const Transformer* model : models_) {
+    fewest = std::min<Index>(fewest, model->config().decoder_positions());
+  }
+  return fewest;
+}
+
 std::string Ensemble::name() const {
   std::vector<std::string> names;
   for (const Transformer* model : models_) names.push_back(model->name());

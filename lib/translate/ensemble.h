@@ -31,6 +31,7 @@ class Ensemble {
 
   /// The fewest positions of any model.
   Index max_positions() const;
+  Index max_decoder_positions() const;
 
   /// What messages call it: the models' names.
   std::string name() const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -23,7 +24,9 @@ void refuse_logits(std::string_view model, Index step) {
 
 LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends,
                                  int vocab_size)
-    : forced_eos_(decode.forced_eos_token_id), renormalise_(decode.renormalize_logits) {
+    : forced_bos_(decode.forced_bos_token_id),
+      forced_eos_(decode.forced_eos_token_id),
+      renormalise_(decode.renormalize_logits) {
   for (const std::vector<int>& word : decode.bad_words_ids) {
     // As in `generate`: an end stays legal.
     if (word.size() == 1 && std::ranges::find(ends, word.front()) != ends.end()) continue;
@@ -34,9 +37,11 @@ LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<i
     }
     bad_words_.push_back(word);
   }
-  if (forced_eos_ && *forced_eos_ >= vocab_size) {
-    throw InputError("forced_eos_token_id {} is outside the vocabulary of {}", *forced_eos_,
-                     vocab_size);
+  for (const auto& [key, id] :
+       {std::pair{"forced_bos_token_id", forced_bos_}, {"forced_eos_token_id", forced_eos_}}) {
+    if (id && *id >= vocab_size) {
+      throw InputError("{} {} is outside the vocabulary of {}", key, *id, vocab_size);
+    }
   }
 }
 
@@ -70,7 +75,8 @@ void LogitsProcessor::forbid(std::span<const int> produced, int start, float val
 }
 
 std::optional<int> LogitsProcessor::forced(Index produced, Index most) const {
-  return produced == most - 1 ? forced_eos_ : std::nullopt;
+  if (produced == most - 1 && forced_eos_) return forced_eos_;
+  return produced == 0 ? forced_bos_ : std::nullopt;
 }
 
 }  // namespace attn

@@ -35,13 +35,15 @@ class LogitsProcessor {
   /// decoder's start symbol, part of the context in `generate`.
   RowNormaliser process(std::span<const int> produced, int start, std::span<float> row) const;
 
-  /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last.
+  /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last, the
+  /// forced beginning at the first.
   std::optional<int> forced(Index produced, Index most) const;
 
  private:
   void forbid(std::span<const int> produced, int start, float value, std::span<float> row) const;
 
   std::vector<std::vector<int>> bad_words_;
+  std::optional<int> forced_bos_;
   std::optional<int> forced_eos_;
   bool renormalise_ = false;
 };

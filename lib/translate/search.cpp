@@ -77,7 +77,7 @@ SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source
 
 Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length) {
   const Index wanted = decode.max_new_tokens > 0 ? decode.max_new_tokens : 2 * source_length + 10;
-  return std::min(wanted, models.max_positions());
+  return std::min(wanted, models.max_decoder_positions());
 }
 
 Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {

@@ -16,8 +16,10 @@
 namespace attn {
 namespace {
 
-/// More text than any model's positions can hold; SentencePiece is never asked to cut more.
+/// More text than most models' positions can hold; a tokenizer is never asked to cut more, but for
+/// models with many positions.
 constexpr std::size_t kMostBytes = std::size_t{64} << 10;
+constexpr std::size_t kBytesOfPosition = 64;
 
 void check_vocabulary(const char* side, int tokens, int embedding) {
   if (tokens > embedding) {
@@ -117,8 +119,9 @@ Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, Decod
 PreparedSentence Translator::prepare(std::string_view bytes) const {
   PreparedSentence sentence;
   std::size_t cut_bytes = 0;
-  if (bytes.size() > kMostBytes) {
-    std::size_t end = kMostBytes;
+  const std::size_t most_bytes = std::max(kMostBytes, kBytesOfPosition * most_source_tokens());
+  if (bytes.size() > most_bytes) {
+    std::size_t end = most_bytes;
     while (end > 0 && continues_character(bytes[end])) --end;
     cut_bytes = bytes.size() - end;
     bytes = bytes.substr(0, end);
@@ -274,7 +277,7 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
 AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
                                           const RecordDetail& detail) const {
   EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
-  const int positions = model_.config().max_positions;
+  const int positions = model_.config().decoder_positions();
   if (encoded_target.ids.size() > to_size(positions)) {
     throw InputError(
         "the target has {} tokens, and the model has {} positions; give a shorter text",

@@ -91,12 +91,21 @@ TEST_CASE("wrong types are refused") {
   refuse_decode("3", "g.json: expected a JSON object");
 }
 
+TEST_CASE("a forced first token is read as a forced last one is") {
+  std::vector<std::string> notes;
+  const auto read = read_decode(R"({"forced_bos_token_id": 4})", notes);
+  CHECK(attn::resolve(read, 0, "g.json").forced_bos_token_id == 4);
+  CHECK_FALSE(attn::resolve({}, 0, "g.json").forced_bos_token_id.has_value());
+  refuse_decode(R"({"forced_bos_token_id": -1})",
+                "forced_bos_token_id is -1; expected a token id or null");
+}
+
 TEST_CASE("keys that would change results are noted, others are not") {
   std::vector<std::string> notes;
   read_decode(R"({"do_sample": true, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3,
       "min_length": 5, "suppress_tokens": [1], "forced_bos_token_id": 4, "num_beam_groups": 2})",
               notes);
-  REQUIRE(notes.size() == 7);
+  REQUIRE(notes.size() == 6);
   CHECK(notes[0].find("g.json: do_sample true is not supported and ignored") == 0);
   notes.clear();
   read_decode(R"({"do_sample": false, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0,

@@ -133,13 +133,14 @@ TEST_CASE("unused keys are listed in the order of the file") {
 }
 
 TEST_CASE("model types and activations that are not supported are named") {
-  check_error([] { read_model(R"({"model_type": "bart"})"); }, ExitCode::input,
-              "config.json: model_type \"bart\" is not supported; supported are marian, pegasus "
-              "and attn-demo");
+  check_error([] { read_model(R"({"model_type": "bert"})"); }, ExitCode::input,
+              "config.json: model_type \"bert\" is not supported; supported are marian, pegasus, "
+              "bart, led, bigbird_pegasus, pegasus_x and attn-demo");
   check_error([] { read_model("{}"); }, ExitCode::input, "model_type is missing; expected marian");
   check_error([] { read_model("[]"); }, ExitCode::input, "expected a JSON object");
-  refuse_model(R"("activation_function": "gelu_new")",
-               "activation_function \"gelu_new\" is not supported; use relu, gelu, swish or silu");
+  refuse_model(R"("activation_function": "tanh")",
+               "activation_function \"tanh\" is not supported; use relu, gelu, gelu_new, swish or "
+               "silu");
   CHECK(read_model(demo(R"("activation_function": "silu")")).config.activation ==
         attn::Activation::swish);
 }

@@ -160,6 +160,9 @@ def process(log_probs, prefix, options, max_length):
         head = word[:-1]
         if not head or prefix[-len(head):] == head:
             scores[word[-1]] = -math.inf
+    if options.get("forced_bos_token_id") is not None and len(prefix) == 1:
+        scores = torch.full_like(scores, -math.inf)
+        scores[options["forced_bos_token_id"]] = 0
     if options["forced_eos_token_id"] is not None and len(prefix) == max_length - 1:
         scores = torch.full_like(scores, -math.inf)
         scores[options["forced_eos_token_id"]] = 0

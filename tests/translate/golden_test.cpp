@@ -30,14 +30,16 @@ double map_distance(const AttentionMaps& ours, const Json& golden) {
         const Json& row = at(head, q);
         REQUIRE(to_size(ours.keys) == row.size());
         double sum = 0;
+        double expected_sum = 0;  // less than 1 where Pegasus-X looks at its own global tokens
         for (int k = 0; k < ours.keys; ++k) {
           const double expected = at(row, k).get<double>();
           const double found = ours.at(l, h, q, k);
           if (expected == 0.0) CHECK(found == 0.0);  // masked exactly
           worst = std::max(worst, std::abs(found - expected));
           sum += found;
+          expected_sum += expected;
         }
-        CHECK(sum == doctest::Approx(1.0).epsilon(1e-5));
+        CHECK(sum == doctest::Approx(expected_sum).epsilon(1e-5).scale(1));
       }
     }
   }
@@ -63,9 +65,11 @@ TEST_CASE("maps and log-probabilities equal PyTorch's") {
   for (const Backend backend : {Backend::panels, Backend::plain}) {
     for (const std::string& name : golden_names()) {
       CAPTURE(name);
-      const GoldenModel golden(name, backend);
-      const Transformer& model = golden.model.transformer;
+      GoldenModel golden(name, backend);
+      Transformer& model = golden.model.transformer;
       for (const Json& c : golden.golden["teacher_forced"]) {
+        CAPTURE(c["source_ids"].dump());
+        if (c.contains("globals")) model.set_globals(c["globals"].get<std::vector<Index>>());
         AttentionRecorder recorder;
         const EncodedSource encoded = model.encode(pack({ids_of(c["source_ids"])}), &recorder);
         const Matrix hidden =

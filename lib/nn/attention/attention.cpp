@@ -143,16 +143,33 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
   });
 }
 
+namespace {
+
+WeightProduct side_by_side_product(const std::vector<Linear>& layers, Backend backend) {
+  std::vector<Parameter> weights;
+  std::vector<Parameter> biases;
+  for (const Linear& layer : layers) {
+    weights.push_back(layer.weight);
+    if (layer.bias.data != nullptr) biases.push_back(layer.bias);
+  }
+  return {weights, biases, backend};
+}
+
+}  // namespace
+
 void MultiHeadAttention::prepare_self(Backend backend) {
-  query_key_value = WeightProduct({query.weight, key.weight, value.weight},
-                                  {query.bias, key.bias, value.bias}, backend);
+  query_key_value = side_by_side_product({query, key, value}, backend);
   output_product = output.prepare(backend);
 }
 
 void MultiHeadAttention::prepare_cross(Backend backend) {
-  query_alone = query.prepare(backend);
-  key_value = WeightProduct({key.weight, value.weight}, {key.bias, value.bias}, backend);
+  prepare_global(backend);
   output_product = output.prepare(backend);
+}
+
+void MultiHeadAttention::prepare_global(Backend backend) {
+  query_alone = query.prepare(backend);
+  key_value = side_by_side_product({key, value}, backend);
 }
 
 }  // namespace attn

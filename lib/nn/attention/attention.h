@@ -110,12 +110,13 @@ struct MultiHeadAttention {
   Linear output;  ///< weight [D, D], bias [D]
 
   WeightProduct query_key_value;  ///< [D, 3D], for self-attention
-  WeightProduct query_alone;      ///< [D, D], for cross-attention, whose
+  WeightProduct query_alone;      ///< [D, D], for cross-attention and global tokens, whose
   WeightProduct key_value;        ///< [D, 2D] reads the encoder's output once a sentence
   WeightProduct output_product;   ///< [D, D]
 
   void prepare_self(Backend backend);
   void prepare_cross(Backend backend);
+  void prepare_global(Backend backend);  ///< as prepare_cross(), of one without an output
 };
 
 }  // namespace attn

@@ -1,0 +1,64 @@
+#include "model/global_rows.h"
+
+#include "base/at.h"
+
+namespace attn {
+
+GlobalRows::GlobalRows(const PackedTokens& source, Index globals) {
+  tokens.offsets.clear();
+  for (std::size_t b = 0; b < source.offsets.size(); ++b) {
+    tokens.offsets.push_back(source.offsets[b] + to_index(b) * globals);
+  }
+  if (source.hidden.empty()) return;
+  for (Index b = 0; b < source.sentences(); ++b) {
+    tokens.hidden.insert(tokens.hidden.end(), to_size(globals), 0);
+    const auto first = source.hidden.begin() + at(source.offsets, b);
+    tokens.hidden.insert(tokens.hidden.end(), first, first + source.length(b));
+  }
+}
+
+template <typename Action>
+void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
+  const Index queries = head.query.rows() - globals_;
+  const Index keys = head.key.rows() - globals_;
+  const Matrix key = head.key.bottomRows(keys);
+  const Matrix value = head.value.bottomRows(keys);
+  const Matrix scores = head.scores.bottomRightCorner(queries, keys);
+  const Matrix mask = head.mask.bottomRightCorner(queries, keys);
+  MatrixRef all_weights = head.weights;
+  MatrixRef all_output = head.output;
+  AttentionHead own{head.kind,
+                    head.layer,
+                    head.head,
+                    head.sentence,
+                    head.scale,
+                    {head.query.data() + globals_ * head.query.outerStride(), queries,
+                     head.query.cols(), Eigen::OuterStride<>(head.query.outerStride())},
+                    key,
+                    value,
+                    scores,
+                    mask,
+                    all_weights.bottomRightCorner(queries, keys),
+                    all_output.bottomRows(queries)};
+  action(own);
+}
+
+void WithoutGlobals::weights_ready(AttentionHead& head) {
+  pass(head, [this](AttentionHead& own) { observer_.weights_ready(own); });
+}
+
+void WithoutGlobals::output_ready(const AttentionHead& head) {
+  pass(head, [this](const AttentionHead& own) { observer_.output_ready(own); });
+}
+
+void WithoutGlobals::stage_ready(const StageView& view) {
+  Matrix rows(offsets_.back(), view.rows.cols());
+  for (Index b = 0; b + 1 < std::ssize(offsets_); ++b) {
+    const Index first = at(offsets_, b);
+    const Index length = at(offsets_, b + 1) - first;
+    rows.middleRows(first, length) = view.rows.middleRows(first + (b + 1) * globals_, length);
+  }
+  observer_.stage_ready({view.kind, view.layer, view.stage, rows});
+}
+
+}  // namespace attn

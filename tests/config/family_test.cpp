@@ -1,0 +1,147 @@
+#include "config/family.h"
+
+#include <doctest/doctest.h>
+
+#include "check_error.h"
+#include "config/parameter_table.h"
+
+namespace attn {
+namespace {
+
+using test::check_error;
+
+ModelConfig read_family_model(const std::string& text, std::vector<std::string>& notes) {
+  std::vector<std::string> unknown;
+  return model_config_from_directory(parse_json(text, "config.json"), "config.json", unknown,
+                                     notes);
+}
+
+ModelConfig family_model(const std::string& type, const std::string& more = "") {
+  std::vector<std::string> notes;
+  const ModelConfig config =
+      read_family_model(R"({"model_type": ")" + type + "\"" + more + "}", notes);
+  CHECK(notes.empty());
+  return config;
+}
+
+void refuse_family(const std::string& type, const std::string& more, const std::string& message) {
+  std::vector<std::string> notes;
+  check_error([&] { read_family_model(R"({"model_type": ")" + type + "\", " + more + "}", notes); },
+              ExitCode::input, message);
+}
+
+bool has_parameter(const ModelConfig& config, const std::string& name) {
+  for (const auto& block : parameter_table(exact_sizes(config))) {
+    const bool layers =
+        block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
+    for (const auto& entry : block.entries) {
+      if (block.prefix + (layers ? "0." : "") + entry.name == name) return true;
+    }
+  }
+  return false;
+}
+
+TEST_CASE("families take the defaults of their classes") {
+  const ModelConfig bart = family_model("bart");
+  CHECK(bart.normalize_embedding);
+  CHECK_FALSE(bart.normalize_before);
+  CHECK_FALSE(bart.static_positions);
+  CHECK_FALSE(bart.scale_embedding);
+  CHECK(bart.decoder_start_token_id == 2);
+  const ModelConfig led = family_model("led");
+  CHECK(led.max_positions == 16384);
+  CHECK(led.decoder_positions() == 1024);
+  CHECK(led.encoder_attention.type == PatternType::longformer);
+  CHECK(led.encoder_attention.window(11) == 512);
+  CHECK(led.encoder_attention.globals == std::vector<Index>{0});
+  const ModelConfig bigbird = family_model("bigbird_pegasus");
+  CHECK(bigbird.activation == Activation::gelu_new);
+  CHECK(bigbird.encoder_attention.type == PatternType::bigbird);
+  CHECK_FALSE(bigbird.encoder_attention.random_is_seeded);
+  CHECK_FALSE(bigbird.attention_biases);
+  CHECK(bigbird.scale_embedding);
+  const ModelConfig pegasus_x = family_model("pegasus_x");
+  CHECK(pegasus_x.global_tokens == 32);
+  CHECK(pegasus_x.static_positions);
+  CHECK(pegasus_x.encoder_attention.shift);
+}
+
+TEST_CASE("families have their classes' names and numbers of parameters") {
+  // As PyTorch counts them: sum(p.numel() for p in Class(Config()).parameters()).
+  CHECK(count_parameters(family_model("bart")) == 406'291'456);
+  CHECK(count_parameters(family_model("led")) == 459'801'600);
+  CHECK(count_parameters(family_model("bigbird_pegasus")) == 576'891'904);
+  CHECK(count_parameters(family_model("pegasus_x")) == 568'568'832);
+  CHECK(has_parameter(family_model("bart"), "model.encoder.layernorm_embedding.weight"));
+  CHECK(has_parameter(family_model("led"),
+                      "led.encoder.layers.0.self_attn.longformer_self_attn.value_global.bias"));
+  CHECK(has_parameter(family_model("bigbird_pegasus"),
+                      "model.encoder.layers.0.self_attn.self.query.weight"));
+  CHECK_FALSE(has_parameter(family_model("bigbird_pegasus"),
+                            "model.encoder.layers.0.self_attn.self.query.bias"));
+  CHECK(has_parameter(family_model("bigbird_pegasus", R"(, "use_bias": true)"),
+                      "model.decoder.layers.0.self_attn.q_proj.bias"));
+  CHECK(has_parameter(family_model("pegasus_x"),
+                      "model.encoder.layers.0.global_self_attn_layer_norm.weight"));
+}
+
+TEST_CASE("a family's config is written as it is read") {
+  for (const Family& family : families()) {
+    CAPTURE(family.model_type);
+    const ModelConfig config = family_model(std::string(family.model_type));
+    const Json json = to_directory_json(config);
+    CHECK(json["architectures"][0] == std::string(family.class_name));
+    std::vector<std::string> unknown;
+    std::vector<std::string> notes;
+    const ModelConfig again = model_config_from_directory(json, "again", unknown, notes);
+    CHECK(notes.empty());
+    CHECK(to_directory_json(again) == json);
+  }
+}
+
+TEST_CASE("what a family cannot have is said in one line") {
+  refuse_family("led", R"("attention_window": 7)",
+                "config.json: encoder_attention.window is 7, which is odd");
+  refuse_family(
+      "led", R"("attention_window": [4, 6])",
+      "encoder_attention.window has 2 numbers; use one, or one for each of the 12 layers");
+  refuse_family("led", R"("attention_window": "wide")",
+                "attention_window is \"wide\"; expected an integer or a list of them, one a layer");
+  refuse_family("led", R"("max_decoder_position_embeddings": -1)",
+                "max_decoder_position_embeddings is -1; use 1 to 1048576");
+  refuse_family("bigbird_pegasus", R"("attention_type": "dense")",
+                "attention_type \"dense\" is not supported; use block_sparse or original_full");
+  refuse_family("bigbird_pegasus", R"("block_size": 0)",
+                "encoder_attention.block_size is 0; use 1 to");
+  refuse_family("bigbird_pegasus", R"("num_random_blocks": 60)",
+                "encoder_attention.random_blocks is 60; 4096 positions have 64 blocks of 64");
+  refuse_family("pegasus_x", R"("num_global_tokens": -1)",
+                "num_global_tokens is -1; use 0 to 65536");
+  refuse_family("pegasus_x", R"("block_size": 511)",
+                "encoder_attention.block_size is 511, which is odd");
+  refuse_family("pegasus_x", R"("d_model": 15, "encoder_attention_heads": 3,
+                "decoder_attention_heads": 3)",
+                "d_model 15 does not fit pegasus_x's sinusoids; use an even number from 4 on");
+  std::vector<std::string> notes;
+  read_family_model(R"({"model_type": "bart", "normalize_before": true})", notes);
+  CHECK(notes == std::vector<std::string>{
+                     "config.json: normalize_before true is ignored, as transformers' bart class "
+                     "ignores it"});
+  check_error(
+      [] {
+        model_config_from_experiment(
+            parse_json(R"({"model_type": "led", "normalize_before": true})", "x.json"), "x.json");
+      },
+      ExitCode::input,
+      "x.json: model.normalize_before true is not what LEDForConditionalGeneration computes; leave "
+      "it out");
+  check_error(
+      [] {
+        model_config_from_experiment(
+            parse_json(R"({"model_type": "bart", "attention_window": 4})", "x.json"), "x.json");
+      },
+      ExitCode::input, "x.json: unknown key \"attention_window\" in model");
+}
+
+}  // namespace
+}  // namespace attn
