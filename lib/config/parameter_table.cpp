@@ -41,9 +41,9 @@ struct BlockWriter {
     attention(std::string(names.key), Part::self_key, 3);
     attention(std::string(names.value), Part::self_value, 3);
     if (block.encoder && sizes.family != nullptr && sizes.family->global_projections) {
-      attention(std::string(names.query) + "_global", Part::global_query);
-      attention(std::string(names.key) + "_global", Part::global_key, 2);
-      attention(std::string(names.value) + "_global", Part::global_value, 2);
+      attention(std::string(names.query) + "_global", Part::global_query, 3);
+      attention(std::string(names.key) + "_global", Part::global_key, 3);
+      attention(std::string(names.value) + "_global", Part::global_value, 3);
     }
     attention(std::string(names.output), Part::self_output);
     norm("self_attn_layer_norm", Part::self_norm);

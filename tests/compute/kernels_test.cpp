@@ -81,7 +81,8 @@ TEST_CASE("NaN and infinity are never taken for numbers") {
           Matrix weights = x;
           k->softmax(weights.data(), n);
           CHECK(weights.array().isNaN().all());
-          for (const auto f : {&Kernels::relu, &Kernels::gelu, &Kernels::swish}) {
+          for (const auto f :
+               {&Kernels::relu, &Kernels::gelu, &Kernels::swish, &Kernels::gelu_new}) {
             Matrix y = x;
             (k->*f)(y.data(), n);
             CHECK(!std::isfinite(y(0, at)));
@@ -144,20 +145,27 @@ TEST_CASE("activations match double arithmetic") {
     Matrix relu = x;
     Matrix gelu = x;
     Matrix swish = x;
+    Matrix gelu_new = x;
+    k->gelu_new(gelu_new.data(), n);
     k->relu(relu.data(), n);
     k->gelu(gelu.data(), n);
     k->swish(swish.data(), n);
     double worst_gelu = 0;
     double worst_swish = 0;
+    double worst_gelu_new = 0;
     for (Index i = 0; i < n; ++i) {
       const double v = x(0, i);
       CHECK(relu(0, i) == std::max(0.0F, x(0, i)));
       const double phi = 0.5 * std::erfc(-v / std::sqrt(2.0));
       worst_gelu = std::max(worst_gelu, std::abs(gelu(0, i) - v * phi));
+      const double u = std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v);
+      worst_gelu_new =
+          std::max(worst_gelu_new, std::abs(gelu_new(0, i) - 0.5 * v * (1 + std::tanh(u))));
       worst_swish = std::max(worst_swish, std::abs(swish(0, i) - v / (1 + std::exp(-v))));
     }
     CHECK(worst_gelu < 2e-6);
     CHECK(worst_swish < 2e-6);
+    CHECK(worst_gelu_new < 2e-6);
   }
 }
 
@@ -202,7 +210,8 @@ TEST_CASE("AVX2 and AVX-512 agree bit by bit") {
   for (const Index n : kLengths) {
     CAPTURE(n);
     const Matrix x = random_matrix(1, n, "bits", 5.0F);
-    for (const auto f : {&Kernels::softmax, &Kernels::relu, &Kernels::gelu, &Kernels::swish}) {
+    for (const auto f :
+         {&Kernels::softmax, &Kernels::relu, &Kernels::gelu, &Kernels::swish, &Kernels::gelu_new}) {
       Matrix p = x;
       Matrix q = x;
       (a->*f)(p.data(), n);

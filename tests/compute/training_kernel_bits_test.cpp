@@ -50,8 +50,8 @@ TEST_CASE("AVX2 and AVX-512 agree bit by bit in the kernels of training") {
                               d[3].data());
         return d;
       }));
-      for (const auto f :
-           {&Kernels::relu_backward, &Kernels::gelu_backward, &Kernels::swish_backward}) {
+      for (const auto f : {&Kernels::relu_backward, &Kernels::gelu_backward,
+                           &Kernels::swish_backward, &Kernels::gelu_new_backward}) {
         CHECK(same_bits([&](const Kernels& k) {
           Row x(n, "x", bound);
           Row dy(n, "dy");

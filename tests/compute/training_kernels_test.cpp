@@ -110,9 +110,18 @@ TEST_CASE("slopes of the activations match double arithmetic") {
       Row relu(n, "dy");
       Row gelu(n, "dy");
       Row swish(n, "dy");
+      Row gelu_new(n, "dy");
       const Row dy = relu;
       k.gelu_backward(x.data(), gelu.data(), n);
       k.swish_backward(x.data(), swish.data(), n);
+      k.gelu_new_backward(x.data(), gelu_new.data(), n);
+      CHECK(distance(gelu_new, [&](Index i) {
+              const double v = x.at(i);
+              const double factor = std::sqrt(2 / M_PI);
+              const double t = std::tanh(factor * (v + 0.044715 * v * v * v));
+              const double du = factor * (1 + 3 * 0.044715 * v * v);
+              return dy.at(i) * 0.5 * (1 + t + v * (1 - t * t) * du);
+            }) < 2e-6);
       CHECK(distance(gelu, [&](Index i) {
               const double v = x.at(i);
               const double density = std::exp(-v * v / 2) / std::sqrt(2 * M_PI);

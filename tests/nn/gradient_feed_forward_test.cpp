@@ -9,11 +9,15 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Activation kActivations[] = {Activation::relu, Activation::gelu, Activation::swish};
+constexpr Activation kActivations[] = {Activation::relu, Activation::gelu, Activation::swish,
+                                       Activation::gelu_new};
 
 double activated(Activation activation, double v) {
   if (activation == Activation::relu) return std::max(v, 0.0);
   if (activation == Activation::gelu) return v * 0.5 * std::erfc(-v / std::sqrt(2.0));
+  if (activation == Activation::gelu_new) {
+    return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+  }
   return v / (1 + std::exp(-v));
 }
 

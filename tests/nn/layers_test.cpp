@@ -44,7 +44,10 @@ TEST_CASE("feed-forward is two products with the activation between them") {
   const auto activations = {
       std::pair{Activation::relu, +[](double v) { return std::max(v, 0.0); }},
       {Activation::gelu, +[](double v) { return v * 0.5 * std::erfc(-v / std::sqrt(2.0)); }},
-      {Activation::swish, +[](double v) { return v / (1.0 + std::exp(-v)); }}};
+      {Activation::swish, +[](double v) { return v / (1.0 + std::exp(-v)); }},
+      {Activation::gelu_new, +[](double v) {
+         return 0.5 * v * (1 + std::tanh(std::sqrt(2 / M_PI) * (v + 0.044715 * v * v * v)));
+       }}};
   for (const auto& [activation, function] : activations) {
     FeedForward layer;
     layer.first = {view(w1), view(b1)};

@@ -1,0 +1,90 @@
+// Directories of the published families: what is loaded is what is written back.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "base/at.h"
+#include "golden_model.h"
+#include "model/safetensors_write.h"
+#include "temporary_directory.h"
+
+namespace attn::test {
+namespace {
+
+std::vector<std::string> family_goldens() {
+  std::vector<std::string> names;
+  for (const std::string& name : golden_names()) {
+    for (const std::string start : {"bart-", "led-", "bigbird-", "pegasus-x-"}) {
+      if (name.starts_with(start)) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::map<std::string, std::vector<float>> tensors_of(const std::string& path) {
+  const SafetensorsFile file(path);
+  std::map<std::string, std::vector<float>> all;
+  for (const TensorInfo& tensor : file.tensors()) {
+    std::vector<float>& numbers = all[tensor.name];
+    numbers.resize(to_size(tensor.elements));
+    file.read(tensor, numbers.data());
+  }
+  return all;
+}
+
+/// The logits of some target after the golden's longest source.
+Matrix logits_of(const Transformer& model) {
+  PackedTokens source = pack({{5, 7, 9, 4, 3, 11, 6, 2}});
+  const EncodedSource encoded = model.encode(source);
+  const Matrix hidden = model.decode(pack({{2, 8, 5}}), encoded);
+  Matrix logits(hidden.rows(), model.config().decoder_vocab_size);
+  model.logits(hidden, logits);
+  return logits;
+}
+
+TEST_CASE("a family's directory is written as it was read") {
+  REQUIRE(family_goldens().size() >= 6);
+  for (const std::string& name : family_goldens()) {
+    CAPTURE(name);
+    const GoldenModel golden(name);
+    CHECK(golden.model.notes.empty());
+    const TemporaryDirectory scene;
+    const bool half = name.ends_with("f16");
+    save_model(golden.model.transformer, resolve(golden.model.decode, std::nullopt, name),
+               scene.path(), half ? DType::f16 : DType::f32);
+    const auto before = tensors_of(golden_root() + "/" + name + "/model.safetensors");
+    const auto after = tensors_of(scene.file("model.safetensors"));
+    CHECK(before == after);
+    const Json config = read_json_file(golden_root() + "/" + name + "/config.json");
+    const Json written = read_json_file(scene.file("config.json"));
+    for (const auto& [key, value] : config.items()) {
+      if (key == "architectures" || key == "bos_token_id") continue;
+      CAPTURE(key);
+      CHECK(written[key] == value);
+    }
+    const LoadedModel again = load_model(scene.path(), default_backend());
+    CHECK(logits_of(again.transformer) == logits_of(golden.model.transformer));
+  }
+}
+
+TEST_CASE("a file of the bare model, whose names begin later, loads, too") {
+  const std::string name = "bart-3-heads";
+  const TemporaryDirectory scene;
+  std::vector<TensorToWrite> tensors;
+  const SafetensorsFile file(golden_root() + "/" + name + "/model.safetensors");
+  for (const TensorInfo& tensor : file.tensors()) {
+    const bool inside = tensor.name.starts_with("model.");
+    tensors.push_back({inside ? tensor.name.substr(6) : tensor.name, tensor.shape,
+                       [&file, &tensor](float* out) { file.read(tensor, out); }});
+  }
+  write_safetensors(scene.file("model.safetensors"), tensors, DType::f32);
+  std::filesystem::copy(golden_root() + "/" + name + "/config.json", scene.path());
+  const LoadedModel bare = load_model(scene.path(), default_backend());
+  CHECK(bare.notes.empty());
+  CHECK(logits_of(bare.transformer) == logits_of(GoldenModel(name).model.transformer));
+}
+
+}  // namespace
+}  // namespace attn::test
