@@ -22,8 +22,8 @@ std::vector<HeadPlace> rank_by_alignment(const KindReport& cross) {
 
 std::vector<HeadPlace> best_heads(const KindReport& cross) {
   std::vector<HeadPlace> best = rank_by_alignment(cross);
-  const std::size_t tenth = (cross.figures.size() + 9) / 10;
-  if (best.size() > tenth) best.resize(tenth);
+  std::erase_if(best, [&](HeadPlace place) { return cross.at(place).aligns_what_it_reads(); });
+  if (best.size() > kMarkedHeads) best.resize(kMarkedHeads);
   return best;
 }
 

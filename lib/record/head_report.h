@@ -144,7 +144,9 @@ struct HeadReport {
 /// that align what they read, likewise. Heads without the figure are left out.
 std::vector<HeadPlace> rank_by_alignment(const KindReport& cross);
 
-/// The first of them: the tenth of all heads, at least one; none where no head was measured.
+constexpr std::size_t kMarkedHeads = 3;  ///< that views mark as aligning best
+
+/// The first of them, at most kMarkedHeads; heads that align what they read are not among them.
 std::vector<HeadPlace> best_heads(const KindReport& cross);
 
 }  // namespace attn

@@ -13,8 +13,6 @@
 namespace attn {
 namespace {
 
-constexpr std::size_t kMarked = 3;  // heads that are marked as aligning best
-
 std::string number(const std::optional<float>& value, int digits = 2) {
   return value ? fmt::format("{:.{}f}", *value, digits) : "–";
 }
@@ -27,9 +25,10 @@ std::string head_name(AttentionKind kind, HeadPlace place) {
 std::string mark_of(const HeadReport& report, HeadPlace place) {
   const HeadFigures& figures = report.cross.at(place);
   if (figures.aligns_what_it_reads()) return *figures.read_alignment > 0.5F ? "reads" : "";
-  const auto found = std::find(report.best.begin(), report.best.end(), place);
-  const auto rank = to_size(found - report.best.begin());
-  if (found == report.best.end() || rank >= kMarked) return "";
+  const std::vector<HeadPlace> best = best_heads(report.cross);
+  const auto found = std::find(best.begin(), best.end(), place);
+  if (found == best.end()) return "";
+  const auto rank = found - best.begin();
   return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
 }
 
@@ -140,7 +139,7 @@ std::string best_line(const HeadReport& report) {
   std::size_t named = 0;
   for (const HeadPlace place : report.best) {
     const HeadFigures& figures = report.cross.at(place);
-    if (named == kMarked || (named > 0 && figures.aligns_what_it_reads())) break;
+    if (named == kMarkedHeads || (named > 0 && figures.aligns_what_it_reads())) break;
     heads += fmt::format("{}{} ({})", named++ > 0 ? ", " : "",
                          head_name(AttentionKind::cross, place), number(figures.alignment));
   }

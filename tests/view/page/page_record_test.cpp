@@ -65,13 +65,13 @@ TEST_CASE("page record: figures that fit no shape have no best head") {
   CHECK(record["hypotheses"][0]["best"].dump() == "[]");
 }
 
-TEST_CASE("page record: of all sentences the tenth that aligns best, at least one") {
+TEST_CASE("page record: of all sentences the three heads that align best, none that reads") {
   std::string heads = R"({"format":"attn-demo.heads","cross":[[)";
   for (int head = 0; head < 11; ++head) {
     heads += (head > 0 ? "," : "") + std::string(R"({"alignment":0.)") + std::to_string(10 + head) +
-             R"(,"read_alignment":0.1})";
+             R"(,"read_alignment":0.)" + (head == 9 ? "9}" : "1}");
   }
-  CHECK(page_best_heads(heads + "]]}") == "[[0,10],[0,9]]");
+  CHECK(page_best_heads(heads + "]]}") == "[[0,10],[0,8],[0,7]]");
   CHECK(page_best_heads("{}") == "[]");
 }
 
