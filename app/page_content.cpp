@@ -44,10 +44,11 @@ std::string PageContent::name() const {
 void PageContent::say_what_is_missing(const Variant& chosen) const {
   if (chosen.first_bytes == fullest_first_bytes_) return;  // there was nothing to leave out
   const bool both = !chosen.detail.vectors && !chosen.detail.search;
-  note(fmt::format("{}: no {}, which would make it large; {} in", name(),
-                   both                     ? "queries, keys, values and search trees"
-                   : !chosen.detail.vectors ? "queries, keys and values"
+  note(fmt::format("{}: no {}: with them it would take more than {}; {} in", name(),
+                   both ? "queries, keys, values, which explain a cell, and search trees"
+                   : !chosen.detail.vectors ? "queries, keys and values, which explain a cell"
                                             : "search trees",
+                   human_bytes(static_cast<double>(small_bytes)),
                    both                     ? "--vectors and --tree put them"
                    : !chosen.detail.vectors ? "--vectors puts them"
                                             : "--tree puts them"));
@@ -60,7 +61,7 @@ void PageContent::write(OutputFile& file, const std::string& heads) const {
     const Progress progress("making the page");
     return page_html(chosen.records, heads, curves_);
   }();
-  if (page.size() > large_bytes) {
+  if (page.size() > small_bytes) {
     note(fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(page.size()))));
   }
   file.write(page);

@@ -17,8 +17,9 @@ class OutputFile;
 class PageContent {
  public:
   static constexpr std::size_t most_bytes = std::size_t{512} << 20;
-  static constexpr std::size_t small_bytes = 2'000'000;  ///< with everything in it
-  static constexpr std::size_t large_bytes = 5'000'000;  ///< its size is said before it is written
+  /// Up to here a page is small: everything goes into it. The size of a larger one is said before
+  /// it is written.
+  static constexpr std::size_t small_bytes = 5'000'000;
 
   PageContent(std::string path, PageDetail asked);
 
