@@ -1,6 +1,7 @@
 """Several heads in colours, the lines' threshold, an experiment beside what was before, and what fits a screen."""
 
 import json
+import math
 import unittest
 
 import make_fixture
@@ -33,6 +34,15 @@ class Colours(PageCase):
         self.browser.click(".overlay-head[data-head='1']")
         self.assertEqual(sorted(self.lines()), ["0", "2"])
         self.assertEqual(self.title(), "cross-attention · layer 1 · 2 heads in colours")
+
+    def test_twelve_heads_have_twelve_colours(self):
+        record = make_fixture.Maker(layers=1, heads=12, head_dim=2).record(make_fixture.pieces("Yes"), [make_fixture.pieces("Ja")])
+        path = write_page("twelve", [json.dumps(make_fixture.without_options(record))])
+        for theme in ("light", "dark"):
+            self.open_path(path, f"#kind=cross&mean=overlay&theme={theme}")
+            colours = self.js("return [...document.querySelectorAll('.overlay-dot')].map(dot => dot.style.backgroundColor.match(/\\d+/g).map(Number))")
+            apart = min(math.dist(a, b) for i, a in enumerate(colours) for b in colours[:i])
+            self.assertGreater(apart, 45, theme)
 
     def test_a_line_leads_to_its_head(self):
         self.open("#kind=cross&layer=1&mean=overlay&view=lines")
@@ -88,19 +98,36 @@ class Experiment(PageCase):
         before, after = self.records()
         wanted = [b - a for row, other in zip(before["hypotheses"][0]["cross"][1][2],
             after["hypotheses"][0]["cross"][1][2]) for a, b in zip(row, other)]
+        rows = "return [...document.querySelectorAll('.compare-figure:nth-child(2) text[text-anchor=end]')].map(text => text.textContent)"
+        self.assertEqual(self.js(rows), self.texts(".heat-rowhead"))
+        after = after["hypotheses"][0]["cross"][1][2]
+        self.assertEqual(self.texts(".compare-figure:nth-child(2) .compare-number"),
+            [f"{weight:.2f}" for row in after for weight in row])  # zeros too
         shown = [float(text.replace("\u2212", "-")) for text in self.differences()]
         self.assertEqual(len(shown), len(wanted))
         for told, difference in zip(shown, wanted):
             self.assertAlmostEqual(told, difference, delta=5.1e-5)
 
+    def test_the_heads_that_were_changed_stand_apart_from_those_that_moved(self):
+        self.open()
+        self.assertEqual(self.browser.text("#compare-heads"), "Changed:\ncross:0:1 100 %\ncross:1:2 16 %\nNo other head's attention moved.")
+        before, after = json.loads(json.dumps(self.records()))
+        after["encoder_self"][1][0][0] = list(reversed(after["encoder_self"][1][0][0]))
+        after["changes"] = ["without cross:0"]
+        self.open_path(write_page("moved", [json.dumps(before), json.dumps(after)]))
+        says = self.browser.text("#compare-heads").split("\n")
+        self.assertEqual([says[0], says[1], says[2]], ["Changed:", "cross:0:1 100 %", "Of the other heads moved most:"])
+        self.assertEqual([text.split()[0] for text in says[3:]], ["cross:1:2", "encoder:1:0"])
+
     def test_the_heads_that_moved_most_come_first(self):
         self.open()
         self.assertEqual(self.js("return [...document.querySelectorAll('.compare-head')].map(b => b.dataset.head)"),
             ["cross.0.1", "cross.1.2"])
-        self.assertEqual(self.texts(".compare-head")[0], "cross 0:1 100 %")  # it is off
+        self.assertEqual(self.texts(".compare-head")[0], "cross:0:1 100 %")  # it is off
         self.browser.click(".compare-head[data-head='cross.0.1']")
         self.assertEqual(self.title(), "cross-attention · layer 0 · head 1")
         self.assertIn("Switched off", self.browser.text("#stage-says"))
+        self.assertEqual(self.texts(".compare-figure figcaption")[1], "after: switched off, it looks nowhere")
 
     def test_another_translation_is_compared_with_the_one_before_read_again(self):
         before, after = json.loads(json.dumps(self.records()))
@@ -132,6 +159,32 @@ class Screens(PageCase):
         self.assertLessEqual(boxes[1][1], 1400)
         self.assertEqual(self.browser.text("#least-says"), "0.05")
 
+    def test_words_beside_the_map_are_whole_and_numbers_stand_where_they_have_room(self):
+        source = make_fixture.pieces("The old teacher explained to her students why the sky is blue")
+        target = make_fixture.pieces("Der alte Lehrer erklärte ihren Schüler+n+, warum der Himmel blau ist")
+        path = write_page("twelve-words", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(source, [target])))])
+        for width in (1000, 1180, 1280, 1340, 1400, 1500, 1920):
+            self.browser.resize(width, 1000)
+            self.open_path(path, "#kind=cross")
+            cut = self.js("""return [...document.querySelectorAll('#lines .word-text, #lines .word-reads')].filter(e => e.checkVisibility()
+                && e.scrollWidth > e.clientWidth).map(e => e.textContent)""")
+            self.assertEqual(cut, [], f"names cut at {width} px")
+            if width >= 1280:
+                self.assertTrue(self.js("return document.getElementById('stage-views').classList.contains('is-beside')"), width)
+            wide = self.js("return document.querySelector('.heat-cell').getBoundingClientRect().width")
+            self.assertEqual(self.js("return document.getElementById('digits-says').checkVisibility()"), wide < 29, f"{wide} at {width} px")
+            if width >= 1400:
+                self.assertGreaterEqual(wide, 29)
+
+    def test_punctuation_above_narrow_columns_lies(self):
+        words = make_fixture.pieces(" ".join(f"word{i}" for i in range(30)) + "+.")
+        self.browser.resize(1400, 1000)
+        self.open_path(write_page("thirty-one", [json.dumps(make_fixture.without_options(make_fixture.Maker().record(words, [words])))]))
+        self.assertEqual(self.texts(".is-upright .heat-colhead.is-lying"), ["\u203f."])
+        box = self.js("const b = document.querySelector('.is-lying bdi').getBoundingClientRect(); return [b.width, b.height]")
+        self.assertGreater(box[1], 13)  # not turned: as high as a line
+        self.assertLess(box[0], 22)
+
     def test_few_words_beside_many_stand_further_apart(self):
         few = ["\u2581two", "</s>"]
         many = [f"\u2581w{i}" for i in range(11)] + ["</s>"]
@@ -158,7 +211,7 @@ class Screens(PageCase):
     def test_what_is_on_show_is_labelled(self):
         self.open()
         self.assertIn("score", self.browser.text("#hypotheses .score"))
-        self.assertIn("★ pairs words best", self.browser.text(".overview .hint"))
+        self.assertIn("the heads that pair words best", self.browser.text(".overview .hint"))
         self.assertEqual(self.browser.text(".legend .legend-item"), "Weight")
         self.choose("kind", "encoder_self")
         self.assertTrue(self.js("return document.getElementById('star-says').hidden"))

@@ -1,8 +1,10 @@
 """The large map, the overview and the switches show what the record holds."""
 
+import json
 import unittest
 
-from page_case import PageCase, mean
+import make_fixture
+from page_case import PageCase, mean, write_page
 
 KIND_NAMES = {"encoder_self": "encoder self-attention", "decoder_self": "decoder self-attention",
     "cross": "cross-attention"}
@@ -24,6 +26,18 @@ class Maps(PageCase):
                     self.choose("head", head)
                     self.assertEqual(self.title(), f"{name} · layer {layer} · head {head}")
                     self.assert_map(maps_of(record, kind)[layer][head], causal=kind == "decoder_self")
+
+    def test_a_head_has_the_name_that_commands_take(self):
+        name = "return [document.getElementById('stage-name').textContent, document.getElementById('stage-name').checkVisibility()]"
+        for kind, wanted in (("encoder_self", "encoder:1:2"), ("decoder_self", "decoder:1:2"), ("cross", "cross:1:2")):
+            self.open(f"#kind={kind}&layer=1&head=2")
+            self.assertEqual(self.js(name), [wanted, True])
+            self.assertEqual(self.texts(".report-table tbody .text-button")[5], wanted)
+            self.assertTrue(self.browser.attribute(".thumb[data-layer='1'][data-head='2']", "title").startswith(wanted))
+        self.assertEqual(self.texts(".alignment h3"), ["Word alignment by cross:1:0"])
+        self.choose("mean", "overlay")
+        self.assertEqual(self.js(name), ["", False])
+        self.assertEqual(self.texts(".overlay-head"), ["cross:1:0", "cross:1:1", "cross:1:2"])
 
     def test_labels_of_both_axes(self):
         self.open("#kind=encoder_self")
@@ -234,6 +248,13 @@ class Choices(PageCase):
             self.assert_map(hypothesis["cross"][0][1])
         self.assertEqual([text[1:-7] for text in self.texts("#hypotheses .hypothesis")],
                          [h["text"] + "score " for h in record["hypotheses"]])
+
+    def test_translations_that_read_alike_tell_their_pieces(self):
+        record = make_fixture.Maker().record(make_fixture.pieces("The group went home"), [make_fixture.pieces(text) for text in (
+            "Die Gruppe ging nach Hause", "Die Gruppe ging nach Haus+e", "Die Gruppe fuhr heim")])
+        self.open_path(write_page("alike", [json.dumps(record)]))
+        self.assertEqual(self.texts("#hypotheses .hypothesis-text"), ["Die Gruppe ging nach Hause in pieces: Hause",
+            "Die Gruppe ging nach Hause in pieces: Haus\u203fe", "Die Gruppe fuhr heim"])
 
     def test_sentences_are_chosen_from_a_list(self):
         self.open()

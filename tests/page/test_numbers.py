@@ -107,6 +107,29 @@ class Steps(PageCase):
                 self.explain(*cell)
                 self.check_cell(record, record if kind == "encoder_self" else first, kind, place, cell)
 
+    def test_it_opens_below_the_map_and_closing_leads_back(self):
+        inside = """const box = document.querySelector(arguments[0]).getBoundingClientRect();
+            const head = document.getElementById('switches'); const top = head.checkVisibility() ? head.getBoundingClientRect().bottom : 0;
+            return box.top >= top - 1 && box.bottom <= innerHeight + 1"""
+        cell = ".heat-cell[data-row='2'][data-column='2']"
+        for width, height in ((1400, 1000), (400, 900)):
+            self.browser.resize(width, height)
+            self.open("#kind=cross")
+            self.explain(2, 2)
+            self.assertTrue(self.js(inside, cell), "the cell is still in sight")
+            shown = self.js("return innerHeight - document.getElementById('steps').getBoundingClientRect().top")
+            self.assertGreaterEqual(shown, 0.39 * height)
+            edges = self.js("return ['stage', 'steps', 'overview', 'next'].map(id => document.getElementById(id).getBoundingClientRect())"
+                ".map(box => [box.top, box.bottom])")
+            self.assertLess(abs(edges[1][0] - edges[0][1]), 40, "nothing stands between map and steps")
+            self.assertLess(edges[1][1], edges[3][0])
+            self.browser.click("#steps-close")
+            self.assertEqual(self.js("return document.activeElement.matches(arguments[0])", cell), True)
+            self.assertTrue(self.js(inside, cell), "close leads back to the cell")
+            self.assertEqual(self.count(".step"), 0)
+        self.browser.press("Enter", "Escape")
+        self.assertEqual(self.js("return document.activeElement.matches(arguments[0])", cell), True)
+
     def test_large_vectors_are_cut_in_the_middle(self):
         self.open("#cell=1.1")
         cut = self.texts(".step:first-child .vectors thead th")
@@ -239,11 +262,17 @@ class Report(PageCase):
     def test_best_aligning_heads_are_marked(self):
         self.open("#kind=cross")
         report = self.records()[0]["hypotheses"][0]["report"]["cross"]
-        best = max((figures["read_alignment"] <= figures["alignment"], figures["alignment"], layer, head) for layer, heads in enumerate(report) for head,
-            figures in enumerate(heads))
-        marked = self.js("return [...document.querySelectorAll('.report-table tr')].filter(r => r.querySelector('.star')).map(r => [Number(r.dataset.layer), Number(r.dataset.head)])")
-        self.assertEqual(marked, [[best[2], best[3]]])
-        self.assertEqual(self.count(".thumb.is-best"), 1)
+        best = sorted(((-figures["alignment"], layer, head) for layer, heads in enumerate(report)
+            for head, figures in enumerate(heads) if figures["read_alignment"] <= figures["alignment"]))[:3]
+        self.assertGreater(len(best), 1)
+        stars = {f"{layer}.{head}": f"\u2605{i + 1}" for i, (_, layer, head) in enumerate(best)}
+        self.assertEqual(self.js("return Object.fromEntries([...document.querySelectorAll('.report-table tr')].filter(r => r.querySelector('.star')).map(r => [`${r.dataset.layer}.${r.dataset.head}`, r.querySelector('.star').textContent.trim()]))"), stars)
+        self.assertEqual(self.js("return Object.fromEntries([...document.querySelectorAll('.thumb.is-best')].map(t => [`${t.dataset.layer}.${t.dataset.head}`, t.dataset.star]))"), stars)
+        self.assertEqual(self.js("return getComputedStyle(document.querySelector('.thumb.is-best'), '::before').content"), '"' + next(
+            stars[key] for key in sorted(stars)) + '"')
+        says = "\u2605{}: the heads that pair words best, by chance: these weights are random.".format(
+            {2: "1 and \u26052", 3: "1 to \u26053"}[len(best)])
+        self.assertEqual(self.texts("#star-says"), [says])
         self.choose("kind", "encoder_self")
         self.assertEqual(self.count(".star") + self.count(".thumb.is-best"), 0)
 
@@ -269,7 +298,8 @@ class Report(PageCase):
         self.choose("over", "all")
         self.assertEqual(self.values("alignment"), together)
         self.assertIn("all 2 sentences", self.js("return document.getElementById('report-says').textContent"))
-        marked = self.js("return [...document.querySelectorAll('.report-table tr')].findIndex(r => r.querySelector('.star'))")
+        self.assertIn("pair words best, over all 2 sentences", self.texts("#star-says")[0])
+        marked = self.js("return [...document.querySelectorAll('.report-table tr')].findIndex(r => r.textContent.includes('\u26051'))")
         self.assertEqual(marked - 1, together.index(max(together)))
         self.choose("over", "one")
         self.assertEqual(self.values("alignment"), alone)

@@ -1,11 +1,13 @@
 """The next word, the way of a token, and the curve of a training run: numbers that Python takes from the record."""
 
 import base64
+import json
 import math
 import struct
 import unittest
 
-from page_case import PageCase, f32
+import make_fixture
+from page_case import PageCase, f32, write_page
 
 
 def number(text):
@@ -67,6 +69,21 @@ class NextWord(PageCase):
         self.open("#sentence=1&hypothesis=1&step=3", name="changed")
         self.assertIn("found before the change", self.browser.text("#next-reason"))
 
+    def test_what_is_written_so_far_stands_before_the_next_word(self):
+        self.open()  # not on the start symbol
+        self.assertEqual(self.texts(".so-far"), ["so far Die ?"])
+        self.browser.click("#next-step-0")
+        self.assertEqual(self.texts(".so-far"), ["the first word ?"])
+        self.wait_equal(True, "return location.hash.includes('step=0')")
+
+    def test_the_walk_begins_at_the_beginning(self):
+        self.open("#step=2&stop=7")
+        self.browser.click("#next-way")
+        self.assertEqual(self.browser.attribute("#stop-0", "aria-expanded"), "true")
+        self.assertEqual(self.browser.text("#way-says"), "Step 2 reads Gruppe and becomes the next word, ging.")
+        seen = self.js("const b = document.getElementById('stop-0').getBoundingClientRect(); return b.top >= 0 && b.bottom <= innerHeight")
+        self.assertTrue(seen)
+
     def test_a_piece_far_below_stands_after_a_gap(self):
         self.open("#hypothesis=1&step=6")
         rows = self.rows()
@@ -98,6 +115,13 @@ class NextWord(PageCase):
         self.assertIn("A branch of the search", self.browser.text("#way-missing"))
         self.open(name="empty")
         self.assertTrue(self.js("return document.getElementById('next').hidden"))
+        self.assertEqual(self.texts(".way-choice > .quiet"), ["source"])
+        record = json.loads(make_fixture.lines("bare")[0])
+        record["model"]["update"] = 10
+        self.open_path(write_page("unrecorded", [json.dumps(record)]), "#kind=cross&cell=1.1")
+        self.assertEqual(self.browser.text("#way-missing"), "This file does not hold the vectors between the layers: "
+            "a training run does not record them; translate with its model, and --html, shows them.")
+        self.assertNotIn("--vectors", self.browser.text("#steps-missing"))
 
 
 class Way(PageCase):
@@ -135,6 +159,18 @@ class Way(PageCase):
                 total, stream, added = map(float, parts)
                 self.assertEqual(f32(total), f32(f32(stream) + f32(added)))
 
+    def test_it_opens_on_a_word_and_explains_a_row_of_zeros(self):
+        record = json.loads(make_fixture.lines("main")[0])
+        table = record["hypotheses"][0]["way"][0]
+        raw = base64.b64decode(table["values"])
+        table["values"] = base64.b64encode(bytes(4 * table["columns"]) + raw[4 * table["columns"]:]).decode()
+        self.open_path(write_page("zeros", [json.dumps(record)]))
+        self.assertEqual(self.browser.text("#way-says"), "Step 1 reads Die and becomes the next word, Gruppe.")
+        zeros = "All its numbers are 0: it says nothing but where the sentence begins."
+        self.assertNotIn(zeros, self.browser.text("#stop-detail"))
+        self.browser.click("#next-step-0")
+        self.assertIn(zeros, self.browser.text("#stop-detail"))
+
     def test_a_source_word_and_back(self):
         self.open()
         record = self.records()[0]
@@ -160,8 +196,8 @@ class Way(PageCase):
         self.assertEqual(self.js("return document.activeElement.id"), f"stop-{last}")
         others = self.records()[0]["hypotheses"][0]["alternatives"]
         titles = self.js("return [...document.querySelectorAll('.logits-table tbody tr')].map(row => [...row.cells].map(cell => cell.title))")
-        self.assertEqual([number(row[1]) for row in titles], others["logits"][0])
-        self.assertEqual([number(row[2]) for row in titles], others["log_probs"][0])
+        self.assertEqual([number(row[1]) for row in titles], others["logits"][1])
+        self.assertEqual([number(row[2]) for row in titles], others["log_probs"][1])
         self.assertEqual(self.js("return document.getElementById('way-on').disabled"), True)
 
     def test_heads_of_a_block_lead_to_the_step_by_step(self):
@@ -212,7 +248,22 @@ class Film(PageCase):
         for step in steps:
             self.assertAlmostEqual(step, steps[0], delta=0.01)  # every moment has the same width
         self.assertGreater(steps[0], 100)
-        self.assertIn("Die Gruppe ging nach Hause", self.browser.text("#training-text"))
+        self.assertEqual(self.browser.text("#training-text"), "writes Die Gruppe ging nach Hause")
+        self.assertIn("every moment has the same width", self.browser.text("#training-figures"))
+
+    def test_a_given_translation_is_not_written_and_every_moment_with_room_is_named(self):
+        updates = [*range(22), 250, 500, 750, 1000, 1250, 1500]
+        maker = make_fixture.Maker(layers=1, heads=1, head_dim=2)
+        plain = make_fixture.without_options(maker.record(make_fixture.pieces("The group"), [make_fixture.pieces("Die Gruppe")]))
+        plain["decoding"] = {"given": True}
+        records = [{**plain, "model": {**plain["model"], "update": update}} for update in updates]
+        curve = {"first": 0, "end": len(updates), "train": [], "validations": [[u, 1.5, 50.0, 50.0] for u in updates], "best": 0}
+        self.browser.resize(1400, 1000)
+        self.open_path(write_page("probe", [json.dumps(line) for line in [curve] + records]))
+        self.assertEqual(self.browser.text("#training-text"), "reads the given translation Die Gruppe")
+        self.assertIn("Die Gruppe given, not searched for", self.texts("#hypotheses .hypothesis-text")[0])
+        named = self.js("return [...document.querySelectorAll('text.curve-tick[text-anchor=middle]')].map(text => text.textContent)")
+        self.assertEqual(named[-5:], ["500", "750", "1,000", "1,250", "1,500"])
 
     def test_a_click_on_the_curve_jumps_to_the_nearest_moment(self):
         self.open()

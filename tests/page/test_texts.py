@@ -71,6 +71,7 @@ class Sizes(PageCase):
     def test_empty_sentences(self):
         self.open(name="empty")
         self.assertIn("empty", self.browser.text("#source-text"))
+        self.assertIn("The sentence is empty: the model reads its end symbol alone.", self.browser.text("#stage-says"))
         self.assertEqual(self.shown_map(), [["1"]])
         for kind in ("decoder_self", "cross"):
             self.choose("kind", kind)

@@ -76,5 +76,6 @@ function themeColor(name) {
 function headColour(head, count) {
   const dark = isDark();
   const hue = 262 + (360 * head) / count;
-  return `rgb(${oklchToRgb(dark ? 0.76 : 0.56, dark ? 0.13 : 0.17, hue).join(",")})`;
+  const apart = count > 6 ? (head % 2 === 0 ? -0.1 : 0.08) : 0;  // neighbours among many hues differ in lightness too
+  return `rgb(${oklchToRgb((dark ? 0.76 : 0.56) + apart, dark ? 0.13 : 0.17, hue).join(",")})`;
 }

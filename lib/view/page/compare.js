@@ -99,9 +99,10 @@ const compareView = (() => {
 
   /** A small map as a picture: `cellOf(i)` gives a cell's ground and what it says. */
   function picture(title, axes, matrix, { room, colourOf, textOf }) {
-    const rows = tokenLabels(axes.writes || axes.reads);
-    const columns = tokenLabels(axes.columns);
-    const widest = (labels) => Math.min(120, Math.max(0, ...labels.map((label) => textWidth(label))));
+    const labels = labelAxes(axes, false);
+    const rows = labels.rows.map((row) => (room < 300 && row.writes !== null ? row.writes : rowLabel(row)));
+    const columns = labels.columns.map((column) => column.label);
+    const widest = (texts) => Math.min(170, Math.max(0, ...texts.map((text) => textWidth(text))));
     const left = Math.ceil(widest(rows)) + 8;
     const size = Math.max(9, Math.min(44, Math.floor((room - left - 8) / Math.max(1, matrix.m))));
     const level = widest(columns) + 6 <= size;
@@ -120,13 +121,13 @@ const compareView = (() => {
       const { fill, ink } = colourOf(matrix.w[i]);
       ground.style.fill = fill;
       cells.push(ground);
-      if (size < 32 || Math.abs(matrix.w[i]) < 0.005) continue;
+      if (size < 32) continue;
       const text = makeSvg("text", { x: x + size / 2 - 0.5, y: y + size / 2, class: "compare-number",
           "text-anchor": "middle", "dominant-baseline": "central", text: textOf(matrix.w[i], 2) });
-      text.style.fill = ink;
+      text.style.fill = Math.abs(matrix.w[i]) < 0.005 ? "var(--quiet)" : ink;
       cells.push(text);
     }
-    const cut = (label) => (Array.from(label).length > 16 ? Array.from(label).slice(0, 15).join("") + "…" : label);
+    const cut = (label) => (Array.from(label).length > 24 ? Array.from(label).slice(0, 23).join("") + "…" : label);
     return make("figure", { class: "compare-figure" }, make("figcaption", {}, title),
       makeSvg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", class: "compare-map",
           "font-size": font, "aria-label": typeof title === "string" ? title : "map" },
@@ -152,7 +153,7 @@ const compareView = (() => {
       return { fill: `color-mix(in srgb, var(${difference < 0 ? "--less" : "--more"}) ${part}%, var(--paper))`,
         ink: "var(--ink)" };
     },
-    textOf: (difference, digits) => (difference > 0 ? "+" : "") + fixed(difference, digits),
+    textOf: (difference, digits) => (difference >= 0.5 * 10 ** -digits ? "+" : "") + fixed(difference, digits),
   };
 
   function maps(before, pair) {
@@ -161,8 +162,10 @@ const compareView = (() => {
     const room = Math.max(220, (find("compare").clientWidth - 120) / 3);
     const draw = (title, record, hypothesis, look, matrix) => picture(title, axesOf(record, hypothesis, kind),
         matrix || matrixAt(record, hypothesis, kind, layer, head), { room, ...look });
+    const after = matrixAt(scene.record, pair.shown, kind, layer, head);
+    const off = after.w.length > 0 && after.w.every((weight) => weight === 0);
     const figures = [draw("before", before, pair.old, weightLook),
-      draw("after", scene.record, pair.shown, weightLook)];
+      draw(off ? "after: switched off, it looks nowhere" : "after", scene.record, pair.shown, weightLook, after)];
     const same = kind === "encoder_self" ? pair.shown : pair.same;
     const old = matrixAt(before, pair.old, kind, layer, head);
     const now = same ? matrixAt(scene.record, same, kind, layer, head) : null;
@@ -180,20 +183,32 @@ const compareView = (() => {
     return "The words differ, so the difference is that of the translation before, read again under the change.";
   }
 
+  function headButton({ kind, layer, head, share }) {
+    return make("button", { type: "button", class: "compare-head", title: "how much of its rows' attention went elsewhere",
+        "aria-pressed": String(kind === scene.kind && layer === state.layer && head === state.head && state.mean === "one"),
+        "data-head": `${kind}.${layer}.${head}`,
+        on: { click: () => {
+          change({ kind, layer, head, mean: "one" });
+          const again = find("compare-heads").querySelector(`[data-head="${kind}.${layer}.${head}"]`);
+          if (again) again.focus();
+        } } },
+      `${headName(kind, layer, head)} `,
+      make("span", { class: "number quiet", text: `${fixed(100 * share, share < 0.1 ? 1 : 0)} %` }));
+  }
+
+  /** The heads that were changed, and of the others those in which most moved. */
   function headButtons(before, pair) {
-    const list = movedHeads(before, pair).filter(({ share }) => share > 0.0005).slice(0, MOST_LISTED);
-    if (list.length === 0) return make("span", { class: "quiet", text: "No head's attention moved." });
-    return [make("span", { class: "quiet", text: "Attention that moved most:" }),
-      list.map(({ kind, layer, head, share }) => make("button", { type: "button", class: "compare-head",
-          "aria-pressed": String(kind === scene.kind && layer === state.layer && head === state.head && state.mean === "one"),
-          "data-head": `${kind}.${layer}.${head}`,
-          on: { click: () => {
-            change({ kind, layer, head, mean: "one" });
-            const again = find("compare-heads").querySelector(`[data-head="${kind}.${layer}.${head}"]`);
-            if (again) again.focus();
-          } } },
-        `${KINDS[kind].short.toLowerCase()} ${layer}:${head} `,
-        make("span", { class: "number quiet", text: `${fixed(100 * share, share < 0.1 ? 1 : 0)} %` })))];
+    const changed = changedHeads(scene.record);
+    const isChanged = (place) => changed.some((one) => one.kind === place.kind && one.layer === place.layer
+        && (one.head === null || one.head === place.head));
+    const list = movedHeads(before, pair).filter(({ share }) => share > 0.0005);
+    const says = (text) => make("span", { class: "quiet", text });
+    const listed = (heads) => heads.slice(0, MOST_LISTED).map(headButton);
+    const own = list.filter(isChanged);
+    const others = list.filter((place) => !isChanged(place));
+    return [own.length > 0 ? [says("Changed:"), listed(own)] : null,
+      others.length > 0 ? [says(own.length > 0 ? "Of the other heads moved most:" : "Attention that moved most:"), listed(others)]
+        : says(own.length > 0 ? "No other head's attention moved." : "No head's attention moved.")];
   }
 
   function update() {

@@ -62,12 +62,24 @@ const controls = (() => {
     return facts;
   }
 
+  /** Of translations that read alike, the words whose pieces differ: text a hypothesis, mostly "". */
+  function piecesThatDiffer(hypotheses) {
+    const words = hypotheses.map(({ tokens, ends }) => wordsOf(tokens, ends).map(({ first, end }) =>
+        tokens.slice(first, end).map((token, i) => (i > 0 ? CONTINUATION : "") + printable(token.replace(WORD_MARK, ""))).join("")));
+    return hypotheses.map((hypothesis, i) => {
+      const alike = words.filter((_, j) => j !== i && hypotheses[j].text === hypothesis.text);
+      return words[i].filter((word, at) => alike.some((other) => other[at] !== word)).join(", ");
+    });
+  }
+
   function updateHypotheses(record) {
     const host = find("hypotheses");
     const key = JSON.stringify(record.hypotheses.map(({ text, score, replayed }) => [text, score, replayed]));
     if (key !== hypothesisKey) {
       hypothesisKey = key;
       const several = record.hypotheses.length > 1;
+      const pieces = piecesThatDiffer(record.hypotheses);
+      const given = record.decoding && record.decoding.given;
       host.classList.toggle("is-single", !several);
       replaceChildren(host, make("legend", { class: "unseen", text: "translation" }),
           record.hypotheses.map((hypothesis, i) =>
@@ -76,6 +88,8 @@ const controls = (() => {
               on: { change: () => change({ hypothesis: i, branch: null }) } }),
           several ? make("span", { class: "rank number", text: i + 1 }) : null,
           make("span", { class: "hypothesis-text" }, dataText(printable(hypothesis.text) || "(empty)"),
+            pieces[i] ? make("span", { class: "quiet replayed" }, " in pieces: ", dataText(pieces[i])) : null,
+            given ? make("span", { class: "quiet replayed", text: " given, not searched for" }) : null,
             hypothesis.replayed ? make("span", { class: "quiet replayed", text: " as before the change" }) : null),
           make("span", { class: "score number",
               title: "the log-probabilities of all pieces, added and divided by length^penalty: 0 is certain" },

@@ -43,7 +43,7 @@ const curveView = (() => {
 
   /** Which moments are named under the axis: as many as have room, the first and the last among them. */
   function namedMoments(updates, xOf) {
-    const room = (i) => textWidth(thousands(updates[i])) + 14;
+    const room = (i) => textWidth(thousands(updates[i])) * (11.5 / 13) + 10;
     const named = [0];
     for (let i = 1; i < updates.length; ++i) {
       const last = named[named.length - 1];
@@ -119,6 +119,7 @@ const curveView = (() => {
         item("is-dev", "dev loss", validation ? figure(validation[1], 3) : "–", "on the dev part, label-smoothed, without dropout"),
         item("is-bleu", "BLEU", validation ? figure(validation[2], 1) : "–", "of the dev part, 0 to 100"),
         item("is-chrf", "chrF", validation ? figure(validation[3], 1) : "–", "of the dev part, 0 to 100")] : null,
+      make("span", { class: "curve-item", text: "every moment has the same width, whatever lies between" }),
       curve.best === update ? make("span", { class: "curve-item strong", text: "★ kept as the best" }) : null];
   }
 

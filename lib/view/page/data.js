@@ -62,6 +62,14 @@ function changesOf(record) {
   return Array.isArray(record.changes) ? record.changes.map(String).join(", ") : "";
 }
 
+/** The heads that an experiment changed: [{kind, layer, head}], where head null stands for the layer's. */
+function changedHeads(record) {
+  return (record.changes || []).map((change) => /^(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(change))
+    .filter((found) => found !== null).map(([, kind, layer, head]) => ({
+      kind: Object.keys(KINDS).find((key) => key.startsWith(kind)), layer: Number(layer),
+      head: head === undefined ? null : Number(head) }));
+}
+
 /** The record that an experiment started from: the program writes it just before; null for others. */
 function beforeOf(index) {
   const before = index > 0 && changesOf(sentences[index].moments[0]) !== "" ? sentences[index - 1].moments[0] : null;
@@ -210,8 +218,8 @@ function reportOf(record, hypothesis, kind) {
   return (owner && owner.report && owner.report[kind]) || null;
 }
 
-/** The heads that align best, "layer.head": of this sentence, or of all. */
+/** The places of the heads that align best, "layer.head" → 1, 2, 3: of this sentence, or of all. */
 function bestHeads(hypothesis) {
   const best = overall && state.over === "all" ? overallBest : hypothesis && hypothesis.best;
-  return new Set((best || []).map(([layer, head]) => headKey(layer, head)));
+  return new Map((best || []).map(([layer, head], i) => [headKey(layer, head), i + 1]));
 }

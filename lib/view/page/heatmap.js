@@ -5,8 +5,8 @@
 const heatMap = (() => {
   const MOST_CELLS = 900;      // that are all elements at once
   const MOST_PIXELS = 12e6;    // of the canvas
-  const MOST_BESIDE = 0.6;     // of the room, beside the lines
   const SMALLEST = 11;         // px of a cell
+  const UPRIGHT = 19;          // px of a cell below which column names stand
   let grid = null;
   let canvas = null;
   let builtKey = "";
@@ -31,30 +31,24 @@ const heatMap = (() => {
     let lean = level ? 0 : Math.ceil(labelWidth * 0.71);
     if (!level && width > smallest) width = Math.max(smallest,
         Math.min(width, Math.floor((room - lean) / m)));
-    const upright = !level && width < 19;  // leaning labels are that far apart, or lie on each other
+    const upright = !level && width < UPRIGHT;  // leaning labels are that far apart, or lie on each other
     if (upright) lean = 4;
-    const height = Math.max(16, Math.min(38, width, state.digits === "exact" ? 30 : width));
     const top = level ? 28 : (upright ? labelWidth : lean) + 16;
-    return { headWidth, width, height, level, upright, top, right: lean,
+    return { headWidth, width, height: heightWith(width), level, upright, top, right: lean,
         numbers: state.digits !== "none" && width >= 29 };
   }
 
-  /** Whether lines and map have room beside each other. */
-  function fitsBeside(room) {
-    return room >= 700 && widthFor(state.digits === "exact" ? 92 : SMALLEST) <= room * MOST_BESIDE;
-  }
-
   /** What the map takes with cells of this width. */
-  function widthFor(cell) {
-    const head = Math.max(0, ...scene.rows.map((row) => textWidth(rowLabel(row)))) + 18;
-    return Math.min(head, 220) + scene.columns.length * cell + (cell < 20 ? 60 : 0);
+  function widthWith(cell) {
+    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
+    const label = Math.min(widest(scene.columns.map((column) => column.label)), 150);
+    const lean = label + 10 <= cell ? 0 : cell < UPRIGHT ? 4 : Math.ceil(label * 0.71);
+    return Math.ceil(widest(scene.rows.map(rowLabel))) + 19 + scene.columns.length * cell + lean;
   }
 
-  /** What the map would like to have in that room: cells with numbers, else as large as they get. */
-  function comfortableWidth(room) {
-    if (state.digits === "exact") return widthFor(92);
-    if (state.digits === "two" && widthFor(36) <= room) return widthFor(36);
-    return Math.max(widthFor(SMALLEST), Math.min(room, widthFor(19)));
+  /** How high its rows are with cells of this width. */
+  function heightWith(cell) {
+    return Math.max(16, Math.min(38, cell, state.digits === "exact" ? 30 : cell));
   }
 
   // ---- building
@@ -127,18 +121,15 @@ const heatMap = (() => {
     });
   }
 
-  /** Brings elements and sizes up to date with the scene. */
-  function prepare() {
+  /** Brings elements and sizes up to date with the scene; `share` is the room beside the lines, or null. */
+  function prepare(share) {
     if (scene.key !== builtKey) {
       builtKey = scene.key;
       layout = null;
       build();
     }
     const { n, m } = scene.matrix;
-    const beside = find("stage-views").classList.contains("is-beside");
-    const whole = find("stage").clientWidth;
-    const room = beside ? Math.max(whole * 0.4, Math.min(whole * MOST_BESIDE, comfortableWidth(whole * MOST_BESIDE)))
-        : find("heat").clientWidth;
+    const room = share || find("heat").clientWidth;
     const paper = printing ? Math.min(room, 690) : room;
     layout = layoutFor(n, m, Math.max(220, paper));
     for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height],
@@ -148,8 +139,12 @@ const heatMap = (() => {
     grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
     grid.classList.toggle("is-level", layout.level);
     grid.classList.toggle("is-upright", layout.upright);
-    columnHeads.forEach((head, k) =>
-        { head.style.left = `${layout.headWidth + (layout.level ? k : k + 0.5) * layout.width}px`; });
+    columnHeads.forEach((head, k) => {
+      // Standing, a comma is a speck: punctuation lies.
+      const lies = layout.upright && /^[^\p{L}\p{N}]{1,2}$/u.test(scene.columns[k].label);
+      head.classList.toggle("is-lying", lies);
+      head.style.left = `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`;
+    });
     fillRow(at.row);
     for (const q of filled.keys()) { nameCells(q); placeCells(q); }
     grid.setAttribute("aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
@@ -305,6 +300,6 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, fitsBeside, rows: () =>
-      ({ top: layout.top, height: layout.height }) };
+  return { start, prepare, draw, highlight, widthWith, heightWith, focusCell, hasNumbers: () => layout.numbers,
+    rows: () => ({ top: layout.top, height: layout.height }) };
 })();

@@ -20,7 +20,7 @@ const keyboard = (() => {
   }
 
   function leave() {
-    if (state.cell) change({ cell: null });
+    if (state.cell) stepsView.close();
     else if (state.lock) change({ lock: null });
     else if (state.branch !== null) change({ branch: null });
   }

@@ -15,6 +15,7 @@ const linesView = (() => {
   const THINNEST = 0.06;       // px: a thinner line would not be seen
   const THINNEST_MANY = 0.25;  // px, in maps of more than MANY cells, so that they stay quick
   const MANY = 10000;
+  const LEAST_PICTURE = 76;    // px between the words
 
   function layoutFor(n, m) {
     const most = Math.max(n, m);
@@ -29,6 +30,15 @@ const linesView = (() => {
     const rows = columnsWithin(0, most * height, n, height);
     return { height, width, port: height * 0.7, total: most * height, rowTop: rows.columnTop,
         rowStep: rows.columnStep, ...columnsWithin(0, most * height, m, height) };
+  }
+
+  /** What the lines take where rows are `height` high; `short` steps are named by what they write alone. */
+  function widthWith(height, short) {
+    const letters = Math.max(11, Math.min(15.5, height * 0.44)) / 13;
+    const widest = (labels) => Math.max(0, ...labels.map((label) => textWidth(label, 500)));
+    const rows = widest(scene.rows.map((row) => (short ? row.writes : rowLabel(row))));
+    const beside = 2 * (14 + 7) + 2 * 40 * letters;  // round the names: their edges, and room for a weight
+    return Math.ceil((rows + widest(scene.columns.map((column) => column.label))) * letters + beside) + LEAST_PICTURE;
   }
 
   /** Few words beside many stand further apart, up to three times, in the middle of that room. */
@@ -118,7 +128,7 @@ const linesView = (() => {
         path.style.stroke = colour;
         path.dataset.layer = layer;
         path.dataset.head = head;
-        path.append(makeSvg("title", { text: `head ${head}: ${fixed(map.w[at], 2)}` }));
+        path.append(makeSvg("title", { text: `${headName(scene.kind, layer, head)}: ${fixed(map.w[at], 2)}` }));
         placeLine(path, { from: rowTop + (q + 0.5) * rowStep + shift,
             to: columnTop + (k + 0.5) * columnStep + shift, bend,
             thickness: Math.max(0.8, map.w[at] * Math.min(6, Math.max(2.5, port / count))) });
@@ -281,5 +291,5 @@ const linesView = (() => {
     host.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, nameWords, least };
+  return { start, prepare, draw, highlight, nameWords, least, widthWith, focusRow: (q) => focusWord(rowButtons, q) };
 })();

@@ -123,7 +123,7 @@ const nextView = (() => {
     if (!row || row.length === 0) return null;
     const labels = tokenLabels(record.source.tokens);
     const order = Array.from(row, (weight, j) => ({ weight, j })).sort((a, b) => b.weight - a.weight).slice(0, 2);
-    return [`While writing it, the head that aligns best (cross-attention, layer ${layer}, head ${head}) looks at `,
+    return [`While writing it, the head that aligns best (${headName("cross", layer, head)}) looks at `,
       order.map(({ weight, j }, i) => [i > 0 ? " and " : "", strong(labels[j]), " ",
         make("span", { class: "number", text: fixed(weight, 3) })]), ". ",
       make("button", { type: "button", class: "text-button", id: "next-look", text: "Show this row",
@@ -193,7 +193,7 @@ const nextView = (() => {
 
   function sentenceSoFar(t) {
     const text = pieceText(scene.hypothesis.tokens.slice(0, t));
-    return make("p", { class: "so-far" }, text ? [dataText(printable(text)), " "] : null,
+    return make("p", { class: "so-far" }, make("span", { class: "quiet", text: text ? "so far " : "the first word " }), text ? [dataText(printable(text)), " "] : null,
       make("span", { class: "blank", "aria-label": "the next word", text: "?" }));
   }
 
@@ -218,7 +218,7 @@ const nextView = (() => {
           make("p", { class: "quiet" }, lookText(t)),
           make("p", { class: "quiet" }, "The last vector of the step, times the table of all pieces, gives a number for each: its logit. Softmax makes them probabilities. ",
             scene.hypothesis.way ? make("button", { type: "button", class: "text-button", id: "next-way", text: "Walk the way to it", on: { click: () => {
-              change({ step: t, token: null, stop: Number.MAX_SAFE_INTEGER });
+              change({ step: t, token: null, stop: 0 });
               find("way").scrollIntoView({ block: "start", behavior: calmMotion.matches ? "auto" : "smooth" });
             } } }) : null))));
   }

@@ -88,25 +88,32 @@ const overview = (() => {
     change({ layer, head, mean: "one" });
   }
 
-  function bestAt(report, layer, head) {
-    const best = scene.kind === "cross" && report && bestHeads(scene.hypothesis).has(headKey(layer, head));
-    return best ? ", one of the best aligning" : "";
+  /** What the stars mean, and of what they are. */
+  function starText(count) {
+    const which = count > 1 ? `★1 ${count > 2 ? "to" : "and"} ★${count}: the heads that pair words best` : "★1: the head that pairs words best";
+    const over = overall && state.over === "all" ? `, over all ${overall.sentences} sentences` : overall ? ", in this sentence" : "";
+    return `${which}${over}${scene.record.model.weights === "random" ? ", by chance: these weights are random" : ""}.`;
   }
 
   function mark(report) {
     const shown = new Set(scene.heads.map((h) => headKey(h.layer, h.head)));
+    const places = scene.kind === "cross" && report ? bestHeads(scene.hypothesis) : new Map();
+    find("star-says").hidden = places.size === 0;
+    find("star-says").textContent = starText(places.size);
     for (const { layer, head, cell, toggle } of thumbs) {
       const on = isOn(scene.kind, layer, head);
       const chosen = layer === state.layer && head === state.head;
-      const best = bestAt(report, layer, head);
+      const place = places.get(headKey(layer, head));
+      const best = place ? `, number ${place} of those that align best` : "";
       cell.classList.toggle("is-off", !on);
       cell.classList.toggle("is-shown", shown.has(headKey(layer, head)));
       cell.classList.toggle("is-chosen", chosen && state.mean === "one");
-      cell.classList.toggle("is-best", best !== "");
+      cell.classList.toggle("is-best", place !== undefined);
+      cell.dataset.star = place ? `★${place}` : "";
       cell.tabIndex = chosen ? 0 : -1;
       cell.setAttribute("aria-selected", String(chosen));
       cell.setAttribute("aria-label", `layer ${layer}, head ${head}, ${on ? "on" : "off"}${best}`);
-      cell.title = `layer ${layer} · head ${head}${best}`;
+      cell.title = headName(scene.kind, layer, head) + best;
       toggle.setAttribute("aria-label", `layer ${layer}, head ${head}: ${on ? "switch off" : "switch on"}`);
       toggle.setAttribute("aria-pressed", String(on));
       toggle.title = on ? "counts in means: switch off" : "left out of means: switch on";
@@ -149,7 +156,6 @@ const overview = (() => {
     find("overview-count").textContent =
       on === thumbs.length ? `${plural(layers, "layer")} × ${plural(heads, "head")}`
                            : `${on} of ${thumbs.length} heads on`;
-    find("star-says").hidden = !thumbs.some((thumb) => thumb.cell.classList.contains("is-best"));
     find("all-on").hidden = on === thumbs.length;
   }
 

@@ -1,7 +1,7 @@
 // The figures of every head as a table that can be sorted, and the word alignment of the best head.
 
 const COLUMNS = [
-  { key: "place", label: "head", says: "layer · head" },
+  { key: "place", label: "head", says: "kind:layer:head, as --show, --head and --without take it" },
   { key: "entropy", label: "entropy",
       says: "How spread out its rows are, in nats: 0 is one word, ln S all S words alike", digits: 2 },
   { key: "distance", label: "distance", says: "How far away it looks on the mean, in tokens", digits: 2 },
@@ -75,10 +75,9 @@ const reportView = (() => {
     };
     return make("tr", { "data-layer": row.layer, "data-head": row.head },
       make("th", { scope: "row" },
-        make("button", { type: "button", class: "text-button", text: `layer ${row.layer} · head ${row.head}`,
+        make("button", { type: "button", class: "text-button", text: headName(scene.kind, row.layer, row.head),
           on: { click: choose } }),
-        best.has(key) ? make("span", { class: "star", title: "one of the best aligning heads", text: " ★" },
-          make("span", { class: "unseen", text: " one of the best aligning heads" })) : null),
+        best.has(key) ? make("span", { class: "star", title: `number ${best.get(key)} of those that align best`, text: ` ★${best.get(key)}` }) : null),
       columns.slice(1).map((column) => figureCell(column, row.figures[column.key], tops[column.key])));
   }
 
@@ -92,7 +91,7 @@ const reportView = (() => {
           typeof value === "number");
       tops[column.key] = column.share ? 1 : Math.max(1e-9, ...values);
     }
-    const best = scene.kind === "cross" ? bestHeads(scene.hypothesis) : new Set();
+    const best = scene.kind === "cross" ? bestHeads(scene.hypothesis) : new Map();
     return make("div", { class: "scroll", tabindex: "0", role: "region",
         "aria-label": "figures of all heads" },
       make("table", { class: "report-table" },
@@ -109,8 +108,7 @@ const reportView = (() => {
     const source = words(scene.record.source.text);
     const target = words(scene.hypothesis.text);
     const links = found.links.filter((link) => link.source < source.length && link.target < target.length);
-    const head = /^cross:(\d+):(\d+)$/.exec(found.from);
-    const from = head ? ` by layer ${head[1]} · head ${head[2]}` : ` by ${found.from}`;
+    const from = ` by ${found.from}`;
     const room = document.querySelector("main").clientWidth - 150;
     return make("div", { class: "alignment" },
       make("h3", { text: `Word alignment${from}` }),
@@ -142,7 +140,7 @@ const reportView = (() => {
       find("to-report").hidden = find("report").hidden;
       const aligns = report && report.flat().some((figures) => figures && typeof figures.alignment === "number");
       find("report-says").textContent = !report ? "" : `What each head does, ${over}.` +
-        (scene.kind === "cross" && aligns ? " ★ marks the tenth of the heads that align best; those that pair words better with what they read come last." : "");
+        (scene.kind === "cross" && aligns ? " ★1 to ★3 align best; a head that pairs words better with what it reads is not among them." : "");
       replaceChildren(host, report ? table(report) : "", links || "");
     }
     mark();

@@ -80,6 +80,11 @@ function headKey(layer, head) {
   return `${layer}.${head}`;
 }
 
+/** A head by the name that commands take: cross:2:0. */
+function headName(kind, layer, head) {
+  return `${KINDS[kind].short.toLowerCase()}:${layer}:${head}`;
+}
+
 function isOn(kind, layer, head) {
   return !state.off[kind].has(headKey(layer, head));
 }
@@ -128,6 +133,7 @@ function makeScene() {
     ? made.heads.map((place) => ({ ...place, map: made.map(place.layer, place.head) })) : null;
   made.isEmpty = rows.length === 0 || columns.length === 0 || shape.layers === 0;
   made.title = sceneTitle(made);
+  made.name = state.mean === "one" ? headName(made.kind, state.layer, state.head) : "";
   return made;
 }
 

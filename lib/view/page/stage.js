@@ -111,10 +111,20 @@ const stage = (() => {
     announce("step by step below");
   }
 
+  /** Leads back to a cell that was explained. */
+  function returnTo(q, k) {
+    find("stage").scrollIntoView({ block: "nearest", behavior: "auto" });
+    if (wantsHeat()) heatMap.focusCell(q, k);
+    else linesView.focusRow(q);
+    document.activeElement.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "auto" });
+  }
+
   function update() {
     if (shownKey !== scene.key) pointed = null;
     find("stage-title").textContent = scene.title;
-    find("stage-says").textContent = KINDS[scene.kind].says + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + (scene.words ? "" : pieceHint()) + offHint();
+    find("stage-name").textContent = scene.name;
+    find("stage-name").hidden = scene.name === "";
+    find("stage-says").textContent = KINDS[scene.kind].says + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + (scene.words ? "" : pieceHint()) + offHint() + emptyHint();
     find("word-rule").hidden = !scene.words;
     const nothing = scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
@@ -128,8 +138,8 @@ const stage = (() => {
       showOverlay();
       return;
     }
-    arrange();
-    if (wantsHeat()) heatMap.prepare();
+    const beside = arrange();
+    if (wantsHeat()) heatMap.prepare(beside && beside.heat);
     if (wantsLines()) {
       linesView.prepare();
       linesView.nameWords();
@@ -163,7 +173,7 @@ const stage = (() => {
         on: { click: () => {
           switchHead(state.layer, head);
           find("overlay-heads").querySelector(`[data-head="${head}"]`).focus();
-        } } }, dot, `head ${head}`);
+        } } }, dot, headName(scene.kind, state.layer, head));
     }));
   }
 
@@ -171,6 +181,10 @@ const stage = (() => {
   function offHint() {
     const off = scene.matrix && scene.matrix.w.length > 0 && scene.matrix.w.every((weight) => weight === 0);
     return off ? ` Switched off (${printable(changesOf(scene.record))}): it looks nowhere.` : "";
+  }
+
+  function emptyHint() {
+    return scene.record.source.text.trim() === "" ? " The sentence is empty: the model reads its end symbol alone." : "";
   }
 
   function pieceHint() {
@@ -196,22 +210,41 @@ const stage = (() => {
       return tick;
     }));
     find("legend-masked").hidden = !scene.axes.causal;
+    find("digits-says").hidden = !wantsHeat() || state.digits === "none" || heatMap.hasNumbers();
   }
 
-  /** Lines and heat map beside each other, where the map does not get too narrow for it. */
+  /** How lines and heat map share a room beside each other, or null where it is too narrow: {heat, short},
+   *  the width of the map, and whether steps are named by what they write alone. All names are whole;
+   *  numbers stand in the cells where that leaves room for them. */
+  function shares(room, gap) {
+    for (const cell of state.digits === "exact" ? [92] : state.digits === "two" ? [36, 30, 19, 11] : [19, 11]) {
+      for (const short of cell === 36 || !scene.axes.writes ? [false] : [false, true]) {
+        const map = heatMap.widthWith(cell);
+        const spare = room - map - gap - linesView.widthWith(heatMap.heightWith(cell), short);
+        if (spare >= 0) return { heat: Math.floor(Math.max(map, Math.min(map + spare, room * 0.42))), short };
+      }
+    }
+    return null;
+  }
+
+  /** Lines and heat map beside each other, where both have room. */
   function arrange() {
     const views = find("stage-views");
     views.dataset.view = state.view;
-    views.classList.toggle("is-beside", state.view === "both" && !printing
-        && heatMap.fitsBeside(find("stage").clientWidth));
+    const room = views.clientWidth;
+    const beside = state.view === "both" && !printing && room >= 600
+        ? shares(room, parseFloat(getComputedStyle(views).columnGap) || 0) : null;
+    views.classList.toggle("is-beside", beside !== null);
+    find("lines").classList.toggle("is-short", beside !== null && beside.short);
+    return beside;
   }
 
   /** Draws everything again: another width, other colours. */
   function redraw() {
     if (!scene || !shown || !scene.matrix) return;
     cancelAnimationFrame(frame);
-    arrange();
-    if (wantsHeat()) heatMap.prepare();
+    const beside = arrange();
+    if (wantsHeat()) heatMap.prepare(beside && beside.heat);
     drawMatrix(scene.matrix);
     highlight();
     drawLegend();
@@ -225,5 +258,5 @@ const stage = (() => {
     new ResizeObserver(again).observe(find("stage"));
   }
 
-  return { start, update, redraw, point, explain };
+  return { start, update, redraw, point, explain, returnTo };
 })();

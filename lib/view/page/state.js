@@ -1,6 +1,8 @@
 // What the reader has chosen. It lives here and in the address (#kind=cross&layer=2…), so that a
 // view can be linked, kept and gone back to.
 
+const FIRST_STEP = 1;  // the one that reads a word: the start symbol's own vector is all zeros
+
 const state = {
   sentence: 0,
   moment: 0,
@@ -17,7 +19,7 @@ const state = {
   shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
   least: null,          // hundredths of weight below which no line is drawn; null: what suits the map
-  step: 0,              // of the translation: whose next word is shown
+  step: FIRST_STEP,     // of the translation: whose next word is shown
   token: null,          // a source token whose way is shown; null: that of the step
   stop: 0,              // the station of the way that is looked at
   lock: null,           // {axis: "row" | "column", index}: a word whose lines stay
@@ -95,13 +97,8 @@ function putCellRight() {
 
 /** The head that an experiment of this page changed first: {kind, layer, head}, or null. */
 function changedHead() {
-  const changes = sentences.flatMap(({ moments }) => moments[0].changes || []);
-  for (const change of changes) {
-    const found = /^(?:without|forced) (encoder|decoder|cross):(\d+)(?::(\d+))?/.exec(change);
-    if (found) return { kind: CHOICES.kind.find((kind) => kind.startsWith(found[1])), layer: Number(found[2]),
-        head: Number(found[3] || 0) };
-  }
-  return null;
+  const [first] = sentences.flatMap(({ moments }) => changedHeads(moments[0]));
+  return first ? { ...first, head: first.head || 0 } : null;
 }
 
 /** Where a reader begins: at an experiment's outcome and the head that it changed; else at the head
@@ -139,7 +136,8 @@ function addressOf() {
   for (const kind of CHOICES.kind) {
     if (state.off[kind].size > 0) parts.push(`off.${kind}=${[...state.off[kind]].join(",")}`);
   }
-  for (const key of ["step", "stop"]) if (state[key] > 0) parts.push(`${key}=${state[key]}`);
+  if (state.step !== FIRST_STEP) parts.push(`step=${state.step}`);
+  if (state.stop > 0) parts.push(`stop=${state.stop}`);
   if (state.token !== null) parts.push(`token=${state.token}`);
   if (state.lock) parts.push(`lock=${state.lock.axis}.${state.lock.index}`);
   if (state.cell) parts.push(`cell=${state.cell.q}.${state.cell.k}`);

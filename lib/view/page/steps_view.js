@@ -187,13 +187,19 @@ const stepsView = (() => {
 
   // ---- one head, weights alone
 
+  /** How to have them; a training run records none, and branches have none. */
+  function vectorHint() {
+    const given = scene.record.model.update === undefined && state.branch === null;
+    return given ? " (translate --vectors with --html or --json puts them in)" : "";
+  }
+
   function weightsAlone(steps) {
     const labels = pieceLabels();
     const cell = (text) => make("td", { class: "number", text });
     const hidden = steps.masked[steps.k];
     return make("div", {},
       make("p", { class: "note", id: "steps-missing",
-          text: "The vectors of query, key and value are missing in this file" +
+          text: "The vectors of query, key and value are missing in this file" + vectorHint() +
         (scene.hypothesis && scene.hypothesis.branch !== undefined && scene.kind !== "encoder_self"
             ? " for a branch of the search" : "") +
         ", so q · k and the weighted value cannot be shown. What follows from the weights alone:" }),
@@ -220,7 +226,7 @@ const stepsView = (() => {
       make("ul", { class: "parts" }, parts.map(({ layer, head, weight }) => make("li", {},
         make("button", { type: "button", class: "part", "data-layer": layer, "data-head": head,
           on: { click: () => { change({ layer, head, mean: "one" }); announce(scene.title); } } },
-          `layer ${layer} · head ${head}`, number(weight, 4))))),
+          headName(scene.kind, layer, head), number(weight, 4))))),
       equation("mean = ", make("span", { class: "result", "data-step": "mean",
           text: computed(scene.matrix.w[at]) })));
   }
@@ -280,18 +286,35 @@ const stepsView = (() => {
         make("span", { class: "quiet", text: " looks at " }),
       dataText(scene.columns[cell.k].label), make("span", { class: "quiet", text: " with " }),
       make("span", { class: "number", id: "steps-weight", text: weightText(cell.q, cell.k) }));
-    replaceChildren(host, make("p", { class: "quiet steps-place", text: scene.title }),
+    replaceChildren(host, make("p", { class: "quiet steps-place", text: [scene.title, scene.name].filter(Boolean).join(" · ") }),
         contentOf(cell.q, cell.k));
   }
 
+  /** Scrolls until most of the window shows the steps, but not past the map, or where that is high past
+   *  the cell that they are about, or where that is far up past the two fifths that show them at least. */
   function reveal() {
-    find("steps").scrollIntoView({ block: "nearest", behavior: calmMotion.matches ? "auto" : "smooth" });
+    const top = find("switches").checkVisibility() ? find("switches").offsetHeight : 0;
+    const steps = find("steps").getBoundingClientRect();
+    const wanted = Math.min(steps.top - 0.3 * innerHeight, steps.bottom - innerHeight + 16);
+    const map = find("stage-views").getBoundingClientRect().top - top - 8;
+    const cell = document.querySelector(".heat-cell.is-explained");
+    const past = !cell || steps.top - map <= 0.6 * innerHeight ? map : cell.getBoundingClientRect().top - top - 60;
+    const by = Math.max(Math.min(wanted, past), steps.top - 0.6 * innerHeight);
+    if (by > 0 || steps.top < top) scrollBy({ top: by, behavior: calmMotion.matches ? "auto" : "smooth" });
+  }
+
+  /** Closes them, and leads back to the cell if the reader is here. */
+  function close() {
+    const { q, k } = state.cell;
+    const here = document.activeElement === document.body || find("steps").contains(document.activeElement);
+    change({ cell: null });
+    if (here) stage.returnTo(q, k);
   }
 
   function start() {
     host = find("steps-content");
-    find("steps-close").addEventListener("click", () => change({ cell: null }));
+    find("steps-close").addEventListener("click", close);
   }
 
-  return { start, update, reveal };
+  return { start, update, reveal, close };
 })();

@@ -73,7 +73,8 @@ const trainingView = (() => {
     slider.style.setProperty("--part", String(state.moment / (count - 1)));
     replaceChildren(find("training-says"), make("span", { class: "strong number", text: momentText() }),
       make("span", { class: "quiet", text: ` · ${state.moment + 1} of ${count}` }));
-    replaceChildren(find("training-text"), make("span", { class: "quiet", text: "writes " }),
+    const given = scene.record.decoding && scene.record.decoding.given;
+    replaceChildren(find("training-text"), make("span", { class: "quiet", text: given ? "reads the given translation " : "writes " }),
       dataText(printable(scene.hypothesis ? scene.hypothesis.text : "") || "(nothing)", { class: "strong" }));
     curveView.update(moments());
   }

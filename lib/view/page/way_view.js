@@ -142,7 +142,8 @@ const wayView = (() => {
   function explain(station) {
     switch (station.stage) {
       case "token": return ["Every piece of the vocabulary has a row of ", number(scene.record.model.d_model, 0), " numbers in one table. This is the row of ",
-        strong(tokenHere()), ", times the model’s factor (√d_model where it scales)."];
+        strong(tokenHere()), ", times the model’s factor (√d_model where it scales).",
+        station.vector.every((value) => value === 0) ? " All its numbers are 0: it says nothing but where the sentence begins." : ""];
       case "position": return "Attention knows no order: a vector of the place, sines and cosines or learned, tells the same word in two places apart.";
       case "embedded": return "Both are added: this vector enters the first layer.";
       case "normed": return "The block reads the stream normed: mean 0 and spread 1, times a learned factor, plus a learned offset.";
@@ -176,9 +177,9 @@ const wayView = (() => {
       const order = Array.from(row, (weight, j) => ({ weight, j })).sort((a, b) => b.weight - a.weight)
         .filter(({ weight }) => weight >= 0.005).slice(0, 3);
       if (order.length === 0) return null;
-      return make("li", {}, make("span", { class: "quiet", text: `head ${head}` }),
+      return make("li", {}, make("span", { class: "quiet", text: headName(kind, station.layer, head) }),
         make("span", {}, order.map(({ weight, j }, at) => [at > 0 ? ", " : "", strong(columns[j]), " ", number(weight, 2)])),
-        make("button", { type: "button", class: "text-button", text: "step by step", "aria-label": `head ${head}, step by step`,
+        make("button", { type: "button", class: "text-button", text: "step by step", "aria-label": `${headName(kind, station.layer, head)}, step by step`,
           on: { click: () => {
             change({ kind, layer: station.layer, head, mean: "one", unit: "tokens", cell: { q: way.index, k: order[0].j } });
             stepsView.reveal();
@@ -309,7 +310,7 @@ const wayView = (() => {
     return [
       make("div", { class: "way-choice", role: "radiogroup", "aria-label": "source words" }, make("span", { class: "quiet", text: "source" }),
         labels.source.map((label, i) => one("source", i, dataText(label), `source word ${label}`))),
-      make("div", { class: "way-choice", role: "radiogroup", "aria-label": "steps of the translation" }, make("span", { class: "quiet", text: "steps" }),
+      labels.writes.length === 0 ? null : make("div", { class: "way-choice", role: "radiogroup", "aria-label": "steps of the translation" }, make("span", { class: "quiet", text: "steps" }),
         labels.writes.map((label, t) => one("steps", t, [dataText(labels.reads[t], { class: "quiet" }), " → ", dataText(label)],
           `step ${t}: reads ${labels.reads[t]}, writes ${label}`))),
     ];
@@ -348,7 +349,8 @@ const wayView = (() => {
   function missing() {
     const branch = scene.hypothesis && scene.hypothesis.branch !== undefined;
     return make("p", { class: "note", id: "way-missing", text: branch ? "A branch of the search was not recorded vector by vector; go back to a translation."
-      : "This file does not hold the vectors between the layers. translate --vectors with --html or --json writes them." });
+      : "This file does not hold the vectors between the layers" + (scene.record.model.update === undefined
+        ? ". translate --vectors with --html or --json writes them." : ": a training run does not record them; translate with its model, and --html, shows them.") });
   }
 
   function drawFrame() {
