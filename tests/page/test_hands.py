@@ -150,7 +150,7 @@ class Reader(PageCase):
 class Screens(PageCase):
     def test_nothing_sticks_out(self):
         for name, address in (("main", "#cell=2.2"), ("main", "#kind=decoder_self&cell=1.0&branch=3"),
-            ("training", ""), ("hostile", "#cell=3.3")):
+            ("training", ""), ("film", ""), ("hostile", "#cell=3.3")):
             for width in (360, 640, 768, 1024, 1280, 1920, 2560):
                 self.browser.resize(width, 800)
                 self.open(address, name)

@@ -242,12 +242,14 @@ class Film(PageCase):
             self.assertEqual(self.figure("chrf"), "\u2013" if point[3] is None else f"{point[3]:.1f}")
             loss = [value for update, value in curve["train"] if update == point[0]]
             self.assertEqual(self.figure("train"), f"{loss[0]:.3f}" if loss else "\u2013")
-            self.assertEqual("kept as the best" in self.browser.text("#training-figures"), point[0] == 1000)
+            self.assertIn("\u2605 kept as the best" if point[0] == 1000 else "\u2605 update 1,000 was kept as the best",
+                self.browser.text("#training-figures"))
             places.append(x())
         steps = [b - a for a, b in zip(places, places[1:])]
         for step in steps:
             self.assertAlmostEqual(step, steps[0], delta=0.01)  # every moment has the same width
         self.assertGreater(steps[0], 100)
+        self.assertAlmostEqual(self.js("return Number(document.querySelector('.curve-star').getAttribute('x'))"), places[3], delta=0.01)
         self.assertEqual(self.browser.text("#training-text"), "writes Die Gruppe ging nach Hause")
         self.assertIn("every moment has the same width", self.browser.text("#training-figures"))
 

@@ -79,6 +79,7 @@ const curveView = (() => {
         dev.length > 0 ? tick(width - EDGE.right + 7, yScore(100 * part), String(100 * part), "start") : null]),
       updates.map((_, i) => makeSvg("line", { class: "curve-moment", x1: xAt(i), x2: xAt(i), y1: bottom, y2: bottom + 5 })),
       namedMoments(updates, xAt).map((i) => makeSvg("text", { class: "curve-tick", x: xAt(i), y: bottom + 20, "text-anchor": "middle", text: thousands(updates[i]) })),
+      inside([curve.best]) ? makeSvg("text", { class: "curve-star", x: x(curve.best), y: bottom - 3, "text-anchor": "middle", text: "★" }) : null,
       line("is-train", train.map(([update, loss]) => [x(update), yLoss(loss)])),
       line("is-dev", losses.map(([update, loss]) => [x(update), yLoss(loss)])),
       line("is-chrf", scores(3)), line("is-bleu", scores(2)),
@@ -119,8 +120,9 @@ const curveView = (() => {
         item("is-dev", "dev loss", validation ? figure(validation[1], 3) : "–", "on the dev part, label-smoothed, without dropout"),
         item("is-bleu", "BLEU", validation ? figure(validation[2], 1) : "–", "of the dev part, 0 to 100"),
         item("is-chrf", "chrF", validation ? figure(validation[3], 1) : "–", "of the dev part, 0 to 100")] : null,
-      make("span", { class: "curve-item", text: "every moment has the same width, whatever lies between" }),
-      curve.best === update ? make("span", { class: "curve-item strong", text: "★ kept as the best" }) : null];
+      make("span", { text: "every moment has the same width, whatever lies between" }),
+      curve.best === undefined ? null : make("span", { class: `curve-item${curve.best === update ? " strong" : ""}`,
+        text: curve.best === update ? "★ kept as the best" : `★ update ${thousands(curve.best)} was kept as the best` })];
   }
 
   function nearest(clientX) {
