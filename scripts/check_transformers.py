@@ -7,7 +7,7 @@
     (random_checkpoint.py), translates the first --count distinct sentences of FILE, greedily and
     with beam 4: ids as `generate`'s, attention maps and log-probabilities as the model's.
 (b) Each CONFIG goes through `attn-demo init`; transformers loads what comes out. The same is
-    compared, then the ids and the cross-attention of CTranslate2's converted model.
+    compared, then, but for the families of docs/config.md, the ids and the cross-attention of CTranslate2's converted model.
 
 Tolerances are those of tests/golden: with e the distance of PyTorch's float32 from its own float64 on that
 sentence, max(1e-5, 3e) for attention and max(1e-4, 3e) for log-probabilities and scores. Different
@@ -35,9 +35,11 @@ sys.path.insert(0, str(ROOT / "tests" / "golden"))
 
 from random_checkpoint import make_checkpoint  # sets transformers' environment, so it comes first
 
+import family_networks
 import numpy as np
 import reference
 import torch
+import transformers
 from safetensors.torch import load_file
 from transformers import (AutoConfig, MarianMTModel, MarianTokenizer,
                           PegasusForConditionalGeneration)
@@ -82,7 +84,9 @@ class Checkpoint:
     def __init__(self, directory):
         self.directory = directory
         self.config = AutoConfig.from_pretrained(directory)
-        kind = {"marian": MarianMTModel, "pegasus": PegasusForConditionalGeneration}
+        kind = {"marian": MarianMTModel, "pegasus": PegasusForConditionalGeneration,
+                **{k: getattr(transformers, v) for k, v in family_networks.CLASSES.items()}}
+        self.family = self.config.model_type in family_networks.CLASSES
         cls = kind[self.config.model_type]
         self.model, info = cls.from_pretrained(
             directory, attn_implementation="eager", output_loading_info=True)
@@ -98,6 +102,9 @@ class Checkpoint:
 
     @torch.no_grad()
     def forward(self, model, source, decoder_input, target):
+        if self.family:
+            out = family_networks.run(model, source, decoder_input, target)
+            return {k: out[k].numpy() for k in ("encoder_self", "decoder_self", "cross")}, out["log_probs"].numpy()
         out = model(input_ids=torch.tensor([source]),
                     decoder_input_ids=torch.tensor([decoder_input]), output_attentions=True,
                     use_cache=False)
@@ -108,8 +115,10 @@ class Checkpoint:
 
     @torch.no_grad()
     def generate(self, source, options, length):
+        family_networks.reset(self.model)
+        more = family_networks.options_for(self.model, 1, len(source), (0,))
         out = self.model.generate(
-            torch.tensor([source]), max_length=length + 1, num_return_sequences=1,
+            torch.tensor([source]), **more, max_length=length + 1, num_return_sequences=1,
             return_dict_in_generate=True, output_scores=True, **options)
         ids, eos = out.sequences[0, 1:].tolist(), self.config.eos_token_id
         score = out.sequences_scores[0].item() if options["num_beams"] > 1 else None
@@ -124,7 +133,8 @@ class Checkpoint:
                    "forced_eos_token_id": settings.forced_eos_token_id,
                    "renormalize_logits": bool(settings.renormalize_logits)}
         search = reference.greedy if options["num_beams"] == 1 else reference.beam_search
-        return search(reference.Reference(self.raw, self.weights), source, options)[1]
+        kind = family_networks.FamilyReference if self.family else reference.Reference
+        return search(kind(self.raw, self.weights), source, options)[1]
 
 
 def translate(program, directory, lines, options, length):
@@ -261,6 +271,8 @@ def all_rows(title, options, checkpoint, lines, scratch):
                             options.max_length)
         row = compare(f"{title}, {kind}", checkpoint, records, lines, search, options.max_length)
         good &= row.print()
+    if checkpoint.family:  # CTranslate2 knows BART, in another layout of files
+        return good
     config = checkpoint.config
     if config.encoder_attention_heads != config.decoder_attention_heads:
         # Its converter takes the encoder's number for both and computes something else.

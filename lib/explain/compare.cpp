@@ -140,15 +140,17 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   const ModelParameters& parameters = model.parameters();
   PackedTokens packed;
   packed.add(sentence.ids);
-  const std::vector<AttentionGroup> groups = self_groups(packed, /*causal=*/false, config.encoder_attention.globals);
+  const std::vector<AttentionGroup> groups =
+      self_groups(packed, /*causal=*/false, config.encoder_attention.globals);
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
   work.reserve(rows, config.d_model, config.encoder_ffn_dim);
   const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
 
-  Matrix zeros = Matrix::Zero(1, config.d_model);
+  Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);
   StackEnds ends = parameters.encoder;
-  ends.positions = row_major(zeros.data(), 1, config.d_model);  // every token stands at 0
+  ends.positions =
+      row_major(zeros.data(), zeros.rows(), config.d_model);  // every token stands at 0
   const std::vector<Index> places(sentence.ids.size(), 0);
   Matrix x(rows, config.d_model);
   enter_stack(ends, run, sentence.ids, places, x);

@@ -55,11 +55,12 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = std::ssize(sequence.ids);
   const float scale = embedding_scale(s.model.config());
+  const Parameter places = position_rows(s.model.config(), ends.positions);
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {
       table(t, j) = ends.embedding.at(at(sequence.ids, t), j);
-      positions(t, j) = ends.positions.at(t, j);
+      positions(t, j) = places.at(t, j);
     }
   }
   const AttentionKind stack = encoder ? AttentionKind::encoder_self : AttentionKind::decoder_self;

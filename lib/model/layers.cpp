@@ -217,12 +217,17 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
   return shape;
 }
 
-Parameter position_rows(const ModelConfig& config, const Parameter& table) {
+Index rows_before_places(const ModelConfig& config) {
   const Family* family = family_of(config.model_type);
-  if (family == nullptr || family->first_position == 0 || table.data == nullptr) return table;
+  return family == nullptr ? 0 : family->first_position;
+}
+
+Parameter position_rows(const ModelConfig& config, const Parameter& table) {
+  const Index before = rows_before_places(config);
+  if (before == 0 || table.data == nullptr) return table;
   Parameter rows = table;
-  rows.data += family->first_position * rows.row_stride;
-  rows.rows -= family->first_position;
+  rows.data += before * rows.row_stride;
+  rows.rows -= before;
   return rows;
 }
 

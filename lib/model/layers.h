@@ -56,6 +56,9 @@ struct DecoderMemory {
 /// Heads and scale of an attention of the model.
 AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, Index layer);
 
+/// Rows of a position table before that of the first place: BART's 2.
+Index rows_before_places(const ModelConfig& config);
+
 /// The places' rows of a stack's position table: without those before the first one.
 Parameter position_rows(const ModelConfig& config, const Parameter& table);
 

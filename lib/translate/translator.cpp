@@ -173,7 +173,7 @@ std::vector<std::vector<Translation>> Translator::translate(
 
 std::vector<WayStep> Translator::whole_way(const StackEnds& ends, std::span<const int> ids,
                                            VectorRecorder& recorder) const {
-  std::vector<WayStep> way = embedding_steps(ends, embedding_scale(model_.config()), ids);
+  std::vector<WayStep> way = embedding_steps(ends, model_.config(), ids);
   for (WayStep& step : recorder.take_way()) way.push_back(std::move(step));
   return way;
 }

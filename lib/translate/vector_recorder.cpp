@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/at.h"
+#include "model/layers.h"
 
 namespace attn {
 namespace {
@@ -101,14 +102,17 @@ void VectorRecorder::stage_ready(const StageView& view) {
   if (way_.empty() || way_.back().values != step.values) way_.push_back(std::move(step));
 }
 
-std::vector<WayStep> embedding_steps(const StackEnds& ends, float scale, std::span<const int> ids) {
+std::vector<WayStep> embedding_steps(const StackEnds& ends, const ModelConfig& config,
+                                     std::span<const int> ids) {
+  const float scale = embedding_scale(config);
+  const Parameter positions = position_rows(config, ends.positions);
   const Index columns = ends.embedding.columns;
   WayStep token{"token", "", -1, to_int(columns), {}};
   WayStep position{"position", "", -1, to_int(columns), {}};
   for (std::size_t t = 0; t < ids.size(); ++t) {
     for (Index j = 0; j < columns; ++j) {
       token.values.push_back(ends.embedding.at(ids[t], j) * scale);
-      position.values.push_back(ends.positions.at(to_index(t), j));
+      position.values.push_back(positions.at(to_index(t), j));
     }
   }
   return {std::move(token), std::move(position)};

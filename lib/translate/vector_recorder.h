@@ -31,6 +31,7 @@ class VectorRecorder : public AttentionRecorder {
 };
 
 /// What enters a stack: the tokens' rows of the table times `scale`, and their positions.
-std::vector<WayStep> embedding_steps(const StackEnds& ends, float scale, std::span<const int> ids);
+std::vector<WayStep> embedding_steps(const StackEnds& ends, const ModelConfig& config,
+                                     std::span<const int> ids);
 
 }  // namespace attn

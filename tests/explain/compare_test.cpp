@@ -36,7 +36,7 @@ Matrix encoded(const Transformer& model) {
 }  // namespace
 
 TEST_CASE("attention compared, on every golden model") {
-  for (const std::string& name : golden_names()) {
+  for (const std::string& name : full_golden_names()) {
     CAPTURE(name);
     GoldenModel golden(name);
     Transformer& model = golden.model.transformer;

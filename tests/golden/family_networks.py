@@ -26,7 +26,7 @@ def network(directory):
 def reset(model):
     """BigBird stays full for all later calls after one short input."""
     encoder = model.get_encoder()
-    if hasattr(encoder, "set_attention_type"):
+    if hasattr(encoder, "set_attention_type") and hasattr(model.config, "attention_type"):
         encoder.set_attention_type(model.config.attention_type)
 
 

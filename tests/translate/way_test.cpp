@@ -73,6 +73,9 @@ Row affine(const Row& x, const Linear& layer) {
 double activated(Activation activation, double x) {
   if (activation == Activation::relu) return std::max(x, 0.0);
   if (activation == Activation::gelu) return x * 0.5 * std::erfc(-x / std::sqrt(2.0));
+  if (activation == Activation::gelu_new) {
+    return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+  }
   return x / (1 + std::exp(-x));
 }
 
@@ -184,15 +187,14 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
     CAPTURE(name);
     const GoldenModel golden(name);
     const Transformer& model = golden.model.transformer;
-    const float scale = embedding_scale(model.config());
     const Json& c = golden.golden["teacher_forced"][0];
     const std::vector<int> source = ids_of(c["source_ids"]);
     const std::vector<int> input = ids_of(c["decoder_input_ids"]);
 
     VectorRecorder in_encoder(true);
     const EncodedSource encoded = model.encode(pack({source}), &in_encoder);
-    const std::vector<WayStep> encoder =
-        joined(embedding_steps(model.parameters().encoder, scale, source), in_encoder.take_way());
+    const std::vector<WayStep> encoder = joined(
+        embedding_steps(model.parameters().encoder, model.config(), source), in_encoder.take_way());
     for (std::size_t t = 0; t < source.size(); ++t) {
       const Row last = check_way(encoder, model, true, t);
       for (std::size_t j = 0; j < last.size(); ++j) {
@@ -202,8 +204,8 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
 
     VectorRecorder in_decoder(true);
     const Matrix hidden = model.decode(pack({input}), encoded, &in_decoder);
-    const std::vector<WayStep> decoder =
-        joined(embedding_steps(model.parameters().decoder, scale, input), in_decoder.take_way());
+    const std::vector<WayStep> decoder = joined(
+        embedding_steps(model.parameters().decoder, model.config(), input), in_decoder.take_way());
     for (std::size_t t = 0; t < input.size(); ++t) {
       const Row last = check_way(decoder, model, false, t);
       for (std::size_t j = 0; j < last.size(); ++j) {

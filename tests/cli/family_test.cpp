@@ -1,0 +1,110 @@
+// Published families on the command line: init, translate, train, and what they cannot have.
+#include <doctest/doctest.h>
+
+#include "bad_input.h"
+#include "train_run.h"
+
+namespace attn::test {
+namespace {
+
+/// An experiment of this family, tiny, with the demo's tokenizer and toy data.
+std::string write_family(const TemporaryDirectory& scene, const std::string& type,
+                         const std::string& more) {
+  return scene.write(type + ".json", R"({"model": {"model_type": ")" + type + R"(", "d_model": 12,
+    "encoder_layers": 2, "decoder_layers": 1, "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16)" +
+                                         more + R"(},
+    "tokenizer": {"model": ")" + std::string(ATTN_SOURCE_DIR) +
+                                         R"(/data/demo/tokenizer"},
+    "data": {"train": {"source": ")" + std::string(ATTN_SOURCE_DIR) +
+                                         R"(/data/demo/corpus.en",
+      "target": ")" + std::string(ATTN_SOURCE_DIR) +
+                                         R"(/data/demo/corpus.de"}},
+    "train": {"updates": 2, "warmup_updates": 1}})");
+}
+
+constexpr const char* kLed = R"(, "attention_window": 4, "max_encoder_position_embeddings": 32)";
+constexpr const char* kBigBird =
+    R"(, "block_size": 2, "num_random_blocks": 0, "activation_function": "gelu_new")";
+constexpr const char* kPegasusX = R"(, "block_size": 4, "num_global_tokens": 2)";
+
+}  // namespace
+
+TEST_CASE("families: init writes a directory of the class, which translates and shows maps") {
+  const TemporaryDirectory scene;
+  for (const auto& [type, name, keys] : {std::tuple{"bart", "Bart", ""},
+                                         {"led", "LED", kLed},
+                                         {"bigbird_pegasus", "BigBirdPegasus", kBigBird},
+                                         {"pegasus_x", "PegasusX", kPegasusX}}) {
+    CAPTURE(type);
+    const std::string config = write_family(scene, type, keys);
+    const std::string model = scene.file(std::string("m-") + type);
+    const Result made = run_program({.args = {"init", "--config", config, "--out", model}});
+    REQUIRE_MESSAGE(made.code == kDone, made.err);
+    CHECK(made.out == model + ": " + type + " model with random weights (seed 1)\n");
+    const Json written = Json::parse(bytes_of(model + "/config.json"));
+    CHECK(written["architectures"][0] == std::string(name) + "ForConditionalGeneration");
+    const Result shown = run_program(
+        {.args = {"translate", "--model", model, "--json", "-", "The group went home"}});
+    REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+    const Json record = Json::parse(shown.out);
+    CHECK(record["encoder_self"].size() == 2);
+    CHECK(record["encoder_self"][1][1].size() == record["source"]["ids"].size());
+  }
+}
+
+TEST_CASE("--global chooses LED's global tokens, and says where there are none") {
+  const TemporaryDirectory scene;
+  const std::string led = scene.file("led"), bart = scene.file("bart");
+  for (const auto& [type, keys, model] : {std::tuple{"led", kLed, led}, {"bart", "", bart}}) {
+    REQUIRE(
+        run_program({.args = {"init", "--config", write_family(scene, type, keys), "--out", model}})
+            .code == kDone);
+  }
+  const auto row_of = [&](const std::string& places) {
+    const Result result = run_program({.args = {"translate", "--model", led, "--global", places,
+                                                "--json", "-", "The group went to school home"}});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return Json::parse(result.out)["encoder_self"][0][0];
+  };
+  const Json first = row_of("0"), more = row_of("4,0");
+  CHECK(first[1][4] == 0);  // outside the window of 4
+  CHECK(more[1][4] != 0);
+  CHECK(first[4][1] == 0);
+  CHECK(more[4][1] != 0);
+  const auto refuse = [&](const std::string& model, const std::string& places,
+                          const std::string& message) {
+    const Result result =
+        run_program({.args = {"translate", "--model", model, "--global", places, "a"}});
+    CHECK(result.code == kUsage);
+    CHECK(result.err == "attn-demo: " + message + "\n");
+  };
+  refuse(led, "0,32", "--global 32: expected a whole number from 0 to 31, in plain decimals");
+  refuse(led, "0,", "--global : expected a whole number from 0 to 31, in plain decimals");
+  refuse(bart, "0",
+         "--global 0: the encoder of " + bart +
+             " has no tokens to choose as global; LED and the "
+             "patterns longformer and chunks have");
+}
+
+TEST_CASE("train: BART and BigBird-Pegasus learn, the others say that they cannot") {
+  const TemporaryDirectory scene;
+  for (const auto& [type, keys] : {std::pair{"led", kLed}, {"pegasus_x", kPegasusX}}) {
+    const Result refused = run_program(
+        {.args = {"train", write_family(scene, type, keys), "--out", scene.file("no")}});
+    CHECK(refused.code == kInput);
+    const std::string message = std::string(type) + ": models of this type cannot be trained here";
+    CHECK_MESSAGE(refused.err.find(message) != std::string::npos, refused.err);
+  }
+  for (const auto& [type, keys] : {std::pair{"bart", ""}, {"bigbird_pegasus", kBigBird}}) {
+    CAPTURE(type);
+    const std::string out = scene.file(std::string("run-") + type);
+    const Result done =
+        run_program({.args = {"train", write_family(scene, type, keys), "--out", out}});
+    REQUIRE_MESSAGE(done.code == kDone, done.err);
+    CHECK(Json::parse(bytes_of(out + "/model/config.json"))["model_type"] == type);
+    CHECK(run_program({.args = {"translate", "--model", out + "/model", "He went"}}).code == kDone);
+  }
+}
+
+}  // namespace attn::test
