@@ -25,7 +25,8 @@ constexpr std::array<HelpGroup, 9> kHelpGroups = {{
     {"What it reads",
      " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --gold --order "},
     {"Which model",
-     " --model --maps-of --config --preset --seed --d-model --layers --heads --set --from "},
+     " --model --maps-of --global --config --preset --seed --d-model --layers --heads --set "
+     "--from "},
     {"What it makes",
      " --type --vocab-size --separate --source-language --target-language "
      "--dtype --resume --lowercase --out --output "},
