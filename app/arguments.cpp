@@ -43,6 +43,13 @@ DType parse_dtype(const std::string& option, const std::string& text) {
   throw UsageError("{} {}: expected float32, float16 or bfloat16", option, excerpt(text));
 }
 
+bool are_single_words(const std::vector<std::string>& sentences) {
+  return sentences.size() > 1 &&
+         std::all_of(sentences.begin(), sentences.end(), [](const std::string& each) {
+           return !each.empty() && each.find(' ') == each.npos;
+         });
+}
+
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {
   for (CLI::Option* option : command.get_options()) {
     if (option->get_positional() || option->get_items_expected_max() == 0 ||

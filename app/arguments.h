@@ -35,6 +35,9 @@ float parse_decimal(const std::string& option, const std::string& text, double l
 /// float32, float16 or bfloat16; UsageError otherwise.
 DType parse_dtype(const std::string& option, const std::string& text);
 
+/// Whether these look like one sentence without its quotation marks: several, without a blank.
+bool are_single_words(const std::vector<std::string>& sentences);
+
 /// Makes an empty value of any option but `allowed` a usage error that says what was expected:
 /// `--beam ""` is a slip, not a way to ask for the default.
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed);

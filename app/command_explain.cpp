@@ -58,7 +58,9 @@ class ExplainCommand {
     options.search.use_threads();
     check_files();
     model_ = load_or_make(options.source);
-    if (options.meaning.empty()) check_named_head(name_, summarise(model_.transformer->config()));
+    if (options.meaning.empty()) {
+      check_named_head(name_, is_whole_name(options.head), summarise(model_.transformer->config()));
+    }
     translator_ = make_translator(model_, given);
     if (rank > 1) {
       check_rank(rank);
@@ -90,7 +92,10 @@ class ExplainCommand {
       throw UsageError("--step goes with the steps, and --short has none; leave one of them out");
     }
     if (options_.meaning.empty() && count != 1) {
-      throw UsageError("explain needs exactly one sentence, and {} were given", count);
+      throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
+                       are_single_words(options_.sentences)
+                           ? "; quotation marks around them make words a sentence"
+                           : "");
     }
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");

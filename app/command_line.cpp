@@ -71,6 +71,16 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional()) known.push_back(option->get_name());
   }
+  if (typed == "--show" && command.get_name() == "explain")
+    return "; --head cross:2:1 names the head";
+  // Two letters in each other's place are one slip.
+  for (std::size_t i = 2; i + 1 < typed.size(); ++i) {
+    std::string swapped = typed;
+    std::swap(swapped[i], swapped[i + 1]);
+    if (std::ranges::find(known, swapped) != known.end()) {
+      return fmt::format("; did you mean {}?", swapped);
+    }
+  }
   const std::string closest = nearest(typed, known);
   if (alike(typed, closest)) return fmt::format("; did you mean {}?", closest);
   return fmt::format("; attn-demo {} --help lists its options", command.get_name());

@@ -34,9 +34,22 @@ std::string log_beside(const std::string& path) {
   return file_exists(log) ? log : "";
 }
 
+/// A run's directory, and the log of its updates, are not where its records are.
+void refuse_run(const std::string& path) {
+  std::filesystem::path run(path);
+  if (run.filename() == "train.jsonl") run = run.parent_path();
+  const std::string probe = (run / "probe.jsonl").string();
+  if (probe == path || !file_exists(probe)) return;
+  throw InputError("{}: of this training run, the records are in {}", printable(path),
+                   printable(probe));
+}
+
 void run_page(const PageOptions& options) {
   FileGuard guard;
   for (const std::string& path : options.records) {
+    if (directory_exists(path) || std::filesystem::path(path).filename() == "train.jsonl") {
+      refuse_run(path);
+    }
     guard.read("RECORDS", path);
     guard.read("RECORDS", log_beside(path));
   }

@@ -279,7 +279,8 @@ class TrainCommand {
       listener.say("stopped after a checkpoint; --resume goes on");
       throw StoppedBySignal{stop};
     }
-    listener.say("done: " + options_.out + "/model");
+    listener.say("done: " + options_.out +
+                 "/model; beside it train.jsonl, probe.jsonl, curve.svg, config.json, checkpoints");
   }
 
   const TrainOptions& options_;

@@ -172,6 +172,9 @@ class TranslateCommand {
   void run_arguments() {
     const std::size_t count = options_.sentences.size();
     for (const std::string& sentence : options_.sentences) hint_at_file(sentence);
+    if (count > 1 && are_single_words(options_.sentences)) {
+      note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
+    }
     Progress progress("translating", "sentences");
     for (std::size_t first = 0; first < count; first += batch_) {
       const std::size_t last = std::min(first + batch_, count);
@@ -213,10 +216,11 @@ class TranslateCommand {
     const TerminalStyle style = terminal_style();
     output().write(what_if_text(record, style));
     if (!views_->wants_maps()) return;
-    output().write("\nBefore\n\n" + views_->maps_text(record.before));
+    views_->keep_best_of(record.before);
+    output().write("\nBefore\n" + views_->maps_text(record.before, 1));
     // A head that is switched off has a map of zeros: say why.
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
-    output().write(fmt::format("\nAfter: {}\n\n", changes) + views_->maps_text(record.after));
+    output().write(fmt::format("\nAfter: {}\n", changes) + views_->maps_text(record.after, 1));
   }
 
   WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {
@@ -308,7 +312,7 @@ class TranslateCommand {
     if (views_->wants_records()) {
       LineRecords parts;
       for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
-        for (AttentionRecord& record : translator_->record(batch, detail_)) {
+        for (AttentionRecord& record : translator_->record(batch, views_->needed(detail_))) {
           if (line->parts.size() > 1) record.part = place_of(*line, parts.size());
           parts.push_back(std::move(record));
           if (parts.size() == line->parts.size()) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "analysis/annotate.h"
@@ -35,8 +36,8 @@ std::string more_text(const std::vector<LeftOut>& left_out) {
   for (const LeftOut& kind : left_out) {
     heads += fmt::format("{}{} {}", heads.empty() ? "" : ", ", kind.heads, kind_word(kind.kind));
   }
-  return fmt::format("Not shown of the last layer: {} heads; --show {}, all.", heads,
-                     kind_word(left_out.front().kind));
+  return fmt::format("Not shown of the last layer: {} heads; they come with --show {} or all.",
+                     heads, kind_word(left_out.front().kind));
 }
 
 /// Maps of no head.
@@ -65,6 +66,12 @@ LineViews::LineViews(const ViewOptions& options, const ModelSummary& model,
     : options_(options), decode_(decode), alignment_(options.alignment()) {
   if (alignment_) for_option("--align", [&] { check_alignment_choice(alignment_->choice, model); });
   if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
+}
+
+void LineViews::keep_best_of(const AttentionRecord& record) {
+  for (ShowItem& item : selection_.items) {
+    item = resolve_best(item, record, options_.hypothesis_index());
+  }
 }
 
 bool LineViews::wants_maps() const {
@@ -101,6 +108,34 @@ void LineViews::print(const std::string& line) const {
   }
 }
 
+RecordDetail LineViews::needed(RecordDetail detail) const {
+  if (!options_.vectors && vector_bytes_ > PageContent::small_bytes) detail.vectors = false;
+  if (!options_.tree && search_bytes_ > PageContent::small_bytes) detail.search_tree = false;
+  return detail;
+}
+
+/// Many lines may wait. The first keeps everything, by which the page knows what it leaves out.
+void LineViews::leave_out_of_large_page(LineRecords& records, ViewFiles& files) {
+  const RecordDetail all{true, true};
+  const RecordDetail before = needed(all);
+  for (const AttentionRecord& record : records) {
+    vector_bytes_ += vector_bytes(record);
+    search_bytes_ += search_bytes(record);
+  }
+  const RecordDetail kept = needed(all);
+  files.rule_out_of_page({!kept.vectors, !kept.search_tree});
+  const auto leave_out = [&](LineRecords& line) {
+    for (AttentionRecord& record : line) {
+      if (!kept.vectors) drop_vectors(record);
+      if (!kept.search_tree) record.search.reset();
+    }
+  };
+  if (waiting_.empty()) return;
+  leave_out(records);
+  if (kept.vectors == before.vectors && kept.search_tree == before.search_tree) return;
+  for (std::size_t i = 1; i < waiting_.size(); ++i) leave_out(waiting_[i]);
+}
+
 void LineViews::take(LineRecords records, ViewFiles& files) {
   for (AttentionRecord& record : records) {
     if (wants_figures()) statistics_.add(record, options_.hypothesis_index());
@@ -117,6 +152,7 @@ void LineViews::take(LineRecords records, ViewFiles& files) {
       hypothesis.decoder_self = without_weights(hypothesis.decoder_self);
     }
   }
+  leave_out_of_large_page(records, files);
   waiting_.push_back(std::move(records));
 }
 
@@ -139,7 +175,8 @@ void LineViews::show(LineRecords& records, ViewFiles& files) const {
     annotate(record, {options_.report || !options_.html.empty(), alignment_});
     files.add(record);
   }
-  if (file_ != nullptr || !options_.stdout_alone()) print(joined(records, decode_), records);
+  const std::vector<LineTranslation> translations = joined(records, decode_);
+  if (file_ != nullptr || !options_.stdout_alone()) print(translations, records);
   if (options_.stdout_alone()) return;
   if (!wants_maps()) return;
   for (const AttentionRecord& record : records) {
@@ -147,20 +184,40 @@ void LineViews::show(LineRecords& records, ViewFiles& files) const {
       output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
                                  printable(record.source_text)));
     }
-    const std::string maps = maps_text(record);
-    if (!maps.empty()) output().write("\n" + maps);
+    output().write(maps_text(record, printed_lines(translations)));
   }
 }
 
-std::string LineViews::maps_text(const AttentionRecord& record) const {
+int LineViews::printed_lines(const std::vector<LineTranslation>& translations) const {
+  const int width = terminal_style().width;
+  int lines = 0;
+  for (const LineTranslation& translation : translations) {
+    lines += std::max(1, (display_width(translation.text) + width - 1) / width);
+  }
+  return lines;
+}
+
+std::string LineViews::maps_text(const AttentionRecord& record, int lines_above) const {
   const std::size_t hypothesis = options_.hypothesis_index();
   MapTextOptions how = options_.map_text();
   how.brief = selection_.last_layers;
-  const TerminalStyle style = terminal_style();
-  MapText maps = render_maps(
-      record, hypothesis, choose_maps(record, hypothesis, selection_, options_.words), style, how);
-  if (how.brief && !maps.text.empty()) maps.add_sentence(more_text(maps.left_out), style.width);
-  return maps.text;
+  TerminalStyle style = terminal_style();
+  constexpr int prompt = 1;
+  if (style.height > 0) style.height = std::max(1, style.height - lines_above - prompt);
+  const auto drawn = [&](bool by_words) {
+    return render_maps(record, hypothesis, choose_maps(record, hypothesis, selection_, by_words),
+                       style, how);
+  };
+  MapText maps = drawn(options_.words);
+  const bool chosen = options_.words || options_.pieces || options_.numbers || how.top > 0;
+  if (!chosen && maps.spare_lines.value_or(0) < 0) {
+    how.note = "Whole words fit; --pieces: pieces.";
+    MapText words = drawn(true);
+    if (words.lines < maps.lines) maps = std::move(words);
+  }
+  if (maps.text.empty()) return "";
+  if (how.brief) maps.add_sentence(more_text(maps.left_out), style.width);
+  return (maps.spare_lines.value_or(1) > 0 ? "\n" : "") + maps.text;
 }
 
 }  // namespace attn

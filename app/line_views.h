@@ -28,11 +28,17 @@ class LineViews {
 
   /// What the terminal shows of each record.
   void select(ShowSelection selection) { selection_ = std::move(selection); }
-  /// The selected maps of a record as text; empty for a sentence without words.
-  std::string maps_text(const AttentionRecord& record) const;
+  /// From now on the best head is that of this record, so that two show the same one.
+  void keep_best_of(const AttentionRecord& record);
+  /// The selected maps of a record as text, with a blank line before them where there is room for
+  /// it below `lines_above`; empty for a sentence without words.
+  std::string maps_text(const AttentionRecord& record, int lines_above) const;
   const std::optional<AlignmentOptions>& alignment() const { return alignment_; }
   bool wants_maps() const;
   bool wants_records() const { return options_.need_records() || wants_maps(); }
+
+  /// `detail` without what a page that has got large leaves out.
+  RecordDetail needed(RecordDetail detail) const;
 
   /// Prints the translations of a line without records: those of its parts, put together.
   void print(const std::vector<std::vector<Translation>>& parts,
@@ -49,9 +55,11 @@ class LineViews {
  private:
   bool wants_figures() const { return options_.report || alignment_.has_value(); }
   bool waits() const;
+  void leave_out_of_large_page(LineRecords& records, ViewFiles& files);
   void show(LineRecords& records, ViewFiles& files) const;
   void print(const std::vector<LineTranslation>& translations, const LineRecords& records) const;
   void print(const std::string& line) const;
+  int printed_lines(const std::vector<LineTranslation>& translations) const;
 
   const ViewOptions& options_;
   OutputFile* file_ = nullptr;
@@ -60,6 +68,7 @@ class LineViews {
   std::optional<AlignmentOptions> alignment_;
   HeadStatistics statistics_;
   std::vector<LineRecords> waiting_;
+  std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< of all lines, for the page
 };
 
 }  // namespace attn

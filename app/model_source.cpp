@@ -146,7 +146,19 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
   return finish_random(std::move(ready), experiment.model, seed, path);
 }
 
+/// The directory of a training run holds its model in a folder.
+void refuse_run(const std::string& directory) {
+  const fs::path run(directory);
+  if (file_exists((run / "model.safetensors").string())) return;
+  if (!directory_exists((run / "model").string()) || !file_exists((run / "train.jsonl").string())) {
+    return;
+  }
+  throw InputError("{}: a training run, and no model; its model is {}", printable(directory),
+                   printable((run / "model").string()));
+}
+
 ReadyModel load_from_directory(const std::string& directory) {
+  refuse_run(directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
   LoadedModel loaded = load_model(directory, default_backend());

@@ -31,9 +31,13 @@ HeadName parse_parts(const std::string& kind, const std::string& layer, const st
 
 }  // namespace
 
+bool is_whole_name(const std::string& head) {
+  return head.find(':') != head.npos || parse_kind(head);
+}
+
 HeadName parse_named_head(const std::string& kind, const std::string& layer,
                           const std::string& head) {
-  const bool whole = head.find(':') != head.npos || parse_kind(head);
+  const bool whole = is_whole_name(head);
   if (whole && (!kind.empty() || !layer.empty())) {
     throw UsageError("--head {} says kind and layer itself; leave --kind and --layer out",
                      excerpt(head));
@@ -50,8 +54,9 @@ HeadName parse_named_head(const std::string& kind, const std::string& layer,
   return name;
 }
 
-void check_named_head(const HeadName& name, const ModelSummary& model) {
+void check_named_head(const HeadName& name, bool whole, const ModelSummary& model) {
   const StackShape shape = model.stack(name.kind);
+  if (whole) return check_head("--head " + to_string(name), name.layer, name.head, shape);
   if (name.layer) {
     check_head(fmt::format("--layer {}", *name.layer), name.layer, std::nullopt, shape);
   }

@@ -14,8 +14,11 @@ namespace attn {
 HeadName parse_named_head(const std::string& kind, const std::string& layer,
                           const std::string& head);
 
-/// UsageError where the model has no such layer or head.
-void check_named_head(const HeadName& name, const ModelSummary& model);
+/// Whether --head says kind and layer, too.
+bool is_whole_name(const std::string& head);
+
+/// UsageError where the model has no such layer or head; `whole` as is_whole_name() says.
+void check_named_head(const HeadName& name, bool whole, const ModelSummary& model);
 
 /// Where no head is named: of cross-attention the one that aligns this hypothesis best
 /// (resolve_best), of self-attention, which aligns nothing, the first, each of the named layer or

@@ -26,10 +26,17 @@ void PageContent::add(std::string_view record) {
     variant.bytes += variant.records.back().size();
     if (count_ == 0) variant.first_bytes = variant.bytes;
   }
-  if (count_ == 0) fullest_first_bytes_ = variants_.front().bytes;
-  ++count_;
   const auto last = variants_.end() - 1;
-  const auto is_large = [](const Variant& variant) { return variant.bytes > small_bytes; };
+  if (count_ == 0) {
+    fullest_first_bytes_ = variants_.front().bytes;
+    // Before the last stands the one that has the search and nothing else in addition.
+    searched_ = !last->detail.search && (last - 1)->bytes > last->bytes;
+  }
+  ++count_;
+  const auto is_large = [&](const Variant& variant) {
+    return variant.bytes > small_bytes || (ruled_out_.vectors && variant.detail.vectors) ||
+           (ruled_out_.search && variant.detail.search);
+  };
   variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
   if (variants_.back().bytes > most_bytes) {
     throw UsageError("--html {}: the page would hold more than {}; give it fewer sentences",
@@ -43,7 +50,7 @@ std::string PageContent::name() const {
 
 void PageContent::say_what_is_missing(const Variant& chosen) const {
   if (chosen.first_bytes == fullest_first_bytes_) return;  // there was nothing to leave out
-  const bool both = !chosen.detail.vectors && !chosen.detail.search;
+  const bool both = !chosen.detail.vectors && !chosen.detail.search && searched_;
   note(fmt::format("{}: no {}: with them it would take more than {}; {} in", name(),
                    both ? "queries, keys, values, which explain a cell, and search trees"
                    : !chosen.detail.vectors ? "queries, keys and values, which explain a cell"

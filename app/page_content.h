@@ -26,6 +26,10 @@ class PageContent {
   /// A record as JSON. UsageError where the page gets larger than a browser should open.
   void add(std::string_view record);
   std::size_t size() const { return count_; }
+  /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
+  void rule_out(PageDetail detail) { ruled_out_ = detail; }
+  /// What further records should hold, at most.
+  PageDetail wanted() const { return variants_.front().detail; }
   /// The curve of a training run (page_curve() makes it).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
@@ -46,8 +50,10 @@ class PageContent {
 
   std::string path_;
   std::vector<Variant> variants_;  ///< the fullest first; the last has what was asked for
+  PageDetail ruled_out_;
   std::vector<std::string> curves_;
   std::size_t count_ = 0;
+  bool searched_ = false;                ///< there are searches, and they were not asked for
   std::size_t fullest_first_bytes_ = 0;  ///< what the first record takes with everything
 };
 

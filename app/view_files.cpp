@@ -37,6 +37,47 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
   return resolve_best(large, record, hypothesis);
 }
 
+void drop_vectors(HypothesisRecord& hypothesis) {
+  hypothesis.decoder_self_vectors.reset();
+  hypothesis.cross_vectors.reset();
+  hypothesis.way.clear();
+  if (hypothesis.alternatives) hypothesis.alternatives->logits.clear();
+}
+
+/// What of a record is written.
+struct Kept {
+  bool vectors = true, search = true, figures = true, alignment = true;
+};
+
+void keep(HypothesisRecord& hypothesis, const Kept& kept) {
+  if (!kept.vectors) drop_vectors(hypothesis);
+  if (!kept.figures) {
+    hypothesis.decoder_report.reset();
+    hypothesis.cross_report.reset();
+  }
+  if (!kept.alignment) hypothesis.alignment.reset();
+}
+
+AttentionRecord with(AttentionRecord record, const Kept& kept) {
+  if (!kept.vectors) drop_vectors(record);
+  if (!kept.search) record.search.reset();
+  if (!kept.figures) record.encoder_report.reset();
+  for (HypothesisRecord& hypothesis : record.hypotheses) keep(hypothesis, kept);
+  return record;
+}
+
+/// A page needs more than was asked for as JSON.
+Kept for_json(const ViewOptions& asked) {
+  return {asked.vectors, asked.tree, asked.report, asked.aligns()};
+}
+
+WhatIfRecord with(WhatIfRecord record, const Kept& kept) {
+  record.before = with(std::move(record.before), kept);
+  record.after = with(std::move(record.after), kept);
+  keep(record.replayed, kept);
+  return record;
+}
+
 /// The picture of an item.
 std::string picture_of(const ShowItem& item, const AttentionRecord& record,
                        std::size_t hypothesis) {
@@ -51,7 +92,45 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
   return attention_svg(record, choice);
 }
 
+std::size_t bytes_of(const std::optional<AttentionVectors>& vectors) {
+  if (!vectors) return 0;
+  const std::size_t floats =
+      vectors->query.values.size() + vectors->key.values.size() + vectors->value.values.size();
+  return floats * sizeof(float);
+}
+
+std::size_t bytes_of(const std::vector<WayStep>& way) {
+  std::size_t floats = 0;
+  for (const WayStep& step : way) floats += step.values.size();
+  return floats * sizeof(float);
+}
+
 }  // namespace
+
+void drop_vectors(AttentionRecord& record) {
+  record.encoder_vectors.reset();
+  record.way.clear();
+  for (HypothesisRecord& hypothesis : record.hypotheses) drop_vectors(hypothesis);
+}
+
+std::size_t vector_bytes(const AttentionRecord& record) {
+  std::size_t bytes = bytes_of(record.encoder_vectors) + bytes_of(record.way);
+  for (const HypothesisRecord& hypothesis : record.hypotheses) {
+    bytes += bytes_of(hypothesis.decoder_self_vectors) + bytes_of(hypothesis.cross_vectors) +
+             bytes_of(hypothesis.way);
+  }
+  return bytes;
+}
+
+std::size_t search_bytes(const AttentionRecord& record) {
+  std::size_t floats = 0;
+  if (record.search) {
+    for (const SearchNode& node : record.search->nodes) {
+      floats += node.decoder_self.size() + node.cross.size();
+    }
+  }
+  return floats * sizeof(float);
+}
 
 ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
     : options_(options),
@@ -103,21 +182,25 @@ void ViewFiles::choose(const ShowSelection& selection) {
 }
 
 void ViewFiles::add(const AttentionRecord& record) {
-  if (json_ || html_) {
-    const std::string line = to_json_line(record);
-    if (json_) json_->write(line);
-    if (html_) page_.add(line);
-  }
+  if (html_) add_to_page(record);
+  if (json_) json_->write(to_json_line(html_ ? with(record, for_json(options_)) : record));
   draw(record);
 }
 
 void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records) {
-  if (json_) json_->write(what_if_json(record));
+  if (json_) json_->write(what_if_json(html_ ? with(record, for_json(options_)) : record));
   if (html_) {
-    for (const AttentionRecord& each : records) page_.add(to_json_line(each));
+    for (const AttentionRecord& each : records) add_to_page(each);
   }
   draw(record.before);
   draw(record.after);
+}
+
+/// A page that has got large takes no time for what it leaves out.
+void ViewFiles::add_to_page(const AttentionRecord& record) {
+  const PageDetail wanted = page_.wanted();
+  const bool all = wanted.vectors && wanted.search;
+  page_.add(to_json_line(all ? record : with(record, {wanted.vectors, wanted.search})));
 }
 
 void ViewFiles::draw(const AttentionRecord& record) {

@@ -17,6 +17,11 @@
 
 namespace attn {
 
+/// Queries, keys and values, and what lies between the layers.
+void drop_vectors(AttentionRecord& record);
+std::size_t vector_bytes(const AttentionRecord& record);
+std::size_t search_bytes(const AttentionRecord& record);
+
 /// Every file that was asked for. Those whose names are known are opened at once, so that a folder
 /// that is missing is said before the work and not after it.
 class ViewFiles {
@@ -28,6 +33,8 @@ class ViewFiles {
   void choose(const ShowSelection& selection);
 
   void add(const AttentionRecord& record);
+  /// PageContent::rule_out().
+  void rule_out_of_page(PageDetail detail) { page_.rule_out(detail); }
   /// An experiment: its `records` (what_if_records) make the page, and before and after everything
   /// else.
   void add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records);
@@ -45,6 +52,7 @@ class ViewFiles {
     WrittenFiles written;
   };
 
+  void add_to_page(const AttentionRecord& record);
   void draw(const AttentionRecord& record);
   void draw(Picture& picture, const AttentionRecord& record);
   void write(Picture& picture, const std::string& name_part, const std::string& svg);

@@ -22,10 +22,12 @@ void ViewOptions::add_to(CLI::App& command) {
       ->take_all()
       ->allow_extra_args(false);
   command.add_flag("--words", words, "Maps on the terminal by whole words");
+  command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height");
   command.add_option("--top", top, "No grid: each row's N largest weights")->type_name("N");
   command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded");
   command
-      .add_option("--hypothesis", hypothesis, "Which of the n best maps, pictures and --report show [1]")
+      .add_option("--hypothesis", hypothesis,
+                  "Which of the n best maps, pictures and --report show [1]")
       ->type_name("N");
   const auto file = [&](const char* name, std::string& value, const char* text) {
     command.add_option(name, value, text)->type_name("FILE");
@@ -83,6 +85,7 @@ void ViewOptions::check() const {
   if (numbers && !top.empty()) {
     throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
   }
+  if (words && pieces) throw UsageError("--words and --pieces exclude each other; give one");
   hypothesis_index();
   alignment();
   map_text();

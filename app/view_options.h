@@ -20,7 +20,7 @@ inline constexpr const char* align_note =
 
 struct ViewOptions {
   std::vector<std::string> show;
-  bool words = false, numbers = false;
+  bool words = false, pieces = false, numbers = false;
   std::string top;
   std::string hypothesis = "1";
   std::string json, svg, png, pdf, csv, html;

@@ -248,6 +248,9 @@ void take_ids(const Json& generation, DirectoryConfig& config, const std::string
 
 DirectoryConfig read_directory_config(const std::string& directory) {
   if (!directory_exists(directory)) {
+    if (file_exists(directory)) {
+      throw SystemError("{}: a file; expected the model directory that holds it", directory);
+    }
     throw SystemError("{}: no such model directory; check the path", directory);
   }
   DirectoryConfig result;

@@ -2,7 +2,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
+#include "bad_input.h"
 #include "model_files.h"
 #include "run_program.h"
 
@@ -25,6 +28,8 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "of cross-attention do; try cross:best or encoder:mean"},
       {{"translate", "x", "--numbers", "--top", "3"},
        "--numbers and --top do not go together: a list has its numbers anyway"},
+      {{"translate", "x", "--words", "--pieces"},
+       "--words and --pieces exclude each other; give one"},
       {{"translate", "x", "--show", "cross:01"},
        "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--show", "cross:9"},
@@ -52,6 +57,16 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "--layer 2: layer 2 is asked for, but the model's decoder has layers 0 to 1"},
       {{"explain", "x", "--head", "2"},
        "--head 2: head 2 is asked for, but the model's decoder has heads 0 to 1 in each layer"},
+      {{"explain", "x", "--head", "cross:5:1"},
+       "--head cross:5:1: layer 5 is asked for, but the model's decoder has layers 0 to 1"},
+      {{"explain", "x", "--show", "cross:1:1"},
+       "explain has no option --show; --head cross:2:1 names the head"},
+      {{"translate", "x", "--htlm", "page"},
+       "translate has no option --htlm; did you mean --html?"},
+      {{"explain", "the", "group"},
+       "explain needs exactly one sentence, and 2 were given; quotation marks around them make "
+       "words a sentence"},
+      {{"explain", "the group", "the dog"}, "explain needs exactly one sentence, and 2 were given"},
       {{"explain", "home", "--kind", "encoder", "--query", "9"},
        "query 9 is asked for, but there are queries 0 to 1 here (one a source token)"},
       {{"explain", "The group went home", "--meaning", "home"},
@@ -72,6 +87,31 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
     CHECK(result.code == refused.code);
     CHECK(result.out.empty());
   }
+  // The directory of a run is taken for its model, or for its records.
+  const TemporaryDirectory scene;
+  std::filesystem::create_directories(scene.file("run/model"));
+  for (const char* name : {"run/train.jsonl", "run/probe.jsonl"}) std::ofstream(scene.file(name));
+  const auto said = [&](std::vector<std::string> arguments) {
+    const Result result = run_program({.args = std::move(arguments)});
+    CHECK(result.code == (result.err.find("a file;") == std::string::npos ? 3 : 4));
+    return result.err;
+  };
+  CHECK(said({"translate", "x", "--model", scene.file("run")}) ==
+        "attn-demo: " + scene.file("run") + ": a training run, and no model; its model is " +
+            scene.file("run/model") + "\n");
+  CHECK(said({"translate", "x", "--model", scene.file("run/train.jsonl")}) ==
+        "attn-demo: " + scene.file("run/train.jsonl") +
+            ": a file; expected the model directory that holds it\n");
+  for (const std::string wrong : {"run", "run/train.jsonl"}) {
+    CHECK(said({"page", scene.file(wrong), "--html", scene.file("p.html")}) ==
+          "attn-demo: " + scene.file(wrong) + ": of this training run, the records are in " +
+              scene.file("run/probe.jsonl") + "\n");
+  }
+  const Result words = run_program({.args = {"translate", "the", "group", "--show", "none",
+                                             "--config", demo_config(), "--max-length", "2"}});
+  CHECK(words.code == 0);
+  CHECK(words.err.ends_with(
+      "note: 2 sentences of a word each; quotation marks around them make one\n"));
   const Result preset = run_program({.args = {"inspect", "--preset", "bert"}});
   CHECK(preset.err ==
         "attn-demo: unknown preset \"bert\"; the nearest is \"bert-base\" (attn-demo inspect "

@@ -9,6 +9,8 @@
 
 #include "bad_input.h"
 #include "base/sha256.h"
+#include "base/utf8.h"
+#include "terminal.h"
 #include "train_run.h"
 
 namespace attn::test {
@@ -40,6 +42,40 @@ TEST_CASE("the first command of a newcomer") {
   CHECK(result.err == "");
   CHECK(lines_of(result.out).at(0) == "Die Gruppe ging nach Hause");
   CHECK(result.out.find("Cross-attention: each step") != std::string::npos);
+}
+
+TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
+  const std::string sentence =
+      "Yesterday evening the old man who lives behind the small church told the children a long "
+      "story about a brave sailor who crossed the wild ocean in a tiny boat";
+  const auto seen = [&](std::vector<std::string> more, const char* color = "") {
+    Terminal terminal;
+    more.insert(more.begin(), {"translate", sentence, "--show", "cross:2:2"});
+    Program program({.args = std::move(more),
+                     .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}},
+                     .in_child = [&terminal] { terminal.become_controlling(); }});
+    terminal.read_rest();
+    CHECK(program.finish().code == kDone);
+    return terminal.seen();
+  };
+  const std::string note = " Whole words fit; --pieces: pieces.\r\n";
+  const auto is_one_screen = [](const std::string& text) {
+    // The translation is one line with breaks of the terminal's.
+    const std::string first = text.substr(0, text.find('\r'));
+    const int wrapped = (display_width(first) + 79) / 80;
+    return std::count(text.begin(), text.end(), '\n') + wrapped - 1 <= 23;
+  };
+  for (const char* color : {"", "1"}) {
+    const std::string text = seen({}, color);
+    CHECK(text.ends_with(note));
+    CHECK_MESSAGE(is_one_screen(text), text);
+    CHECK(text.find("tapfer") != std::string::npos);
+    CHECK(text.find("‿") == std::string::npos);
+  }
+  const std::string pieces = seen({"--pieces"});
+  CHECK(pieces.find(note) == std::string::npos);
+  CHECK(pieces.find("‿") != std::string::npos);
+  CHECK(seen({"--words"}).find(note) == std::string::npos);
 }
 
 TEST_CASE("the head that is shown as the best is the first of the report, of every translation") {

@@ -97,11 +97,27 @@ void check_table(const std::string& csv, const Json& record, const std::string& 
 
 TEST_CASE("JSON, SVG, CSV and the page hold the same numbers, for each kind") {
   const TemporaryDirectory scene;
-  const Result result =
-      good({kDemoSource, "--target", kDemoTarget, "--show", "all", "--json", scene.file("m.json"),
-            "--svg", scene.file("m.svg"), "--png", scene.file("m.png"), "--png-scale", "0.5",
-            "--csv", scene.file("deep/csv"), "--html", scene.file("m.html")});
-  const Json record = Json::parse(bytes_of(scene.file("m.json")));
+  const Result result = good({kDemoSource,
+                              "--target",
+                              kDemoTarget,
+                              "--show",
+                              "all",
+                              "--json",
+                              scene.file("m.json"),
+                              "--svg",
+                              scene.file("m.svg"),
+                              "--png",
+                              scene.file("m.png"),
+                              "--png-scale",
+                              "0.5",
+                              "--csv",
+                              scene.file("deep/csv"),
+                              "--html",
+                              scene.file("m.html"),
+                              "--vectors",
+                              "--report",
+                              "--align"});
+  const Json record = Json::parse(lines_of(bytes_of(scene.file("m.json"))).at(0));
   for (const std::string kind : {"encoder", "decoder", "cross"}) {
     CAPTURE(kind);
     check_picture(bytes_of(scene.file("m-" + kind + ".svg")), record, kind);
@@ -315,15 +331,34 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
   }
   const auto [told, whole] = page({"--vectors"});
   for (const Json& record : whole) CHECK(record.contains("vectors"));
-  CHECK(told.find("no queries") == std::string::npos);
+  CHECK(told.find("no vectors") == std::string::npos);
   CHECK(told.find("note: " + scene.file("p.html") + " will take ") != std::string::npos);
+}
+
+TEST_CASE("JSON beside a page is the JSON that it is alone") {
+  const TemporaryDirectory scene;
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--beam", "3"},
+                                               {"--beam", "3", "--tree", "--vectors"},
+                                               {"--report"},
+                                               {"--align", "average"},
+                                               {"--without", "cross:0:1"}}) {
+    std::vector<std::string> arguments = {kDemoSource, "--max-length", "6", "--json",
+                                          scene.file("m.json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    good(arguments);
+    const std::string alone = bytes_of(scene.file("m.json"));
+    arguments.insert(arguments.end(), {"--html", scene.file("m.html")});
+    good(arguments);
+    CHECK_MESSAGE(bytes_of(scene.file("m.json")) == alone, more.front());
+  }
 }
 
 TEST_CASE("--tree: the search in JSON, as a picture, in the page") {
   const TemporaryDirectory scene;
-  good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--svg", scene.file("t.svg"),
-        "--json", scene.file("t.json"), "--html", scene.file("t.html")});
-  const Json record = Json::parse(bytes_of(scene.file("t.json")));
+  good({kDemoSource, "--beam", "3", "--max-length", "6", "--tree", "--vectors", "--report",
+        "--align", "--svg", scene.file("t.svg"), "--json", scene.file("t.json"), "--html",
+        scene.file("t.html")});
+  const Json record = Json::parse(lines_of(bytes_of(scene.file("t.json"))).at(0));
   const Json& nodes = record["search"]["nodes"];
   REQUIRE(nodes.size() > 6);
   const Document picture(bytes_of(scene.file("t.svg")));

@@ -202,7 +202,7 @@ void Picture::put_best() {
   }
   std::string label = fmt::format("best model: update {}", count_label(update, update));
   for (const auto& validation : curve_.validations) {
-    if (validation.update == *curve_.best_update && std::abs(validation.bleu) <= 100) {
+    if (validation.update == *curve_.best_update && std::abs(validation.bleu) < 100.05) {
       label += fmt::format(", BLEU {:.1f}", validation.bleu);
       break;
     }

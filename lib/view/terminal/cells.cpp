@@ -15,6 +15,7 @@ constexpr float trace_tenths = 0.1f;  // smaller weights have no digit
 constexpr float trace_hundredths = 0.05f;
 constexpr float half_full = 0.2f;  // without colours, a half is full from here on
 constexpr int sample_columns = 6;
+constexpr int half_sample_columns = 5;
 constexpr int narrow_scale = 60;
 constexpr std::string_view end_paint = "\x1b[0m";
 
@@ -65,32 +66,33 @@ TextLine plain_scale(CellForm form, int width) {
   TextLine line;
   if (form == CellForm::halves) {
     line.add("▀ upper row, ▄ lower, █ both");
-    add_if_fits(line, fmt::format(": weights from {:.2f}", half_full), width);
+    add_if_fits(line, fmt::format(": from {:.2f}", half_full), width);
   } else {
     line.add("░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72");
   }
+  add_if_fits(line, ".", width);
   return line;
 }
 
 TextLine painted_scale(CellForm form, int cell, ColorMode color, int width) {
   TextLine line;
   line.add("Scale ");
-  if (form == CellForm::halves) cell = 2;
+  const bool numbers = form != CellForm::shades;
+  const int sample = form == CellForm::halves ? half_sample_columns : sample_columns;
   for (const float weight : {0.0f, 0.05f, 0.2f, 0.4f, 0.6f, 0.8f, 1.0f}) {
     // A narrow window has every second one.
     const bool in_between = weight == 0.05f || weight == 0.4f || weight == 0.8f;
     if (in_between && width < narrow_scale) continue;
-    if (form != CellForm::numbers && weight > 0) line.add(" ");
-    add_painted(line, form == CellForm::numbers ? number_cell(weight, sample_columns, color)
-                                                : shade_cell(weight, cell, color));
+    if (!numbers && weight > 0) line.add(" ");
+    add_painted(line,
+                numbers ? number_cell(weight, sample, color) : shade_cell(weight, cell, color));
   }
   if (form == CellForm::shades) {
-    add_if_fits(line, cell == 1 ? " in tenths" : " in hundredths", width);
+    const std::string_view whole = cell == 1 ? " in tenths." : " in hundredths; 1. is 1.00.";
+    const bool fits = line.columns + display_width(whole) <= width;
+    add_if_fits(line, fits ? whole : whole.substr(0, whole.find(';')), width);
   }
-  if (form == CellForm::halves) {
-    add_if_fits(line, " in hundredths", width);
-    add_if_fits(line, "; two rows a line", width);
-  }
+  if (form == CellForm::halves) add_if_fits(line, " Two rows a line.", width);
   return line;
 }
 
@@ -123,7 +125,7 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   if (upper) upper = without_trace(*upper);
   if (lower) lower = without_trace(*lower);
   if (!upper && !lower) return {" ", ""};
-  if (!lower) return {"▀", text_escape(*upper, color)};
+  if (!lower) lower = 0.0f;  // the line below the last row is painted like an empty one
   if (!upper) return {"▄", text_escape(*lower, color)};
   if (*upper == *lower) return {" ", shade_escape(*upper, color)};
   // The fuller half is the character, so that a copy without colours shows it, too.
@@ -131,10 +133,10 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   return {"▄", shade_escape(*upper, color) + text_escape(*lower, color)};
 }
 
-TextLine scale_line(CellForm form, int cell, ColorMode color, int width) {
-  TextLine line =
-      color == ColorMode::none ? plain_scale(form, width) : painted_scale(form, cell, color, width);
-  add_if_fits(line, ". A row sums to 1.", width);
+TextLine scale_line(const Scale& scale, ColorMode color, int width) {
+  TextLine line = color == ColorMode::none ? plain_scale(scale.form, width)
+                                           : painted_scale(scale.form, scale.cell, color, width);
+  if (scale.rows_sum_to_1) add_if_fits(line, " A row sums to 1.", width);
   return line;
 }
 

@@ -24,11 +24,18 @@ Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
 /// hundredths on two, if they are more than a trace. A masked weight is a dot.
 Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 
-/// One column with a weight in its upper half and one in its lower; masked or missing ones are
-/// unpainted. Without colours a half is full or empty.
+/// One column with a weight in its upper half and one in its lower; masked ones are unpainted, and
+/// below the last row it is as below a weight of 0. Without colours a half is full or empty.
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
 
-/// One line that says what the shades of this form mean, of at most `width` columns.
-TextLine scale_line(CellForm form, int cell, ColorMode color, int width);
+/// What a line about shades is made of.
+struct Scale {
+  CellForm form = CellForm::numbers;
+  int cell = 0;               ///< columns
+  bool rows_sum_to_1 = true;  ///< not so where an experiment has switched a head off
+};
+
+/// One line that says what shades mean, of at most `width` columns.
+TextLine scale_line(const Scale& scale, ColorMode color, int width);
 
 }  // namespace attn

@@ -12,7 +12,6 @@ namespace attn {
 namespace {
 
 constexpr int kMostWhole = 40;
-constexpr int kEnds = 4;
 
 std::vector<std::string> labels(const std::vector<std::string>& tokens, int count, int first) {
   if (!tokens.empty()) return token_labels(tokens);
@@ -23,13 +22,13 @@ std::vector<std::string> labels(const std::vector<std::string>& tokens, int coun
 
 }  // namespace
 
-ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked) {
+ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, int ends) {
   ShownIndices shown;
   if (count <= kMostWhole) {
     for (int i = 0; i < count; ++i) shown.push_back(i);
     return shown;
   }
-  const int ends = marked.empty() ? kEnds : kEnds / 2;
+  if (!marked.empty()) ends = std::max(1, ends / 2);
   std::set<int> chosen;
   const auto choose = [&](int begin, int end) {
     for (int i = std::max(begin, 0); i < std::min(end, count); ++i) chosen.insert(i);
@@ -54,8 +53,8 @@ ShownIndices shown_rows(const NamedMatrix& matrix) {
   return shown_indices(matrix.rows, {{matrix.marked_row, matrix.marked_row + 1}});
 }
 
-ShownIndices shown_columns(const NamedMatrix& matrix) {
-  return shown_indices(matrix.columns, matrix.marked_columns);
+ShownIndices shown_columns(const NamedMatrix& matrix, int ends) {
+  return shown_indices(matrix.columns, matrix.marked_columns, ends);
 }
 
 std::string cell_number(float value, bool tiny) {

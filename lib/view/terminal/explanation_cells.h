@@ -13,11 +13,11 @@ namespace attn {
 using ShownIndices = std::vector<int>;
 constexpr int cut = -1;
 
-/// All of up to 40, so that a toy is shown whole; else the first and last ones, and those at the
-/// ends of each marked range, with `cut` between.
-ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked);
+/// All of up to 40, so that a toy is shown whole; else the `ends` first and last ones, or half as
+/// many and as many at the ends of each marked range, with `cut` between.
+ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, int ends = 4);
 ShownIndices shown_rows(const NamedMatrix& matrix);
-ShownIndices shown_columns(const NamedMatrix& matrix);
+ShownIndices shown_columns(const NamedMatrix& matrix, int ends = 4);
 
 /// Three decimals and a real minus sign; where all numbers of a matrix are tiny, as 3e-07. What a
 /// mask forbids is −∞.

@@ -85,7 +85,7 @@ class TextDrawing {
     out_ += '\n';
     fold(out_, fmt::format("{}  {}", printable(matrix.name), matrix_caption(matrix)), width_, 2);
     const ShownIndices rows = shown_rows(matrix);
-    const ShownIndices columns = shown_columns(matrix);
+    ShownIndices columns = shown_columns(matrix);
     const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
     const bool tiny = all_tiny(matrix);
     int label = 1, cell = 1;
@@ -102,6 +102,12 @@ class TextDrawing {
     }
     cell = std::min(cell, std::max(9, width_ / 4));
     const int per_block = std::max(1, (width_ - label - 2) / (cell + 1));
+    // What is cut anyhow is cut to what fits.
+    for (int ends = 3; ends > 0 && to_int(columns.size()) > per_block; --ends) {
+      const ShownIndices fewer = shown_columns(matrix, ends);
+      if (std::find(fewer.begin(), fewer.end(), cut) == fewer.end()) break;
+      columns = fewer;
+    }
     for (std::size_t first = 0; first < columns.size(); first += to_size(per_block)) {
       const std::size_t last = std::min(columns.size(), first + to_size(per_block));
       draw_block(matrix, rows,

@@ -63,6 +63,7 @@ class Converter {
     if (is_digit(c)) return number();
     if (take("√")) return root();
     if (take("“")) return quoted();
+    if (is_negative_operand()) return in_parentheses();
     for (const auto& [symbol, latex] : kSymbols) {
       if (!take(symbol)) continue;
       out_ += latex;
@@ -70,6 +71,20 @@ class Converter {
       return;
     }
     punctuation(c);
+  }
+
+  /// A number with its sign behind another sign: LaTeX sets "· −2" as mathematics never does.
+  bool is_negative_operand() const {
+    constexpr std::string_view minus = "−";
+    return text_.starts_with(minus) && text_.size() > minus.size() &&
+           is_digit(text_[minus.size()]) && (out_.ends_with("\\cdot ") || out_.ends_with("+ "));
+  }
+
+  void in_parentheses() {
+    take("−");
+    out_ += "(-";
+    number();
+    out_ += ')';
   }
 
   bool take(std::string_view what) {

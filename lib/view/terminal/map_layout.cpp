@@ -13,9 +13,9 @@ constexpr int arrow_columns = 3;
 constexpr int least_number_cell = 5;  // "0.56" and a shade
 constexpr int most_number_cell = 9;
 constexpr int most_turned_lines = 9;
-constexpr int half_label = 11;       // columns of each of two names beside a line of halves
-constexpr int least_list = 14;       // columns of a list beside a map
-constexpr int lines_beside_map = 6;  // the translation, a blank, two titles, the scale, a prompt
+constexpr int half_label = 10;  // columns of each of two names beside a line of halves
+constexpr int least_list = 14;  // columns of a list beside a map
+constexpr int title_lines = 1;  // over a map
 
 int widest(const std::vector<std::string>& labels, int at_least) {
   int columns = at_least;
@@ -46,18 +46,17 @@ class MapPlanner {
   MapLayout plan() {
     plan_rows();
     const int columns = room_.width - layout_.rows.width;
-    if (room_.numbers || least_number_cell * keys_ <= columns) {
-      plan_numbers();
-    } else {
-      plan_shades();
-      if (room_.height > 0 && lines_beside_map + layout_.lines(queries_, true) > room_.height) {
-        plan_halves();
-      }
-    }
+    if (room_.numbers || least_number_cell * keys_ <= columns) plan_numbers();
+    if (layout_.cell == 0 || (!room_.numbers && is_too_high())) plan_shades();
+    if (layout_.form == CellForm::shades && is_too_high()) plan_halves();
     return layout_;
   }
 
  private:
+  bool is_too_high() const {
+    return room_.height > 0 && title_lines + layout_.lines(queries_, true) > room_.height;
+  }
+
   void plan_rows() {
     RowLabelColumns& rows = layout_.rows;
     rows.number = widest(axes_.row_numbers, 1);

@@ -36,12 +36,30 @@ constexpr std::array<KindText, 3> kinds = {{
      "Cross-attention: the steps that write a word (row) look at the source words."},
 }};
 
+std::string kind_line(const ShownMaps& shown, int width) {
+  const KindText& text = at(kinds, shown.kind);
+  return wrapped(shown.by_words ? text.by_words : text.by_tokens, width);
+}
+
+int lines_of(std::string_view text) {
+  return to_int(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Lines for a map that is shown alone in a text of at most `height`; 0: any.
+int map_height(const ShownMaps& shown, int width, int height) {
+  if (height == 0) return 0;
+  const int scale = 1;
+  return std::max(1, height - lines_of(kind_line(shown, width)) - scale);
+}
+
 /// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
 class KindRenderer {
  public:
   KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
                const MapRoom& room, int top)
-      : shown_(shown), axes_(map_axes(record, hypothesis, shown)), layout_(plan_maps(axes_, room)) {
+      : shown_(shown),
+        axes_(map_axes(record, hypothesis, shown)),
+        layout_(plan_maps(axes_, below_hint(room))) {
     if (top > 0) top_ = plan_top(axes_, room, top);
     const auto maps = to_int(shown.maps.size());
     const int beside = top_ ? top_->beside : layout_.beside;
@@ -52,6 +70,11 @@ class KindRenderer {
 
   AttentionKind kind() const { return shown_.kind; }
   const MapLayout& layout() const { return layout_; }
+  /// What its shades mean, as a line; empty where it has none.
+  TextLine scale(bool sums, ColorMode color, int width) const {
+    if (top_) return {};
+    return scale_line({layout_.form, layout_.cell, sums}, color, width);
+  }
 
   int bands() const { return (to_int(shown_.maps.size()) + in_band_ - 1) / in_band_; }
   std::size_t maps_in(int bands) const {
@@ -70,8 +93,7 @@ class KindRenderer {
 
   void render(int bands, ColorMode color, int width, std::string& out) const {
     if (!out.empty()) out += '\n';
-    const KindText& text = at(kinds, shown_.kind);
-    out += wrapped(shown_.by_words ? text.by_words : text.by_tokens, width);
+    out += kind_line(shown_, width);
     for (int band = 0; band < bands; ++band) {
       if (band > 0) out += '\n';
       const auto first = to_size(band * in_band_);
@@ -92,6 +114,11 @@ class KindRenderer {
 
  private:
   int rows() const { return to_int(axes_.labels.reads.size()); }
+  /// A line says what continuations are.
+  MapRoom below_hint(MapRoom room) const {
+    if (room.height > 1 && has_continuations()) --room.height;
+    return room;
+  }
   int band_lines(int band) const {
     return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
   }
@@ -134,20 +161,14 @@ std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
   return shown;
 }
 
-/// One line for each form that occurs.
-void add_scales(const std::vector<KindRenderer>& all, const std::vector<int>& bands,
-                ColorMode color, int width, MapText& result) {
-  std::vector<std::string> said;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (bands[i] == 0) continue;
-    const MapLayout& layout = all[i].layout();
-    const TextLine line = scale_line(layout.form, layout.cell, color, width);
-    const std::string text = line.trimmed() + "\n";
-    if (std::find(said.begin(), said.end(), text) != said.end()) continue;
-    said.push_back(text);
-    result.text += text;
-    result.last_line = line.columns;
-  }
+/// Whether no head was switched off: softmax makes rows of zeros only there.
+bool rows_sum_to_1(const std::vector<ShownMaps>& shown) {
+  const auto is_off = [](const ShownMap& map) {
+    return std::all_of(map.weights.begin(), map.weights.end(), [](float w) { return w == 0; });
+  };
+  return std::none_of(shown.begin(), shown.end(), [&](const ShownMaps& kind) {
+    return std::any_of(kind.maps.begin(), kind.maps.end(), is_off);
+  });
 }
 
 }  // namespace
@@ -172,7 +193,8 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   std::vector<KindRenderer> all;
   all.reserve(shown.size());
   for (const ShownMaps& kind : shown) {
-    const MapRoom room{width, alone ? style.height : 0, to_int(kind.maps.size()), options.numbers};
+    const MapRoom room{width, alone ? map_height(kind, width, style.height) : 0,
+                       to_int(kind.maps.size()), options.numbers};
     all.emplace_back(record, hypothesis, kind, room, options.top);
   }
   std::vector<int> bands;
@@ -184,15 +206,28 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
 
   MapText result;
   bool continued = false;
+  const int note = options.note.empty() ? 0 : 1 + display_width(options.note);
+  const bool sums = rows_sum_to_1(shown);
+  TextLine scale;
+  const auto add_scale = [&](TextLine next) {
+    if (scale.columns > 0 && scale.text != next.text) result.text += scale.trimmed() + "\n";
+    scale = std::move(next);
+  };
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (bands[i] > 0) all[i].render(bands[i], style.color, width, result.text);
-    continued = continued || (bands[i] > 0 && all[i].has_continuations());
     const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
     if (drawn < maps) result.left_out.push_back({shown[i].kind, maps - drawn});
+    if (bands[i] == 0) continue;
+    add_scale(all[i].scale(sums, style.color, width - note));
+    all[i].render(bands[i], style.color, width, result.text);
+    continued = continued || all[i].has_continuations();
   }
   if (result.text.empty()) return result;
-  if (options.top == 0) add_scales(all, bands, style.color, width, result);
+  result.last_line = scale.columns;
+  add_scale({});
   if (continued) result.add_sentence("‿ goes on with the word before it.", width);
+  if (note > 0) result.add_sentence(options.note, width);
+  result.lines = lines_of(result.text);
+  if (alone && style.height > 0) result.spare_lines = style.height - result.lines;
   return result;
 }
 

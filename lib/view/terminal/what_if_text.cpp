@@ -31,6 +31,11 @@ std::string right(const std::string& text) {
   return std::string(to_size(std::max(1, kNumber - display_width(text))), ' ') + text;
 }
 
+/// As its three decimals say, so that a reader's own difference is the printed one.
+float as_printed(float value) {
+  return std::isfinite(value) ? std::round(value * 1000) / 1000 : value;
+}
+
 std::string row(const std::string& label, int width, const std::vector<std::string>& numbers) {
   const std::string fitted = fit_width(label, width);
   std::string line = fitted + std::string(to_size(width - display_width(fitted)), ' ');
@@ -66,10 +71,12 @@ std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style)
   out += "How likely each word of the first translation is (natural logarithm):\n";
   out += row("", width, {"before", "after", "change"});
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const float was = before.log_probs[i], is = record.replayed.log_probs[i];
+    const float was = as_printed(before.log_probs[i]);
+    const float is = as_printed(record.replayed.log_probs[i]);
     out += row(labels[i], width, {plain_number(was), plain_number(is), signed_number(is - was)});
   }
-  const float was = sum(before.log_probs), is = sum(record.replayed.log_probs);
+  const float was = as_printed(sum(before.log_probs));
+  const float is = as_printed(sum(record.replayed.log_probs));
   out +=
       row("whole sentence", width, {plain_number(was), plain_number(is), signed_number(is - was)});
   return out;

@@ -194,6 +194,10 @@ TEST_CASE("curve: the kept model is marked in both plots and named") {
   CHECK(Drawn(curve).of_class("line", "best").empty());
   curve.best_update = 9000;  // beyond the points, without a validation
   CHECK(Drawn(curve).texts().find("best model: update 9,000\n") != std::string::npos);
+  // Sums of floating point make a perfect score a little more.
+  curve.validations.back().bleu = 100.00000000000004;
+  curve.best_update = curve.validations.back().update;
+  CHECK(Drawn(curve).texts().find(", BLEU 100.0\n") != std::string::npos);
 }
 
 TEST_CASE("curve: axes, units and lines are named") {

@@ -172,6 +172,27 @@ TEST_CASE("hostile tokens go through text, Markdown and JSON unharmed") {
   CHECK(json["title"] == kHostile[0]);
 }
 
+TEST_CASE("a matrix that is cut is cut to what the window holds") {
+  NamedMatrix wide = matrix(3, 256);
+  for (const int width : {40, 60, 80, 120}) {
+    for (const bool marked : {false, true}) {
+      if (marked && width < 60) continue;
+      wide.marked_columns.clear();
+      if (marked) wide.marked_columns = {{64, 128}};
+      const std::string text = explanation_text(explanation({wide}), {width, 0, ColorMode::none});
+      std::size_t headings = 0;
+      for (const std::string& line : lines(text)) {
+        if (line.find(" 255") != line.npos) ++headings;
+      }
+      CHECK_MESSAGE(headings == 1, text);
+      // One block: the first column and the last one stand over the same rows.
+      const std::size_t heading = text.find("      0 ");
+      REQUIRE(heading != text.npos);
+      CHECK(text.substr(heading, text.find('\n', heading) - heading).ends_with(" 255"));
+    }
+  }
+}
+
 TEST_CASE("Markdown has formulas and sums as LaTeX, small matrices in parentheses") {
   NamedMatrix m = matrix(2, 2);
   m.marked_row = 1;
@@ -186,7 +207,7 @@ TEST_CASE("Markdown has formulas and sums as LaTeX, small matrices in parenthese
         "$$\nM = \\begin{pmatrix}\n-1.000 & -0.999 \\\\\n\\mathbf{-0.998} & \\mathbf{-0.997}\n"
         "\\end{pmatrix}\n$$\n\n"
         "$$\n\\begin{gathered}\n"
-        "\\text{“}\\lt\\text{pad}\\gt\\text{”} \\to  \\text{“Die”}: 1.5\\cdot -2.0 = -3.0\n"
+        "\\text{“}\\lt\\text{pad}\\gt\\text{”} \\to  \\text{“Die”}: 1.5\\cdot (-2.0) = -3.0\n"
         "\\end{gathered}\n$$\n\n- `“$”: 1 = 1`\n- `a fact`\n");
 }
 
@@ -203,6 +224,7 @@ TEST_CASE("the notation of explanations in LaTeX") {
   CHECK(latex("3e-07") == "3 \\cdot 10^{-7}");
   CHECK(latex("1e+30") == "10^{30}");
   CHECK(latex("−∞") == "-\\infty ");
+  CHECK(latex("−1·−2.5 + −3") == "-1\\cdot (-2.5) + (-3)");
   // What Markdown or LaTeX would act upon is none of it.
   for (const std::string bad :
        {"$", "a{b", "a\\b", "“unclosed", "“a$b”", "“a_b”", "a * b", "100%"}) {

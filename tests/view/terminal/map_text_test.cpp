@@ -162,7 +162,7 @@ TEST_CASE("terminal: a map that does not fit as numbers is shaded, its names tur
         "3 ging  → nach  ░░░░░░░░░░\n"
         "4 nach  → Hause   ▒▒  ▓▓▒▒\n"
         "5 Hause → </s>          ██\n"
-        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72\n");
+        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n");
 }
 
 TEST_CASE("terminal: --numbers folds what is too wide, with the names repeated") {
@@ -185,7 +185,7 @@ TEST_CASE("terminal: --numbers folds what is too wide, with the names repeated")
         "3 ging  → nach     0.20░   0.20░\n"
         "4 nach  → Hause    0.50▓   0.25▒\n"
         "5 Hause → </s>     0.00    1.00█\n"
-        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72\n");
+        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n");
 }
 
 TEST_CASE("terminal: the two decimals are those of the record, in each map that has numbers") {
@@ -297,12 +297,59 @@ TEST_CASE("terminal: one long map alone fits the window's height, two rows a lin
   const int rows = long_record().hypotheses[0].cross.queries;
   CHECK(to_int(map_lines(text).size()) <= 24);
   CHECK(to_int(map_lines(text).size()) >= rows / 2);
-  CHECK(text.find("▀ upper row, ▄ lower, █ both: weights from 0.20") != std::string::npos);
+  CHECK(text.find("▀ upper row, ▄ lower, █ both: from 0.20. A row sums to 1.\n") !=
+        std::string::npos);
   for (const char* shade : {"░", "▒", "▓"}) CHECK(text.find(shade) == std::string::npos);
   // Several maps, or numbers, are not squeezed.
   for (const char* show : {"cross:0", "all"}) {
     CHECK(drawn(long_record(), {show}, {.width = 80, .height = 24}).find("▀") == std::string::npos);
   }
+}
+
+TEST_CASE("terminal: a map alone says how many lines are left, and makes room for a note") {
+  const std::string_view note = "A note of the caller's.";
+  for (const int height : {24, 14, 9, 3}) {
+    Wanted wanted{.width = 80, .height = height};
+    const MapText text = text_of(long_record(), {"cross:0:0"}, wanted);
+    CHECK(text.lines == to_int(map_lines(text.text).size()));
+    REQUIRE(text.spare_lines.has_value());
+    CHECK(*text.spare_lines == height - text.lines);
+    wanted.how.note = note;
+    wanted.words = true;
+    const MapText noted = text_of(long_record(), {"cross:0:0"}, wanted);
+    CHECK(noted.text.ends_with(" " + std::string(note) + "\n"));
+    CHECK(noted.lines <= text.lines);
+  }
+  // Numbers are for maps that fit as such.
+  CHECK(drawn(known_record(), {"cross:1:1"}, {.width = 80, .height = 10}).find("0.05░") !=
+        std::string::npos);
+  CHECK(drawn(known_record(), {"cross:1:1"}, {.width = 80, .height = 8}).find("▀") !=
+        std::string::npos);
+  CHECK_FALSE(text_of(long_record(), {"cross:0:0"}, {.width = 80}).spare_lines.has_value());
+  CHECK_FALSE(text_of(long_record(), {"cross:0"}, {.width = 80, .height = 24}).spare_lines);
+}
+
+TEST_CASE("terminal: no row of a head that is switched off sums to 1") {
+  AttentionRecord record = known_record();
+  const std::string sums = "A row sums to 1.";
+  CHECK(rendered(record, {"cross:1"}, 80).find(sums) != std::string::npos);
+  std::span<float> map = record.hypotheses[0].cross.map(1, 1);
+  std::fill(map.begin(), map.end(), 0.0f);
+  CHECK(rendered(record, {"cross:1"}, 80).ends_with("█ 0.72.\n"));
+  CHECK(rendered(record, {"cross:0"}, 80).find(sums) != std::string::npos);
+}
+
+TEST_CASE("terminal: what shades mean stands under the last map that it is true of") {
+  AttentionRecord record = long_record();
+  record.encoder_self = sample_maps(1, 1, 3, 3, false);
+  record.source.tokens = {"▁a", "▁b", "</s>"};
+  record.source.ids.resize(3);
+  record.hypotheses[0].cross = sample_maps(1, 1, 16, 3, false);
+  const std::string text = drawn(record, {"all"}, {.width = 80, .color = ColorMode::true_color});
+  CHECK(count_of(text, "Scale ") == 3);  // numbers, shades, numbers
+  CHECK(text.find("Scale ") < text.find("Decoder self-attention"));
+  CHECK(without_colors(text).find("in tenths. A row sums to 1.\n\nCross-attention") !=
+        std::string::npos);
 }
 
 TEST_CASE("terminal: halves show every weight of both rows") {
