@@ -57,6 +57,38 @@ struct GatheredRows {
   const std::int32_t* rows;  ///< null: rows follow one another
 };
 
+/// A block of scores on its way into the running softmax of its rows (Milakov and Gimelshein 2018).
+struct SoftmaxBlock {
+  float*
+      scores;  ///< [rows, n] in: products of queries and keys, −∞ where masked; out: exponentials
+  Index stride;
+  Index rows;
+  Index n;
+  float scale;  ///< a score is product · scale + bias
+  float bias;
+  float* maximum;  ///< [rows] of the scores so far
+  float* sum;      ///< [rows] of exp(score − maximum) so far
+  float* output;   ///< [rows, width] what the exponentials so far have summed up
+  Index output_stride;
+  Index width;
+};
+
+/// A block of scores on the way back.
+struct BackwardBlock {
+  float* scores;    ///< [rows, n] in: as SoftmaxBlock's; out: weights after dropout
+  float* dweights;  ///< [rows, n] in: gradient at the weights after dropout; out: at the products
+  Index stride;
+  Index rows;
+  Index n;
+  float scale;
+  float bias;
+  const float* log_sum;       ///< [rows] ln Σ exp(score) of the whole row
+  const float* delta;         ///< [rows] Σ weight · gradient at it, of the whole row
+  const DropoutKey* dropout;  ///< null: off
+  std::uint32_t first;        ///< number of the first weight in dropout's mask
+  std::uint32_t row_step;     ///< from one row to the next in it
+};
+
 struct Kernels {
   const char* name;   ///< "avx512", "avx2" or "portable"
   Index panel_width;  ///< columns of a panel
@@ -76,6 +108,17 @@ struct Kernels {
   /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros, and one
   /// with NaN or ∞ all NaN.
   void (*softmax)(float* row, Index n);
+
+  /// `n` rows of `width` numbers as the columns of panels, as panel_product() reads them:
+  /// ceil(n / panel_width) panels of [width, panel_width], filled up with zeros.
+  void (*pack_columns)(const GatheredRows& rows, Index n, Index width, float* panels);
+
+  /// The same rows as the rows of panels: ceil(width / panel_width) panels of [n, panel_width].
+  /// Whether all of them are finite.
+  bool (*pack_rows)(const GatheredRows& rows, Index n, Index width, float* panels);
+
+  void (*softmax_block)(const SoftmaxBlock& block);
+  void (*backward_block)(const BackwardBlock& block);
 
   /// max(row) and ln Σ exp(row − max), NaN where the row holds NaN or ∞. Whether all of it is
   /// finite.

@@ -398,6 +398,7 @@ Index find_above(const float* row, Index begin, Index n, float bound) {
 }  // namespace
 }  // namespace attn
 
+#include "compute/kernels_attention.h"
 #include "compute/kernels_training.h"
 
 namespace attn {
@@ -412,6 +413,10 @@ constexpr Kernels make_table(const char* name) {
           .dot_products = dot_products,
           .weighted_sum = weighted_sum,
           .softmax = softmax,
+          .pack_columns = pack_columns,
+          .pack_rows = pack_rows,
+          .softmax_block = softmax_block,
+          .backward_block = backward_block,
           .log_sum_exp = log_sum_exp,
           .layer_norm = layer_norm,
           .add = add,

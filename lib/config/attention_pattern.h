@@ -19,16 +19,16 @@ enum class PatternType { full, window, longformer, bigbird, sparse_strided, spar
 /// comment names.
 struct AttentionPattern {
   PatternType type = PatternType::full;
-  std::vector<int> windows;      ///< window (window, longformer): even; one, or one a layer
-  std::vector<Index> globals;    ///< global (longformer, chunks): places, rising
-  int block_size = 0;            ///< block_size (bigbird, chunks)
-  int random_blocks = 0;         ///< random_blocks (bigbird)
-  bool random_is_seeded = true;  ///< random (bigbird): seeded; else first, as transformers 5
-                                 ///< computes in evaluation
-  std::uint64_t seed = 1;        ///< seed (bigbird, seeded)
-  int stride = 0;                ///< stride (sparse_strided, sparse_fixed)
-  int summary = 1;               ///< summary (sparse_fixed): keys at a block's end that all see
-  bool shift = false;            ///< shift (chunks): odd layers move by half a block
+  std::vector<int> windows = {};    ///< window (window, longformer): even; one, or one a layer
+  std::vector<Index> globals = {};  ///< global (longformer, chunks): places, rising
+  int block_size = 0;               ///< block_size (bigbird, chunks)
+  int random_blocks = 0;            ///< random_blocks (bigbird)
+  bool random_is_seeded = true;     ///< random (bigbird): seeded; else first, as transformers 5
+                                    ///< computes in evaluation
+  std::uint64_t seed = 1;           ///< seed (bigbird, seeded)
+  int stride = 0;                   ///< stride (sparse_strided, sparse_fixed)
+  int summary = 1;                  ///< summary (sparse_fixed): keys at a block's end that all see
+  bool shift = false;               ///< shift (chunks): odd layers move by half a block
 
   bool full() const { return type == PatternType::full; }
   /// Of layer number `layer`.

@@ -9,12 +9,23 @@
 #include "base/error.h"
 
 namespace attn {
+namespace {
+
+/// Steps whose keys some query still sees, its own among them.
+Index steps_in_sight(const ModelConfig& config, Index steps) {
+  const AttentionPattern& pattern = config.decoder_attention;
+  if (pattern.type != PatternType::window) return steps;
+  const int widest = *std::max_element(pattern.windows.begin(), pattern.windows.end());
+  return std::min(steps, Index{widest} / 2 + 1);
+}
+
+}  // namespace
 
 std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index rows, Index steps,
                                               Index source_rows) {
   const auto width = to_size(config.d_model) * 2 * sizeof(float);
-  const auto past =
-      checked_product({to_size(rows), to_size(steps), width, to_size(config.decoder_layers)});
+  const auto past = checked_product({to_size(rows), to_size(steps_in_sight(config, steps)), width,
+                                     to_size(config.decoder_layers)});
   const auto cross = checked_product({to_size(source_rows), width, to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
@@ -22,7 +33,12 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSource& source,
                                        Index rows, Index steps, AttentionObserver* observer)
-    : model_(model), source_(source), observer_(observer), rows_(rows), steps_(steps) {
+    : model_(model),
+      source_(source),
+      observer_(observer),
+      rows_(rows),
+      steps_(steps),
+      kept_steps_(steps_in_sight(model.config(), steps)) {
   const ModelConfig& config = model.config();
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
     throw MemoryError(
@@ -34,7 +50,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
     Matrix keys_values(source.rows.rows(), 2 * config.d_model);
     layer.cross_attention.key_value(source.rows, keys_values);
     source_memory_.push_back(std::move(keys_values));
-    past_.emplace_back(rows * steps, config.d_model);
+    past_.emplace_back(rows * kept_steps_, config.d_model);
   }
   ancestors_.resize(to_size(rows * steps));
   next_ancestors_.resize(ancestors_.size());
@@ -53,7 +69,7 @@ void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n)
       const std::int32_t* parent = ancestors_.data() + at(parents, r) * steps_;
       std::copy_n(parent, step_, own);
     }
-    own[step_] = same_number<std::int32_t>(step_ * rows_ + r);
+    own[step_] = same_number<std::int32_t>(step_ % kept_steps_ * rows_ + r);
   }
   ancestors_.swap(next_ancestors_);
 }
@@ -96,7 +112,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   enter_stack(parameters.decoder, run, tokens, {positions_.data(), tokens.size()}, x);
   for (std::size_t i = 0; i < past_.size(); ++i) {
     decoder_layer(parameters.decoder_layers[i], to_index(i), run,
-                  {source_memory_[i], &past_[i], step_ * rows_}, x);
+                  {source_memory_[i], &past_[i], step_ % kept_steps_ * rows_}, x);
   }
   leave_stack(parameters.decoder, run, x);
 

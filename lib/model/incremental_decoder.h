@@ -16,7 +16,8 @@ namespace attn {
 /// Beams fork and die, so a hypothesis's past is scattered over the rows that its ancestors had.
 /// Keys and values stay where they were written (row `step · rows + r` of the cache); each
 /// hypothesis carries the list of its ancestors' rows, and attention gathers by it. Re-ordering
-/// beams moves a few integers and no key or value.
+/// beams moves a few integers and no key or value. Where all layers look through windows, a step
+/// takes the rows of one that nobody sees any more.
 class IncrementalDecoder {
  public:
   /// Projects the encoder's output to every layer's cross-attention keys and values, once, and
@@ -45,8 +46,9 @@ class IncrementalDecoder {
   AttentionObserver* observer_;
   Index rows_;
   Index steps_;
+  Index kept_steps_;  ///< whose keys and values are there at a time
   Index step_ = 0;
-  std::vector<KeyValueCache> past_;      ///< per layer, of steps · rows rows
+  std::vector<KeyValueCache> past_;      ///< per layer, of kept_steps · rows rows
   std::vector<Matrix> source_memory_;    ///< per layer [S, 2D]
   std::vector<std::int32_t> ancestors_;  ///< [rows, steps]: cache rows of each hypothesis's past
   std::vector<std::int32_t> next_ancestors_;  ///< the other of the two, swapped at each step

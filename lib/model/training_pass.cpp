@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "model/layers.h"
 #include "model/training_layers.h"
+#include "nn/attention/tiled_attention.h"
 #include "nn/embedding.h"
 
 namespace attn {
@@ -267,7 +268,8 @@ std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batc
   const double d = u(config.d_model);
   const auto source = static_cast<double>(batch.source_tokens);
   const auto target = static_cast<double>(batch.target_tokens);
-  const double row = static_cast<double>(batch.longest);
+  // Longer rows keep no weights.
+  const double row = static_cast<double>(std::min<std::uint64_t>(batch.longest, kShortRow));
   const double hidden = config.activation == Activation::relu ? 1 : 2;  // the raw one, too
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
   // A layer keeps: projections 3D, heads' outputs D, two buffers D a residual, the hidden layer.

@@ -13,6 +13,13 @@ Dropout::Dropout(float probability, std::uint64_t key) : active_(probability > 0
            static_cast<float>(1.0 / (1.0 - p))};
 }
 
+Dropout Dropout::other(std::uint64_t mask) const {
+  const std::uint64_t numbers[2] = {mask_.key, mask};
+  Dropout other = *this;
+  other.mask_.key = fnv1a(numbers, sizeof numbers);
+  return other;
+}
+
 void Dropout::apply(MatrixRef x) const {
   if (!active_) return;
   parallel_for(x.rows(), x.size() * 4,

@@ -17,6 +17,10 @@ class Dropout {
   Dropout(float probability, std::uint64_t key);
 
   bool active() const { return active_; }
+  /// What a kernel reads; null: off.
+  const DropoutKey* key() const { return active_ ? &mask_ : nullptr; }
+  /// Another mask of the same probability, for numbers that would count twice.
+  Dropout other(std::uint64_t mask) const;
 
   /// In place. x is [T, n]; element (t, j) has the mask's number t · n + j.
   void apply(MatrixRef x) const;

@@ -139,6 +139,23 @@ TEST_CASE("gradients under R-Drop, whose passes drop different things") {
   check_direction(small_untied_config(), 3);
 }
 
+TEST_CASE("gradients where attention follows patterns") {
+  for (ModelConfig c : {small_config(), small_pre_norm_config()}) {
+    c.encoder_attention.type = PatternType::longformer;
+    c.encoder_attention.windows = {2};
+    c.encoder_attention.globals = {0, 4};
+    c.decoder_attention.type = PatternType::window;
+    c.decoder_attention.windows = {4, 2};
+    check_parameters(c);
+    c.encoder_attention.type = PatternType::chunks;
+    c.encoder_attention.block_size = 4;
+    c.encoder_attention.shift = true;
+    c.decoder_attention.type = PatternType::sparse_strided;
+    c.decoder_attention.stride = 2;
+    check_direction(c);
+  }
+}
+
 TEST_CASE("padding's row and what no token touched get no gradient") {
   Subject s(small_untied_config());
   const ModelConfig& c = s.model.config();

@@ -6,6 +6,7 @@
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
 #include "nn/attention/attention_mask.h"
+#include "nn/attention/tiled_attention.h"
 
 namespace attn {
 namespace {
@@ -49,16 +50,20 @@ void sum_unmasked(const HeadRows& rows, const Matrix& mask, Index i, const float
       std::ssize(seen.weights), rows.head_dim, rows.output + i * rows.output_stride);
 }
 
-/// The same of a pattern, through a mask of all queries and keys.
-void run_masked_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
-                     Index head) {
-  const Matrix mask = mask_matrix(shape, group, head);
-  auto& [row, seen] = of_this_thread<HeadScratch>();
-  row.resize(std::max(row.size(), to_size(group.keys)));
-  for (Index i = 0; i < group.queries; ++i) {
-    score_row(shape, rows, i, group.keys, row.data());
-    masked_weights(mask, i, row.data());
-    sum_unmasked(rows, mask, i, row.data(), seen);
+/// Two floats a row: the sums of a call's tiles.
+RowSums row_sums(std::vector<float>& memory, Index rows) {
+  memory.resize(to_size(2 * rows));
+  return {memory.data(), memory.data() + rows};
+}
+
+/// The groups that go through tiles.
+void attend_tiles(const AttentionShape& shape, const AttentionInput& input, const TiledWork& work,
+                  MatrixRef& output) {
+  std::vector<float> memory;
+  const RowSums sums = row_sums(memory, work.sums);
+  for (const std::vector<TileTask>* tasks : {&work.first, &work.later}) {
+    parallel_for(std::ssize(*tasks), 2 * work.multiply_adds,
+                 [&](Index i) { attend_tile(shape, input, at(*tasks, i), sums, {}, output); });
   }
 }
 
@@ -71,31 +76,50 @@ Matrix gather(const GatheredRows& from, Index n, Index width) {
   return out;
 }
 
-/// The same work in whole matrices, so that the observer sees every quantity of the formula.
-void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
-                       const HeadRows& rows, Index head, AttentionObserver& observer) {
-  const bool plain = sees_all(shape, group);
+/// Whose head is observed, and where its output goes.
+struct ObservedHead {
+  const AttentionShape& shape;
+  const AttentionInput& input;
+  Index group;
+  Index head;
+  MatrixRef& output;
+};
+
+/// Scores and weights of all keys, so that the observer sees every quantity of the formula; the
+/// output comes from the rows that attend() computes unobserved, except where weights were changed.
+void run_observed_head(const ObservedHead& observed, AttentionObserver& observer) {
+  const AttentionShape& shape = observed.shape;
+  const AttentionGroup& group = at(observed.input.groups, observed.group);
+  const HeadRows rows = rows_of_head(shape, observed.input, group, observed.head, observed.output);
+  const HeadRows global_rows =
+      rows_of_head(shape, observed.input, group, observed.head, observed.output, true);
+  const auto rows_of = [&](Index i) -> const HeadRows& {
+    const Index place = group.keys - group.queries + i;
+    return is_global_row(shape, group, place) ? global_rows : rows;
+  };
+  const bool tiled = is_tiled(shape, group);
   const Matrix key = gather(rows.keys, group.keys, shape.head_dim);
   const Matrix value = gather(rows.values, group.keys, shape.head_dim);
   Matrix scores(group.queries, group.keys);
-  const Matrix mask = mask_matrix(shape, group, head);
+  const Matrix mask = mask_matrix(shape, group, observed.head);
   Matrix weights(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
-    score_row(shape, rows, i, group.keys, scores.row(i).data());
+    score_row(shape, rows_of(i), i, group.keys, scores.row(i).data());
     weights.row(i) = scores.row(i);
-    if (plain) {
-      mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
-    } else {
+    if (tiled) {
       masked_weights(mask, i, weights.row(i).data());
+    } else {
+      mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
     }
   }
+  const Matrix computed = tiled ? weights : Matrix();
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
                                                      Eigen::OuterStride<>(rows.output_stride));
   AttentionHead view{
       shape.kind,
       shape.layer,
-      head,
+      observed.head,
       group.sentence,
       shape.scale,
       {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
@@ -106,12 +130,18 @@ void run_observed_head(const AttentionShape& shape, const AttentionGroup& group,
       weights,
       output};
   observer.weights_ready(view);
+  if (tiled) {
+    const AttentionInput alone{observed.input.queries, observed.input.memory,
+                               observed.input.groups.subspan(to_size(observed.group), 1),
+                               observed.input.global};
+    attend_tiles(shape, alone, TiledWork(shape, alone.groups, observed.head), observed.output);
+  }
   SeenKeys seen;
   for (Index i = 0; i < group.queries; ++i) {
-    if (plain) {
+    if (!tiled) {
       sum_values(group, rows, i, weights.row(i).data(), seen);
-    } else {
-      sum_unmasked(rows, mask, i, weights.row(i).data(), seen);
+    } else if (weights.row(i) != computed.row(i)) {
+      sum_unmasked(rows_of(i), mask, i, weights.row(i).data(), seen);
     }
   }
   observer.output_ready(view);
@@ -123,23 +153,20 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
             AttentionObserver* observer) {
   const Index heads = shape.heads;
   if (observer != nullptr) {
-    for (const AttentionGroup& group : input.groups) {
+    for (Index group = 0; group < std::ssize(input.groups); ++group) {
       for (Index head = 0; head < heads; ++head) {
-        const HeadRows rows = rows_of_head(shape, input, group, head, output);
-        run_observed_head(shape, group, rows, head, *observer);
+        run_observed_head({shape, input, group, head, output}, *observer);
       }
     }
     return;
   }
+  const TiledWork work(shape, input.groups);
+  if (work.sums > 0) attend_tiles(shape, input, work, output);
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / heads);
-    const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
-    if (sees_all(shape, group)) {
-      run_head(shape, group, rows);
-    } else {
-      run_masked_head(shape, group, rows, task % heads);
-    }
+    if (is_tiled(shape, group)) return;
+    run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
   });
 }
 

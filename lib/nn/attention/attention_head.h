@@ -38,14 +38,19 @@ struct HeadRows {
   Index head_dim;
 };
 
+/// `of_globals`: what rows of global tokens read.
 inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& input,
-                             const AttentionGroup& group, Index head, MatrixRef& output) {
+                             const AttentionGroup& group, Index head, MatrixRef& output,
+                             bool of_globals = false) {
+  const bool own = of_globals && input.global != nullptr;
+  const ConstMatrixRef& queries = own ? input.global->queries : input.queries;
+  const KeysAndValues& memory = own ? input.global->memory : input.memory;
   const Index column = head * shape.head_dim;
-  const Index first_key = group.first_key * input.memory.stride + column;
-  return {input.queries.data() + group.first_query * input.queries.outerStride() + column,
-          input.queries.outerStride(),
-          {input.memory.keys + first_key, input.memory.stride, group.key_rows},
-          {input.memory.values + first_key, input.memory.stride, group.key_rows},
+  const Index first_key = group.first_key * memory.stride + column;
+  return {queries.data() + group.first_query * queries.outerStride() + column,
+          queries.outerStride(),
+          {memory.keys + first_key, memory.stride, group.key_rows},
+          {memory.values + first_key, memory.stride, group.key_rows},
           output.data() + group.first_query * output.outerStride() + column,
           output.outerStride(),
           shape.head_dim};

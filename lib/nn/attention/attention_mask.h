@@ -11,6 +11,14 @@ inline bool sees_all(const AttentionShape& shape, const AttentionGroup& group) {
   return shape.pattern == nullptr || sees_all(*shape.pattern, group.keys);
 }
 
+/// Whether the token at a place is a global one.
+inline bool is_global_row(const AttentionShape& shape, const AttentionGroup& group, Index place) {
+  if (shape.pattern == nullptr) return false;
+  const PatternType type = shape.pattern->type;
+  if (type != PatternType::longformer && type != PatternType::chunks) return false;
+  return std::binary_search(group.globals.begin(), group.globals.end(), place);
+}
+
 /// The tiles of one head of one group; of full attention where the shape has no pattern.
 std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const AttentionGroup& group,
                                      Index head);

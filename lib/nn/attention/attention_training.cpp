@@ -7,7 +7,8 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
-#include "nn/attention/attention_mask.h"
+#include "nn/attention/tiled_attention.h"
+#include "nn/attention/tiled_backward.h"
 
 namespace attn {
 namespace {
@@ -96,17 +97,45 @@ void backward_keys(const HeadBackward& head, const Scratch& scratch) {
   }
 }
 
-/// Room for the weights of all groups, and where each group's begin.
-void make_room(std::span<const AttentionGroup> groups, Index heads, KeptWeights& kept) {
+/// Room for what is kept of all groups, and where each group's begins.
+void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
+               KeptWeights& kept) {
   kept.first.clear();
-  Index total = 0;
+  kept.place.clear();
+  Index numbers = 0, weights = 0, sums = 0;
   for (const AttentionGroup& group : groups) {
     if (group.key_rows != nullptr) throw std::logic_error("training attends to rows in order");
-    kept.first.push_back(total);
-    total += heads * group.queries * group.keys;
+    const bool tiled = is_tiled(shape, group);
+    kept.first.push_back(numbers);
+    kept.place.push_back(tiled ? sums : weights);
+    numbers += shape.heads * group.queries * group.keys;
+    (tiled ? sums : weights) += shape.heads * group.queries * (tiled ? 1 : group.keys);
   }
-  if (kept.weights.size() < to_size(total)) {
-    kept.weights = AlignedFloats(to_size(total));
+  if (kept.weights.size() < to_size(weights)) {
+    kept.weights = AlignedFloats();
+    kept.weights = AlignedFloats(to_size(weights));
+  }
+  kept.log_sums.resize(to_size(sums));
+  kept.row_sums.resize(to_size(sums));
+}
+
+TileDropout dropout_of_head(const AttentionInput& input, const KeptWeights& kept, Index group,
+                            Index head) {
+  const AttentionGroup& rows = at(input.groups, group);
+  return {kept.dropout, at(kept.first, group) + head * rows.queries * rows.keys, true};
+}
+
+/// The groups that go through tiles.
+void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
+                  KeptWeights& kept) {
+  if (kept.log_sums.empty()) return;
+  const TiledWork work(shape, input.groups);
+  for (const std::vector<TileTask>* tasks : {&work.first, &work.later}) {
+    parallel_for(std::ssize(*tasks), 2 * work.multiply_adds, [&](Index i) {
+      const TileTask& task = at(*tasks, i);
+      attend_tile(shape, input, task, {kept.log_sums.data(), kept.row_sums.data()},
+                  dropout_of_head(input, kept, task.group, task.head), output);
+    });
   }
 }
 
@@ -120,18 +149,23 @@ struct DroppedRow {
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
   const Index heads = shape.heads;
-  make_room(input.groups, heads, kept);
+  make_room(shape, input.groups, kept);
   kept.dropout = dropout;
+  kept.output = output.data();
+  kept.output_stride = output.outerStride();
+  attend_tiles(shape, input, output, kept);
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
+    if (is_tiled(shape, group)) return;
     const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
-    const Index first = kept.first[g] + task % heads * group.queries * group.keys;
+    const Index in_group = task % heads * group.queries * group.keys;
+    const Index first = kept.first[g] + in_group;
     std::vector<float>& row = of_this_thread<DroppedRow>().weights;
     row.resize(std::max(row.size(), to_size(group.keys)));
     for (Index i = 0; i < group.queries; ++i) {
-      float* weights = kept.weights.data() + first + i * group.keys;
+      float* weights = kept.weights.data() + kept.place[g] + in_group + i * group.keys;
       const Index visible = visible_keys(group, i);
       score_row(shape, rows, i, visible, weights);
       mask_and_softmax(group.mask, visible, group.keys, weights);
@@ -151,6 +185,15 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
   parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
+    if (is_tiled(shape, group)) {
+      const Index head = task % heads;
+      attend_tiled_backward(
+          shape, input,
+          {to_index(g), head, kept.log_sums.data() + kept.place[g] + head * group.queries,
+           dropout_of_head(input, kept, to_index(g), head)},
+          {kept.output, kept.output_stride, doutput}, gradient);
+      return;
+    }
     const Index column = task % heads * shape.head_dim;
     // The head's rows have an output; here nothing is written through it.
     const HeadRows rows = rows_of_head(shape, input, group, task % heads, gradient.dqueries);
@@ -163,9 +206,13 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
         gradient.dkeys + first_key,
         gradient.dvalues + first_key,
         gradient.stride};
-    const Index first = kept.first[g] + task % heads * group.queries * group.keys;
-    const HeadBackward head{shape, group, rows, rows_of_gradient, kept.weights.data() + first,
-                            first};
+    const Index in_group = task % heads * group.queries * group.keys;
+    const HeadBackward head{shape,
+                            group,
+                            rows,
+                            rows_of_gradient,
+                            kept.weights.data() + kept.place[g] + in_group,
+                            kept.first[g] + in_group};
     auto& scratch = of_this_thread<Scratch>();
     scratch.reserve(group.queries, group.keys);
     backward_queries(head, kept.dropout, scratch);

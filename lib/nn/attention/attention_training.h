@@ -10,11 +10,16 @@
 
 namespace attn {
 
-/// What the backward pass needs of one forward pass: softmax's output of every group and head, and
-/// the dropout that acted on it.
+/// What the backward pass needs of one forward pass: softmax's output of every head of the groups
+/// that go through no tiles, one log-sum-exp a row of the others, and the dropout that acted.
 struct KeptWeights {
-  AlignedFloats weights;     ///< group after group: [heads, queries, keys]
-  std::vector<Index> first;  ///< where each group begins
+  AlignedFloats weights;          ///< group after group: [heads, queries, keys]
+  std::vector<float> log_sums;    ///< group after group: [heads, queries]
+  std::vector<Index> first;       ///< number of each group's first weight, for dropout
+  std::vector<Index> place;       ///< where each group begins, in `weights` or `log_sums`
+  std::vector<float> row_sums;    ///< memory of the forward pass
+  const float* output = nullptr;  ///< where the forward pass wrote; must be there on the way back
+  Index output_stride = 0;
   Dropout dropout;
 };
 
@@ -23,18 +28,27 @@ struct KeptWeights {
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, KeptWeights& kept);
 
+/// Where the gradients of GlobalProjections go; rows of other tokens become 0.
+struct GlobalGradient {
+  MatrixRef dqueries;  ///< [T, D]
+  float* dkeys = nullptr;
+  float* dvalues = nullptr;
+  Index stride = 0;
+};
+
 /// Where the gradients at queries, keys and values go, of all heads.
 struct AttentionInputGradient {
   MatrixRef dqueries;      ///< [T, D]
   float* dkeys = nullptr;  ///< rows where KeysAndValues has them
   float* dvalues = nullptr;
-  Index stride = 0;  ///< of dkeys and dvalues
+  Index stride = 0;                        ///< of dkeys and dvalues
+  const GlobalGradient* global = nullptr;  ///< where the input has projections of global tokens
 };
 
 /// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
 inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys_values) {
   return {dqueries, dkeys_values.data(), dkeys_values.data() + dkeys_values.cols() / 2,
-          dkeys_values.outerStride()};
+          dkeys_values.outerStride(), nullptr};
 }
 
 /// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the

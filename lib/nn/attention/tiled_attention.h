@@ -1,0 +1,72 @@
+// Attention of long sentences and of patterns, through tiles of keys: memory for a tile of scores,
+// never for all of them.
+//
+// A row keeps the maximum m of its scores so far, the sum l of exp(score − m), and o = Σ exp(score
+// − m) · value. Where a tile of keys brings a larger maximum m', l and o are multiplied with exp(m
+// − m') first; in the end o / l is the row's output (Milakov and Gimelshein 2018; Dao et al. 2022).
+// The way back computes the weights again, as exp(score − (m + ln l)).
+//
+// Tiles of keys begin at multiples of kKeyTile of a range's own numbers, whatever queries share
+// them. What a row does not see adds exact zeros. So a row's bits depend on its query and on the
+// keys it sees, not on threads, batch, its neighbours, or whether it was a cached step.
+#pragma once
+
+#include <vector>
+
+#include "nn/attention/attention_head.h"
+#include "nn/attention/key_ranges.h"
+#include "nn/dropout.h"
+
+namespace attn {
+
+/// Keys whose scores join a row's sums at a time.
+inline constexpr Index kKeyTile = 128;
+
+/// Rows of full attention that see at most so many keys take them all at once: their scores are
+/// few, and softmax needs no running sums.
+inline constexpr Index kShortRow = 512;
+
+/// Whether a group goes through tiles; else its rows are short ones of full attention.
+bool is_tiled(const AttentionShape& shape, const AttentionGroup& group);
+
+/// A tile of queries of one head of one group.
+struct TileTask {
+  Index group = 0;  ///< index among the groups
+  Index head = 0;
+  Index first_sum = 0;  ///< where the sums of the head's rows begin
+  QueryTile tile = {};
+};
+
+/// The tiles of all groups that go through tiles, and the sums of their rows.
+class TiledWork {
+ public:
+  /// `only_head`: one head's tiles alone (−1: all).
+  TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups,
+            Index only_head = -1);
+
+  /// Tiles that begin rows, and those that go on with them.
+  std::vector<TileTask> first;
+  std::vector<TileTask> later;
+  Index sums = 0;           ///< rows of all heads
+  Index multiply_adds = 0;  ///< of the products of queries and keys
+};
+
+/// Running sums of rows; `maximum` becomes m + ln l where a row ends, −∞ where it sees nothing.
+struct RowSums {
+  float* maximum;
+  float* sum;
+};
+
+/// What training adds to a tile on its way: dropout, the number of the head's first weight in its
+/// mask, and that the sums of short rows are kept, too.
+struct TileDropout {
+  Dropout dropout = {};
+  Index first = 0;
+  bool keeps_sums = false;
+};
+
+/// The output of a tile's rows. Tasks of different rows are independent.
+void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
+                 RowSums sums, const TileDropout& dropout, MatrixRef output);
+
+}  // namespace attn
