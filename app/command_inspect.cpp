@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "arguments.h"
+#include "attention_speed.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -23,7 +24,8 @@ namespace {
 struct InspectArguments {
   ModelOptions source;
   std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
-  bool presets = false;
+  std::string attention, head_dim = "64", threads = "1", dropout = "0";
+  bool presets = false, causal = false, backward = false;
 };
 
 std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
@@ -50,10 +52,72 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
   output().write(render_tables(tables, terminal_style().width));
 }
 
+std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
+  const std::vector<int> lengths =
+      parse_list("--lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
+                 ModelLimits::positions);
+  AttentionTrial trial;
+  trial.heads =
+      to_index(parse_whole("--heads", arguments.heads.empty() ? "8" : arguments.heads, 1, 65'536));
+  trial.head_dim = to_index(parse_whole("--head-dim", arguments.head_dim, 1, 65'536));
+  trial.threads = to_int(parse_whole("--threads", arguments.threads, 1, 1024));
+  trial.dropout = parse_decimal("--dropout", arguments.dropout, 0, 0.99);
+  trial.causal = arguments.causal;
+  trial.backward = arguments.backward;
+  std::vector<AttentionTrial> trials;
+  std::istringstream kinds(arguments.attention + ",");
+  for (std::string kind; std::getline(kinds, kind, ',');) {
+    for (const int length : lengths) {
+      trial.length = length;
+      trial.pattern = pattern_to_measure(kind, length, trial.causal);
+      trials.push_back(trial);
+    }
+  }
+  return trials;
+}
+
+/// --attention: what kinds of attention cost, as a table or as JSON.
+void report_attention(const InspectArguments& arguments) {
+  const AttentionReport report = measure_attention(trials_of(arguments));
+  Table table{"Attention alone, one sentence",
+              {{"kind"},
+               {"tokens", true},
+               {"forward", true},
+               {"backward", true},
+               {"multiply-adds", true},
+               {"memory", true}},
+              {},
+              {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
+               "values; multiply-adds are those of the forward pass."}};
+  Json list = Json::array();
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const AttentionTrial& trial = report.trials[i];
+    const AttentionTiming& timing = report.timings[i];
+    const std::string kind(pattern_word(trial.pattern.type));
+    const auto time = [](double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); };
+    table.rows.push_back(
+        {kind, with_separators(to_size(trial.length)), time(timing.forward_seconds),
+         trial.backward ? time(timing.backward_seconds) : "", with_separators(timing.multiply_adds),
+         human_bytes(static_cast<double>(timing.peak_bytes))});
+    list.push_back({{"kind", kind},
+                    {"length", trial.length},
+                    {"causal", trial.causal},
+                    {"forward_seconds", timing.forward_seconds},
+                    {"backward_seconds", trial.backward ? Json(timing.backward_seconds) : Json()},
+                    {"multiply_adds", timing.multiply_adds},
+                    {"peak_bytes", timing.peak_bytes}});
+  }
+  print(arguments, {table}, {{"attention", list}});
+}
+
 void run_inspect(const InspectArguments& arguments) {
   FileGuard guard;
   if (!arguments.presets) tell_inputs(arguments.source, guard);
   guard.write("--json", arguments.json);
+  if (!arguments.attention.empty()) {
+    report_attention(arguments);
+    return;
+  }
   constexpr int kLongest = 1'000'000'000;
   if (arguments.presets) {
     const int length = to_int(parse_whole("--length", arguments.length, 1, kLongest));
@@ -108,6 +172,24 @@ void add_inspect(CLI::App& app, Run& run) {
   command->add_flag("--presets", arguments->presets, "List the well-known shapes");
   command->add_option("--length", arguments->length, "Tokens for --presets' figures [128]")
       ->type_name("N");
+  CLI::Option* attention =
+      command
+          ->add_option("--attention", arguments->attention,
+                       "Measure kinds of attention at --lengths: full,window,longformer,bigbird,…")
+          ->type_name("KIND,…");
+  command->add_option("--head-dim", arguments->head_dim, "Columns of a head to measure [64]")
+      ->type_name("K")
+      ->needs(attention);
+  command->add_option("--threads", arguments->threads, "Threads to measure with [1]")
+      ->type_name("N")
+      ->needs(attention);
+  command->add_flag("--causal", arguments->causal, "Measure without looking ahead")
+      ->needs(attention);
+  command->add_flag("--backward", arguments->backward, "Measure training, both ways")
+      ->needs(attention);
+  command->add_option("--dropout", arguments->dropout, "Of the weights, with --backward [0]")
+      ->type_name("P")
+      ->needs(attention);
   command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
       ->type_name("FILE");
   command->footer(
@@ -115,7 +197,8 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"
       "  attn-demo inspect --model data/models/en-de --source-length 40\n"
       "  attn-demo inspect --presets\n"
-      "  attn-demo inspect --preset bert-base");
+      "  attn-demo inspect --preset bert-base\n"
+      "  attn-demo inspect --attention full,longformer --lengths 2048,8192 --threads 2");
   refuse_empty_values(*command, {});
   command->callback([arguments, &run] { run = [arguments] { run_inspect(*arguments); }; });
 }

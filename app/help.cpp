@@ -21,7 +21,7 @@ struct HelpGroup {
 };
 
 /// In the order in which they are printed.
-constexpr std::array<HelpGroup, 9> kHelpGroups = {{
+constexpr std::array<HelpGroup, 10> kHelpGroups = {{
     {"What it reads",
      " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --gold --order "},
     {"Which model",
@@ -34,6 +34,7 @@ constexpr std::array<HelpGroup, 9> kHelpGroups = {{
     {"What the terminal shows",
      " --show --numbers --words --top --hypothesis --report --align --align-weights --align-least "
      "--head-importance --presets --source-length --target-length --lengths --length "},
+    {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
     {"What if", " --without --force --swap "},

@@ -12,6 +12,26 @@ std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const Attentio
   return query_tiles(shape.pattern != nullptr ? *shape.pattern : full, shape.layer, head, rows);
 }
 
+Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index head) {
+  const std::span<const Index> globals = group.globals;
+  Index pairs = 0;
+  for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
+    for (const KeyRange& range : tile.ranges) {
+      for (Index r = 0; r < tile.count; ++r) {
+        const Index first = range.first_of(r), end = range.end_of(r), own = range.own + r;
+        if (first >= end) continue;
+        const Index hole = std::max(first, own - range.hole);
+        const Index hole_end = std::min(end, own + range.hole + 1);
+        pairs += end - first - std::max<Index>(0, hole_end - hole);
+        if (!range.skip_globals) continue;
+        pairs -= std::lower_bound(globals.begin(), globals.end(), end) -
+                 std::lower_bound(globals.begin(), globals.end(), first);
+      }
+    }
+  }
+  return pairs;
+}
+
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
   Matrix mask = Matrix::Constant(group.queries, group.keys, kMinusInfinity);
   const std::span<const std::uint8_t> hidden = group.mask.hidden;

@@ -23,6 +23,9 @@ inline bool is_global_row(const AttentionShape& shape, const AttentionGroup& gro
 std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const AttentionGroup& group,
                                      Index head);
 
+/// How many pairs of a query and a key one head of a group looks at.
+Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index head);
+
 /// [L, S] what is added to the scores before softmax: −∞ where a query may not look, else 0 or the
 /// pattern's bias.
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head);

@@ -8,9 +8,9 @@
 namespace attn {
 namespace {
 
-/// Queries of a tile: many where they share their keys, fewer where each has its own window.
-constexpr Index kSharedTile = 256;
-constexpr Index kBandTile = 96;
+/// Queries of a tile: keys are packed once for all of them. Fewer where each has its own window.
+constexpr Index kSharedTile = 1056;
+constexpr Index kBandTile = 264;
 
 /// One head's tiles while they are made.
 class TileMaker {

@@ -37,16 +37,18 @@ GatheredRows BlockKeys::of(const GatheredRows& all) const {
 void mask_block(const KeyRange& range, const KeyBlock& block,
                 const std::vector<std::int32_t>& hidden, float* scores) {
   for (Index r = block.first_row; r < block.end_row; ++r) {
-    float* row = scores + r * kKeyTile - block.first;
+    float* row = scores + (r - block.first_row) * kKeyTile;
     const Index first = std::clamp(range.first_of(r), block.first, block.end);
     const Index end = std::clamp(range.end_of(r), first, block.end);
-    std::fill(row + block.first, row + first, kMinusInfinity);
-    std::fill(row + end, row + block.end, kMinusInfinity);
+    std::fill(row, row + (first - block.first), kMinusInfinity);
+    std::fill(row + (end - block.first), row + block.keys(), kMinusInfinity);
     const Index own = range.own + r;
     const Index hole = std::max(first, own - range.hole);
     const Index hole_end = std::min(end, own + range.hole + 1);
-    if (hole < hole_end) std::fill(row + hole, row + hole_end, kMinusInfinity);
-    for (const std::int32_t column : hidden) row[block.first + column] = kMinusInfinity;
+    if (hole < hole_end) {
+      std::fill(row + (hole - block.first), row + (hole_end - block.first), kMinusInfinity);
+    }
+    for (const std::int32_t column : hidden) row[column] = kMinusInfinity;
   }
 }
 

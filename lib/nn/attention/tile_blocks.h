@@ -80,7 +80,20 @@ void for_each_block(const QueryTile& tile, F&& f) {
   }
 }
 
-/// scores [tile's rows, kKeyTile] become −∞ where a row of the block does not see a key.
+/// Rows whose scores are there at a time: a multiple of every table's block of rows.
+inline constexpr Index kRowsAtOnce = 66;
+
+/// Calls f(part) for the rows of a block, a few at a time, so that their scores stay near.
+template <typename F>
+void for_rows_of(const KeyBlock& block, F&& f) {
+  KeyBlock part = block;
+  for (; part.first_row < block.end_row; part.first_row = part.end_row) {
+    part.end_row = std::min(part.first_row + kRowsAtOnce, block.end_row);
+    f(part);
+  }
+}
+
+/// scores [the block's rows, kKeyTile] become −∞ where a row of the block does not see a key.
 void mask_block(const KeyRange& range, const KeyBlock& block,
                 const std::vector<std::int32_t>& hidden, float* scores);
 

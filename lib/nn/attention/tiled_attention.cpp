@@ -16,7 +16,7 @@ constexpr Index kFewRows = 3;
 struct ForwardScratch {
   TileMemory queries;  ///< [rows, K]
   TileMemory output;   ///< [rows, K]
-  TileMemory scores;   ///< [rows, kKeyTile]
+  TileMemory scores;   ///< [rows at once, kKeyTile]
   TileMemory keys;     ///< panels of the keys as columns
   TileMemory values;   ///< panels of the values as rows
   TileMemory sums;     ///< [2, rows]
@@ -41,9 +41,8 @@ struct Tile {
 };
 
 /// scores = queries · keysᵀ for the rows of a block.
-void multiply_keys(const Tile& t, const KeyBlock& block, const GatheredRows& keys, float* panels) {
+void multiply_keys(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
-  kernels().pack_columns(keys, block.keys(), head_dim, panels);
   PanelProduct product{};
   product.x = t.queries + block.first_row * head_dim;
   product.x_stride = head_dim;
@@ -51,7 +50,7 @@ void multiply_keys(const Tile& t, const KeyBlock& block, const GatheredRows& key
   product.in = head_dim;
   product.panels = panels;
   product.out = block.keys();
-  product.y = t.scores + block.first_row * kKeyTile;
+  product.y = t.scores;
   product.y_stride = kKeyTile;
   product.panel_rows = head_dim;
   kernels().panel_product(product, 0, panels_of(block.keys()));
@@ -65,7 +64,7 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
   float* sum = scratch.row.reserve(std::max(head_dim, kShortRow));
   SeenKeys& seen = scratch.seen;
   for (Index r = block.first_row; r < block.end_row; ++r) {
-    const float* weights = t.scores + r * kKeyTile;
+    const float* weights = t.scores + (r - block.first_row) * kKeyTile;
     seen.weights.clear();
     seen.rows.clear();
     for (Index n = 0; n < block.keys(); ++n) {
@@ -79,21 +78,11 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
   }
 }
 
-void add_values(const Tile& t, const KeyBlock& block, const GatheredRows& values,
-                ForwardScratch& scratch) {
+/// output += weights · values, packed in panels.
+void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
-  float* panels = nullptr;
-  bool finite = false;
-  if (block.rows() > kFewRows) {
-    panels = scratch.values.reserve(kKeyTile * panels_of(head_dim) * kernels().panel_width);
-    finite = kernels().pack_rows(values, block.keys(), head_dim, panels);
-  }
-  if (!finite) {
-    add_values_by_rows(t, block, values, scratch);
-    return;
-  }
   PanelProduct product{};
-  product.x = t.scores + block.first_row * kKeyTile;
+  product.x = t.scores;
   product.x_stride = kKeyTile;
   product.rows = block.rows();
   product.in = block.keys();
@@ -111,9 +100,9 @@ void add_values(const Tile& t, const KeyBlock& block, const GatheredRows& values
 void add_block(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const Index head_dim = t.head.shape.head_dim;
   const Index r = block.first_row;
-  kernels().softmax_block({t.scores + r * kKeyTile, kKeyTile, block.rows(), block.keys(),
-                           t.head.shape.scale, range.bias, t.sums.maximum + r, t.sums.sum + r,
-                           t.output + r * head_dim, head_dim, head_dim});
+  kernels().softmax_block({t.scores, kKeyTile, block.rows(), block.keys(), t.head.shape.scale,
+                           range.bias, t.sums.maximum + r, t.sums.sum + r, t.output + r * head_dim,
+                           head_dim, head_dim});
 }
 
 void drop_weights(const Tile& t, const KeyRange& range, const KeyBlock& block,
@@ -122,7 +111,7 @@ void drop_weights(const Tile& t, const KeyRange& range, const KeyBlock& block,
   const Dropout own = dropout_of(dropout.dropout, range);
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const Index i = t.head.query_of(t.tile, r);
-    own.apply(t.scores + r * kKeyTile, block.keys(),
+    own.apply(t.scores + (r - block.first_row) * kKeyTile, block.keys(),
               dropout.first + i * t.head.group.keys + block.first);
   }
 }
@@ -248,17 +237,29 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
                tile,
                scratch.queries.reserve(tile.count * head_dim),
                scratch.output.reserve(tile.count * head_dim),
-               scratch.scores.reserve(tile.count * kKeyTile),
+               scratch.scores.reserve(std::min(tile.count, kRowsAtOnce) * kKeyTile),
                {scratch.sums.reserve(2 * tile.count), scratch.sums.reserve(0) + tile.count}};
   load_rows(t, sums);
+  float* key_panels = scratch.keys.reserve(kKeyTile * head_dim);
+  float* value_panels =
+      scratch.values.reserve(kKeyTile * panels_of(head_dim) * kernels().panel_width);
   for_each_block(tile, [&](const KeyRange& range, const KeyBlock& block) {
     scratch.block.find(head, range, block);
-    multiply_keys(t, block, scratch.block.of(head.rows.keys),
-                  scratch.keys.reserve(kKeyTile * head_dim));
-    mask_block(range, block, scratch.block.hidden, t.scores);
-    add_block(t, range, block);
-    drop_weights(t, range, block, dropout);
-    add_values(t, block, scratch.block.of(head.rows.values), scratch);
+    const GatheredRows values = scratch.block.of(head.rows.values);
+    kernels().pack_columns(scratch.block.of(head.rows.keys), block.keys(), head_dim, key_panels);
+    const bool packed = block.rows() > kFewRows &&
+                        kernels().pack_rows(values, block.keys(), head_dim, value_panels);
+    for_rows_of(block, [&](const KeyBlock& part) {
+      multiply_keys(t, part, key_panels);
+      mask_block(range, part, scratch.block.hidden, t.scores);
+      add_block(t, range, part);
+      drop_weights(t, range, part, dropout);
+      if (packed) {
+        add_values(t, part, value_panels);
+      } else {
+        add_values_by_rows(t, part, values, scratch);
+      }
+    });
   });
   store_rows(t, sums);
 }

@@ -11,10 +11,10 @@ namespace {
 struct BackwardScratch {
   TileMemory queries, doutput, dqueries;            ///< [rows, K]
   TileMemory query_panels, doutput_panels;          ///< the first two as rows of panels
-  TileMemory scores, dweights;                      ///< [rows, kKeyTile]
+  TileMemory scores, dweights;                      ///< [rows at once, kKeyTile]
   TileMemory key_columns, value_columns, key_rows;  ///< a block, packed
-  TileMemory strips;  ///< [kKeyTile, rows] of weights or score gradients
-  TileMemory dblock;  ///< [kKeyTile, K] of keys or values
+  TileMemory strips;  ///< [kKeyTile, rows at once] of weights or score gradients
+  TileMemory dblock;  ///< [2, kKeyTile, K] of keys and values
   TileMemory sums;    ///< [2, rows] log-sums, deltas
   BlockKeys block;
 };
@@ -36,6 +36,8 @@ struct BackwardTile {
   float* dqueries;
   float* scores;
   float* dweights;
+  float* dkeys;    ///< of the block at hand, and then
+  float* dvalues;  ///< of its values
   float* log_sums;
   float* deltas;
 };
@@ -63,8 +65,7 @@ void run_product(const PanelProduct& product) {
   kernels().panel_product(product, 0, padded_width(product.out) / kernels().panel_width);
 }
 
-/// scores = queries · keysᵀ and dweights = doutput · valuesᵀ.
-void multiply_block(const BackwardTile& t, const KeyBlock& block) {
+void pack_block(const BackwardTile& t, const KeyBlock& block) {
   BackwardScratch& s = t.scratch;
   const GatheredRows keys = s.block.of(t.head.rows.keys);
   const Index size = kKeyTile * padded_width(t.head_dim);
@@ -73,12 +74,17 @@ void multiply_block(const BackwardTile& t, const KeyBlock& block) {
   kernels().pack_columns(keys, block.keys(), t.head_dim, key_columns);
   kernels().pack_columns(s.block.of(t.head.rows.values), block.keys(), t.head_dim, value_columns);
   kernels().pack_rows(keys, block.keys(), t.head_dim, s.key_rows.reserve(size));
+  std::fill_n(t.dkeys, 2 * kKeyTile * t.head_dim, 0.0F);
+}
+
+/// scores = queries · keysᵀ and dweights = doutput · valuesᵀ.
+void multiply_block(const BackwardTile& t, const KeyBlock& block) {
   const Index row = block.first_row;
   for (const bool of_keys : {true, false}) {
     PanelProduct product =
         product_of((of_keys ? t.queries : t.doutput) + row * t.head_dim, t.head_dim,
-                   of_keys ? key_columns : value_columns, block.keys(),
-                   (of_keys ? t.scores : t.dweights) + row * kKeyTile);
+                   (of_keys ? t.scratch.key_columns : t.scratch.value_columns).reserve(0),
+                   block.keys(), of_keys ? t.scores : t.dweights);
     product.y_stride = kKeyTile;
     product.rows = block.rows();
     run_product(product);
@@ -92,8 +98,8 @@ void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock&
   const Index row = block.first_row;
   const Index keys = t.head.group.keys;
   BackwardBlock rows{};
-  rows.scores = t.scores + row * kKeyTile;
-  rows.dweights = t.dweights + row * kKeyTile;
+  rows.scores = t.scores;
+  rows.dweights = t.dweights;
   rows.stride = kKeyTile;
   rows.rows = block.rows();
   rows.n = block.keys();
@@ -110,9 +116,8 @@ void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock&
 
 /// dqueries += score gradients · keys.
 void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
-  PanelProduct product = product_of(t.dweights + block.first_row * kKeyTile, block.keys(),
-                                    t.scratch.key_rows.reserve(0), t.head_dim,
-                                    t.dqueries + block.first_row * t.head_dim);
+  PanelProduct product = product_of(t.dweights, block.keys(), t.scratch.key_rows.reserve(0),
+                                    t.head_dim, t.dqueries + block.first_row * t.head_dim);
   product.x_stride = kKeyTile;
   product.rows = block.rows();
   product.chain = kKeyTile;
@@ -120,24 +125,26 @@ void add_to_queries(const BackwardTile& t, const KeyBlock& block) {
   run_product(product);
 }
 
-/// Each key's row of `to` += Σ over the block's rows of factor [rows, kKeyTile]ᵀ · rows, whose
-/// panels stand in `panels`.
+/// sum [keys, K] += factor [rows, kKeyTile]ᵀ · the rows that stand in `panels`.
 void add_to_keys(const BackwardTile& t, const KeyBlock& block, const float* factor,
-                 const float* panels, const GradientRows& to) {
-  BackwardScratch& s = t.scratch;
+                 const float* panels, float* sum) {
   const Index rows = block.rows();
-  const Index row_block = kernels().row_block;
-  float* strips = s.strips.reserve((kKeyTile + row_block) * t.tile.count);
-  kernels().pack_strips(factor + block.first_row * kKeyTile, kKeyTile, rows, block.keys(), strips);
-  float* sum = s.dblock.reserve(kKeyTile * t.head_dim);
+  float* strips = t.scratch.strips.reserve((kKeyTile + kernels().row_block) * rows);
+  kernels().pack_strips(factor, kKeyTile, rows, block.keys(), strips);
   PanelProduct product =
       product_of(strips, rows, panels + block.first_row * kernels().panel_width, t.head_dim, sum);
   product.panel_rows = t.tile.count;
   product.rows = block.keys();
-  product.chain = std::max<Index>(rows, 1);
+  product.chain = rows;
   product.strips = true;
+  product.add = true;
   run_product(product);
-  const GatheredRows keys = s.block.of({to.base, to.stride, nullptr});
+}
+
+/// The block's rows of `to` += sum [keys, K].
+void scatter(const BackwardTile& t, const KeyBlock& block, const float* sum,
+             const GradientRows& to) {
+  const GatheredRows keys = t.scratch.block.of({to.base, to.stride, nullptr});
   float* first = to.base + (keys.base - to.base);
   for (Index n = 0; n < block.keys(); ++n) {
     const Index row = keys.rows != nullptr ? keys.rows[n] : n;
@@ -182,6 +189,7 @@ BackwardTile tile_in(BackwardScratch& s, const TiledHead& head, const QueryTile&
   const Index head_dim = head.shape.head_dim;
   const Index size = tile.count * head_dim;
   float* sums = s.sums.reserve(2 * tile.count);
+  float* dblock = s.dblock.reserve(2 * kKeyTile * head_dim);
   return {head,
           tile,
           s,
@@ -189,8 +197,10 @@ BackwardTile tile_in(BackwardScratch& s, const TiledHead& head, const QueryTile&
           s.queries.reserve(size),
           s.doutput.reserve(size),
           s.dqueries.reserve(size),
-          s.scores.reserve(tile.count * kKeyTile),
-          s.dweights.reserve(tile.count * kKeyTile),
+          s.scores.reserve(kRowsAtOnce * kKeyTile),
+          s.dweights.reserve(kRowsAtOnce * kKeyTile),
+          dblock,
+          dblock + kKeyTile * head_dim,
           sums,
           sums + tile.count};
 }
@@ -247,12 +257,17 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
     load_tile(t, head, out, dout);
     for_each_block(tile, [&](const KeyRange& range, const KeyBlock& block) {
       scratch.block.find(rows, range, block);
-      multiply_block(t, block);
-      mask_block(range, block, scratch.block.hidden, t.scores);
-      differentiate(t, range, block, head.dropout);
-      add_to_queries(t, block);
-      add_to_keys(t, block, t.scores, scratch.doutput_panels.reserve(0), to.dvalues);
-      add_to_keys(t, block, t.dweights, scratch.query_panels.reserve(0), to.dkeys);
+      pack_block(t, block);
+      for_rows_of(block, [&](const KeyBlock& part) {
+        multiply_block(t, part);
+        mask_block(range, part, scratch.block.hidden, t.scores);
+        differentiate(t, range, part, head.dropout);
+        add_to_queries(t, part);
+        add_to_keys(t, part, t.scores, scratch.doutput_panels.reserve(0), t.dvalues);
+        add_to_keys(t, part, t.dweights, scratch.query_panels.reserve(0), t.dkeys);
+      });
+      scatter(t, block, t.dkeys, to.dkeys);
+      scatter(t, block, t.dvalues, to.dvalues);
     });
     store_tile(t, to.dqueries);
   }

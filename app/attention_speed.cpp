@@ -1,0 +1,191 @@
+#include "attention_speed.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+#include "arguments.h"
+#include "base/at.h"
+#include "base/checked.h"
+#include "base/descriptor.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "compute/threads.h"
+#include "config/key_reader.h"
+#include "nn/attention/attention_mask.h"
+#include "nn/attention/attention_training.h"
+
+namespace attn {
+namespace {
+
+constexpr int kRounds = 5;
+constexpr double kLongEnough = 4.0;  ///< seconds, after which three rounds are enough
+
+/// A number of kB in /proc/self/status, in bytes.
+std::uint64_t status_bytes(const char* field) {
+  std::FILE* file = std::fopen("/proc/self/status", "r");
+  if (file == nullptr) return 0;
+  std::uint64_t found = 0;
+  char line[256];
+  while (std::fgets(line, sizeof line, file) != nullptr) {
+    if (std::strncmp(line, field, std::strlen(field)) == 0) {
+      found = std::strtoull(line + std::strlen(field), nullptr, 10) * 1024;
+    }
+  }
+  std::fclose(file);
+  return found;
+}
+
+double seconds_of(const auto& action) {
+  const auto start = std::chrono::steady_clock::now();
+  action();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return at(values, values.size() / 2);
+}
+
+/// Random rows, queries, keys and values of all heads side by side, in [−1, 1).
+Matrix random_rows(Index length, Index columns, const char* name) {
+  Matrix rows(length, columns);
+  fill_uniform(1, name, 1.0F, rows.data(), to_size(rows.size()));
+  return rows;
+}
+
+/// The measurement itself, in the process that was made for it.
+AttentionTiming measure_here(const AttentionTrial& trial) {
+  set_threads(trial.threads);
+  const Index width = trial.heads * trial.head_dim;
+  const Matrix rows = random_rows(trial.length, 3 * width, "rows");
+  const Matrix doutput = random_rows(trial.backward ? trial.length : 0, width, "doutput");
+  const AttentionShape shape{AttentionKind::encoder_self,
+                             0,
+                             trial.heads,
+                             trial.head_dim,
+                             1.0F / std::sqrt(static_cast<float>(trial.head_dim)),
+                             &trial.pattern};
+  const std::vector<AttentionGroup> groups{
+      {0, 0, trial.length, 0, trial.length, nullptr, {trial.causal, {}}, trial.pattern.globals}};
+  const AttentionInput input{rows.leftCols(width), keys_and_values(rows.rightCols(2 * width)),
+                             groups};
+  const std::uint64_t before = status_bytes("VmRSS:");
+  Matrix output(trial.length, width);
+  Matrix gradient(trial.backward ? trial.length : 0, 3 * width);
+  KeptWeights kept;
+  const Dropout dropout(trial.dropout, 1);
+  std::vector<double> forward, backward;
+  double spent = 0;
+  for (int round = 0; round <= kRounds && (round < 4 || spent < kLongEnough); ++round) {
+    forward.push_back(seconds_of([&] {
+      if (trial.backward) {
+        attend_training(shape, input, dropout, output, kept);
+      } else {
+        attend(shape, input, output, nullptr);
+      }
+    }));
+    backward.push_back(trial.backward ? seconds_of([&] {
+      attend_backward(shape, input, kept, doutput,
+                      input_gradient(gradient.leftCols(width), gradient.rightCols(2 * width)));
+    })
+                                      : 0.0);
+    spent += forward.back() + backward.back();
+    if (round == 0) {  // caches and memory are not there yet
+      forward.clear();
+      backward.clear();
+    }
+  }
+  AttentionTiming timing;
+  timing.forward_seconds = median(forward);
+  timing.backward_seconds = median(backward);
+  timing.peak_bytes = status_bytes("VmHWM:") - before;
+  for (Index head = 0; head < trial.heads; ++head) {
+    timing.multiply_adds +=
+        2 * to_size(pairs_seen(shape, groups.front(), head)) * to_size(trial.head_dim);
+  }
+  return timing;
+}
+
+/// A process that starts with no more memory than this one has, and whose largest size is its own.
+AttentionTiming measure_apart(const AttentionTrial& trial) {
+  int ends[2];
+  if (pipe(ends) != 0) throw_system("a pipe", "open", errno);
+  const Descriptor read_end(ends[0]), write_end(ends[1]);
+  const pid_t child = fork();
+  if (child < 0) throw_system("a process", "start", errno);
+  if (child == 0) {
+    int code = 1;
+    try {
+      const AttentionTiming timing = measure_here(trial);
+      if (write(write_end.number(), &timing, sizeof timing) == ssize_t{sizeof timing}) code = 0;
+    } catch (const std::exception&) {
+      code = 5;
+    }
+    _exit(code);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  AttentionTiming timing;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
+      read_up_to(read_end.number(), &timing, sizeof timing, "a pipe") != sizeof timing) {
+    throw MemoryError("attention {} of {} tokens did not end; try shorter --lengths",
+                      pattern_word(trial.pattern.type), trial.length);
+  }
+  return timing;
+}
+
+/// Rows and what attention keeps for them, at least; all are multiples of the length.
+void require_room(const AttentionTrial& trial) {
+  const auto rows =
+      checked_product({to_size(trial.length), to_size(trial.heads), to_size(trial.head_dim),
+                       trial.backward ? 9U : 4U, sizeof(float)});
+  require_memory(rows.value_or(~std::uint64_t{0}),
+                 fmt::format("attention of {} tokens", trial.length));
+}
+
+}  // namespace
+
+AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal) {
+  std::vector<std::string> kinds;
+  AttentionPattern pattern;
+  bool found = false;
+  for (const PatternType type :
+       {PatternType::full, PatternType::window, PatternType::longformer, PatternType::bigbird,
+        PatternType::sparse_strided, PatternType::sparse_fixed, PatternType::chunks}) {
+    const bool looks_ahead = type == PatternType::longformer || type == PatternType::bigbird ||
+                             type == PatternType::chunks;
+    if (causal && looks_ahead) continue;
+    kinds.emplace_back(pattern_word(type));
+    if (kinds.back() != kind) continue;
+    found = true;
+    pattern.type = type;
+  }
+  if (!found) {
+    throw UsageError("--attention {}: expected {}{}", excerpt(kind), list_words(kinds),
+                     causal ? ", which can be causal" : "");
+  }
+  pattern.windows = {512};
+  if (pattern.type == PatternType::longformer || pattern.type == PatternType::chunks) {
+    pattern.globals = {0};
+  }
+  pattern.block_size = pattern.type == PatternType::bigbird ? 64 : 512;
+  pattern.random_blocks = 3;
+  pattern.stride = std::max(1, to_int(std::lround(std::sqrt(static_cast<double>(length)))));
+  return pattern;
+}
+
+AttentionReport measure_attention(std::vector<AttentionTrial> trials) {
+  AttentionReport report{std::move(trials), {}};
+  for (const AttentionTrial& trial : report.trials) require_room(trial);
+  for (const AttentionTrial& trial : report.trials) report.timings.push_back(measure_apart(trial));
+  return report;
+}
+
+}  // namespace attn

@@ -1,0 +1,133 @@
+#include "config/attention_pattern.h"
+
+#include <doctest/doctest.h>
+
+#include "base/files.h"
+#include "check_error.h"
+#include "config/model_config.h"
+
+using namespace attn;
+using attn::test::check_error;
+
+namespace {
+
+ModelConfig experiment(const std::string& pattern, const std::string& stack = "encoder") {
+  const std::string text = R"({"vocab_size": 40, "max_position_embeddings": 512, ")" + stack +
+                           R"(_attention": )" + pattern + "}";
+  ModelConfig config = model_config_from_experiment(parse_json(text, "x.json"), "x.json");
+  validate(config, "x.json");
+  return config;
+}
+
+void refuse(const std::string& pattern, const std::string& message,
+            const std::string& stack = "encoder") {
+  check_error([&] { experiment(pattern, stack); }, ExitCode::input, "x.json: " + message);
+}
+
+}  // namespace
+
+TEST_CASE("patterns are read, and written as they were read") {
+  for (const std::string text : {
+           R"({"type":"window","window":64})",
+           R"({"type":"window","window":[2,64,1024]})",
+           R"({"global":[0,5],"type":"longformer","window":64})",
+           R"({"block_size":16,"random":"seeded","random_blocks":2,"seed":9,"type":"bigbird"})",
+           R"({"block_size":16,"random":"first","random_blocks":2,"type":"bigbird"})",
+           R"({"stride":22,"type":"sparse_strided"})",
+           R"({"stride":22,"summary":3,"type":"sparse_fixed"})",
+           R"({"block_size":32,"global":[],"shift":true,"type":"chunks"})",
+       }) {
+    CAPTURE(text);
+    const ModelConfig config = experiment(text);
+    CHECK(parse_json(text, "") == to_json(config.encoder_attention));
+    CHECK(config.model_type == "attn-demo");
+    // A model directory holds the same keys.
+    const Json directory = to_directory_json(config);
+    CHECK(directory["encoder_attention"] == parse_json(text, ""));
+    CHECK_FALSE(directory.contains("decoder_attention"));
+    std::vector<std::string> unknown, notes;
+    const ModelConfig again = model_config_from_directory(directory, "d", unknown, notes);
+    CHECK(to_json(again.encoder_attention) == parse_json(text, ""));
+    CHECK(again.decoder_attention.full());
+  }
+  CHECK(experiment(R"({"type": "full"})").model_type == "marian");
+  CHECK(experiment(R"({"type": "longformer", "window": 8})").encoder_attention.globals ==
+        std::vector<Index>{0});
+  CHECK(experiment(R"({"type": "window", "window": 8})", "decoder").decoder_attention.window(1) ==
+        8);
+}
+
+TEST_CASE("patterns that do not fit are refused") {
+  refuse("3", "model.encoder_attention: expected a JSON object, {...}, but found 3");
+  refuse("{}",
+         "model.encoder_attention.type is missing; use full, window, longformer, bigbird, "
+         "sparse_strided, sparse_fixed or chunks");
+  refuse(R"({"type": "linear"})",
+         "model.encoder_attention.type \"linear\" is not supported; use full, window, longformer, "
+         "bigbird, sparse_strided, sparse_fixed or chunks");
+  refuse(R"({"type": "window"})", "model.encoder_attention.window is missing");
+  refuse(R"({"type": "full", "window": 4})",
+         "unknown key \"window\" in model.encoder_attention; the nearest known one is \"type\"");
+  refuse(R"({"type": "window", "window": 7})",
+         "model.encoder_attention.window is 7, which is odd; half of it lies on each side, so use "
+         "6 or 8");
+  refuse(R"({"type": "window", "window": 0})",
+         "model.encoder_attention.window is 0; use 2 to 1024 with 512 positions");
+  refuse(R"({"type": "longformer", "window": 1026})",
+         "model.encoder_attention.window is 1026; use 2 to 1024 with 512 positions");
+  refuse(R"({"type": "window", "window": [8, 8]})",
+         "model.encoder_attention.window has 2 numbers; use one, or one for each of the 3 layers");
+  refuse(R"({"type": "window", "window": []})",
+         "model.encoder_attention.window is []; expected at least one integer");
+  refuse(R"({"type": "window", "window": "8"})",
+         "model.encoder_attention.window is \"8\"; expected an integer or a list of integers");
+  refuse(R"({"type": "longformer", "window": 8, "global": [0, 512]})",
+         "model.encoder_attention.global has place 512; use 0 to 511");
+  refuse(R"({"type": "longformer", "window": 8, "global": [-1]})",
+         "model.encoder_attention.global has place -1; use 0 to 511");
+  refuse(R"({"type": "longformer", "window": 8, "global": [3, 3]})",
+         "model.encoder_attention.global [3,3] has a place twice; keep one of them");
+  refuse(R"({"type": "chunks", "block_size": 8, "global": 0})",
+         "model.encoder_attention.global is 0; expected a list of places, as [0]");
+  refuse(R"({"type": "chunks", "block_size": 513})",
+         "model.encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "chunks", "block_size": 9, "shift": true})",
+         "model.encoder_attention.block_size is 9, which is odd; half of it lies on each side, so "
+         "use 8 or 10");
+  refuse(R"({"type": "bigbird", "block_size": 0})",
+         "model.encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "bigbird", "block_size": 200})",
+         "model.encoder_attention.block_size 200 does not fit: 512 positions have 3 blocks of it, "
+         "and every row sees 5; use at most 102");
+  refuse(
+      R"({"type": "bigbird", "block_size": 64, "random_blocks": 4})",
+      "model.encoder_attention.random_blocks is 4; 512 positions have 8 blocks of 64, of which 5 "
+      "are seen anyway: use 0 to 3");
+  refuse(R"({"type": "bigbird", "block_size": 16, "random": "some"})",
+         "model.encoder_attention.random \"some\" is not supported; use seeded or first");
+  refuse(R"({"type": "bigbird", "block_size": 16, "random": "first", "seed": 1})",
+         "unknown key \"seed\" in model.encoder_attention; ");
+  refuse(R"({"type": "sparse_fixed", "stride": 8, "summary": 9})",
+         "model.encoder_attention.summary is 9; use 1 to 8 with 512 positions");
+  refuse(R"({"type": "sparse_strided", "stride": 0})",
+         "model.encoder_attention.stride is 0; use 1 to 512 with 512 positions");
+  for (const std::string type : {"longformer", "chunks", "bigbird"}) {
+    const std::string size = type == "longformer" ? R"("window": 8)" : R"("block_size": 8)";
+    refuse(R"({"type": ")" + type + "\", " + size + "}",
+           "model.decoder_attention.type \"" + type +
+               "\" looks ahead, which a decoder must not; use full, window, sparse_strided or "
+               "sparse_fixed",
+           "decoder");
+  }
+}
+
+TEST_CASE("a marian directory has no patterns: the key is one that is not known") {
+  ModelConfig config;
+  config.encoder_attention.type = PatternType::window;
+  config.encoder_attention.windows = {8};
+  Json json = to_directory_json(config);
+  json["model_type"] = "marian";
+  std::vector<std::string> unknown, notes;
+  CHECK(model_config_from_directory(json, "d", unknown, notes).encoder_attention.full());
+  CHECK(std::find(unknown.begin(), unknown.end(), "encoder_attention") != unknown.end());
+}
