@@ -30,12 +30,12 @@ TEST_CASE("patterns are read, and written as they were read") {
   for (const std::string text : {
            R"({"type":"window","window":64})",
            R"({"type":"window","window":[2,64,1024]})",
-           R"({"global":[0,5],"type":"longformer","window":64})",
-           R"({"block_size":16,"random":"seeded","random_blocks":2,"seed":9,"type":"bigbird"})",
-           R"({"block_size":16,"random":"first","random_blocks":2,"type":"bigbird"})",
-           R"({"stride":22,"type":"sparse_strided"})",
-           R"({"stride":22,"summary":3,"type":"sparse_fixed"})",
-           R"({"block_size":32,"global":[],"shift":true,"type":"chunks"})",
+           R"({"type":"longformer","window":64,"global":[0,5]})",
+           R"({"type":"bigbird","block_size":16,"random_blocks":2,"random":"seeded","seed":9})",
+           R"({"type":"bigbird","block_size":16,"random_blocks":2,"random":"first"})",
+           R"({"type":"sparse_strided","stride":22})",
+           R"({"type":"sparse_fixed","stride":22,"summary":3})",
+           R"({"type":"chunks","block_size":32,"global":[],"shift":true})",
        }) {
     CAPTURE(text);
     const ModelConfig config = experiment(text);
@@ -69,52 +69,51 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "full", "window": 4})",
          "unknown key \"window\" in model.encoder_attention; the nearest known one is \"type\"");
   refuse(R"({"type": "window", "window": 7})",
-         "model.encoder_attention.window is 7, which is odd; half of it lies on each side, so use "
+         "encoder_attention.window is 7, which is odd; half of it lies on each side, so use "
          "6 or 8");
   refuse(R"({"type": "window", "window": 0})",
-         "model.encoder_attention.window is 0; use 2 to 1024 with 512 positions");
+         "encoder_attention.window is 0; use 2 to 1024 with 512 positions");
   refuse(R"({"type": "longformer", "window": 1026})",
-         "model.encoder_attention.window is 1026; use 2 to 1024 with 512 positions");
+         "encoder_attention.window is 1026; use 2 to 1024 with 512 positions");
   refuse(R"({"type": "window", "window": [8, 8]})",
-         "model.encoder_attention.window has 2 numbers; use one, or one for each of the 3 layers");
+         "encoder_attention.window has 2 numbers; use one, or one for each of the 3 layers");
   refuse(R"({"type": "window", "window": []})",
          "model.encoder_attention.window is []; expected at least one integer");
   refuse(R"({"type": "window", "window": "8"})",
          "model.encoder_attention.window is \"8\"; expected an integer or a list of integers");
   refuse(R"({"type": "longformer", "window": 8, "global": [0, 512]})",
-         "model.encoder_attention.global has place 512; use 0 to 511");
+         "encoder_attention.global has place 512; use 0 to 511");
   refuse(R"({"type": "longformer", "window": 8, "global": [-1]})",
-         "model.encoder_attention.global has place -1; use 0 to 511");
+         "encoder_attention.global has place -1; use 0 to 511");
   refuse(R"({"type": "longformer", "window": 8, "global": [3, 3]})",
          "model.encoder_attention.global [3,3] has a place twice; keep one of them");
   refuse(R"({"type": "chunks", "block_size": 8, "global": 0})",
          "model.encoder_attention.global is 0; expected a list of places, as [0]");
   refuse(R"({"type": "chunks", "block_size": 513})",
-         "model.encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
+         "encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
   refuse(R"({"type": "chunks", "block_size": 9, "shift": true})",
-         "model.encoder_attention.block_size is 9, which is odd; half of it lies on each side, so "
+         "encoder_attention.block_size is 9, which is odd; half of it lies on each side, so "
          "use 8 or 10");
   refuse(R"({"type": "bigbird", "block_size": 0})",
-         "model.encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
+         "encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
   refuse(R"({"type": "bigbird", "block_size": 200})",
-         "model.encoder_attention.block_size 200 does not fit: 512 positions have 3 blocks of it, "
+         "encoder_attention.block_size 200 does not fit: 512 positions have 3 blocks of it, "
          "and every row sees 5; use at most 102");
-  refuse(
-      R"({"type": "bigbird", "block_size": 64, "random_blocks": 4})",
-      "model.encoder_attention.random_blocks is 4; 512 positions have 8 blocks of 64, of which 5 "
-      "are seen anyway: use 0 to 3");
+  refuse(R"({"type": "bigbird", "block_size": 64, "random_blocks": 4})",
+         "encoder_attention.random_blocks is 4; 512 positions have 8 blocks of 64, of which 5 "
+         "are seen anyway: use 0 to 3");
   refuse(R"({"type": "bigbird", "block_size": 16, "random": "some"})",
          "model.encoder_attention.random \"some\" is not supported; use seeded or first");
   refuse(R"({"type": "bigbird", "block_size": 16, "random": "first", "seed": 1})",
          "unknown key \"seed\" in model.encoder_attention; ");
   refuse(R"({"type": "sparse_fixed", "stride": 8, "summary": 9})",
-         "model.encoder_attention.summary is 9; use 1 to 8 with 512 positions");
+         "encoder_attention.summary is 9; use 1 to 8 with 512 positions");
   refuse(R"({"type": "sparse_strided", "stride": 0})",
-         "model.encoder_attention.stride is 0; use 1 to 512 with 512 positions");
+         "encoder_attention.stride is 0; use 1 to 512 with 512 positions");
   for (const std::string type : {"longformer", "chunks", "bigbird"}) {
     const std::string size = type == "longformer" ? R"("window": 8)" : R"("block_size": 8)";
     refuse(R"({"type": ")" + type + "\", " + size + "}",
-           "model.decoder_attention.type \"" + type +
+           "decoder_attention.type \"" + type +
                "\" looks ahead, which a decoder must not; use full, window, sparse_strided or "
                "sparse_fixed",
            "decoder");
