@@ -36,10 +36,10 @@ struct Layout {
 
 TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
   const Family* family = family_of(config.model_type);
-  if (family != nullptr && (family->global_projections || family->own_global_tokens)) {
+  if (family != nullptr && family->own_global_tokens) {
     throw InputError(
-        "{}: models of this type cannot be trained here; train one with encoder_attention of type "
-        "longformer or chunks, or use bart, bigbird_pegasus, marian or pegasus",
+        "{}: models of this type cannot be trained here; use encoder_attention of type chunks, or "
+        "another model_type",
         config.model_type);
   }
   if (config.pad_token_id != config.decoder_vocab_size - 1) {

@@ -14,7 +14,25 @@ TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& paramet
                        side_by_side({gradient.query, gradient.key, gradient.value}), backend),
       output_(parameters.output, gradient.output, backend) {}
 
+void TrainableSelfAttention::add_global(const MultiHeadAttention& parameters,
+                                        const MultiHeadAttention& gradient, Backend backend) {
+  global_.emplace(Global{TrainableLinear(parameters.query, gradient.query, backend),
+                         TrainableLinear(side_by_side({parameters.key, parameters.value}),
+                                         side_by_side({gradient.key, gradient.value}), backend),
+                         Buffer()});
+}
+
+GlobalProjections TrainableSelfAttention::Global::read() {
+  const MatrixRef rows = projected;
+  const Index d_model = rows.cols() / 3;
+  return {rows.leftCols(d_model), keys_and_values(rows.rightCols(2 * d_model))};
+}
+
 void TrainableSelfAttention::prepare() {
+  if (global_) {
+    global_->query.prepare();
+    global_->key_value.prepare();
+  }
   query_key_value_.prepare();
   output_.prepare();
 }
@@ -26,8 +44,15 @@ void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& p
   MatrixRef heads = heads_.resize(x.rows(), d_model);              // [T, D]
 
   query_key_value_.forward(x, projected);
-  const AttentionInput input{projected.leftCols(d_model),
-                             keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  AttentionInput input{projected.leftCols(d_model),
+                       keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  std::optional<GlobalProjections> global;
+  if (global_) {
+    MatrixRef own = global_->projected.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
+    global_->query.forward(x, own.leftCols(d_model));
+    global_->key_value.forward(x, own.rightCols(2 * d_model));
+    input.global = &global.emplace(global_->read());
+  }
   attend_training(shape_, input, dropout, heads, kept_);
   output_.forward(heads, out);
 }
@@ -40,11 +65,26 @@ void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& 
   MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
 
   output_.backward(heads_, dout, {dheads});
-  const AttentionInput input{projected.leftCols(d_model),
-                             keys_and_values(projected.rightCols(2 * d_model)), pass.self};
-  attend_backward(shape_, input, kept_, dheads,
-                  input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model)));
+  AttentionInput input{projected.leftCols(d_model),
+                       keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  AttentionInputGradient gradient =
+      input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model));
+  if (!global_) {
+    attend_backward(shape_, input, kept_, dheads, gradient);
+    query_key_value_.backward(x, dprojected, dx);
+    return;
+  }
+  const GlobalProjections global = global_->read();
+  input.global = &global;
+  MatrixRef down = pass.scratch.global.resize(x.rows(), 3 * d_model);  // [T, 3D]
+  MatrixRef dmemory = down.rightCols(2 * d_model);
+  const GlobalGradient dglobal{down.leftCols(d_model), dmemory.data(), dmemory.data() + d_model,
+                               dmemory.outerStride()};
+  gradient.global = &dglobal;
+  attend_backward(shape_, input, kept_, dheads, gradient);
   query_key_value_.backward(x, dprojected, dx);
+  global_->query.backward(x, down.leftCols(d_model), {dx.rows, true});
+  global_->key_value.backward(x, dmemory, {dx.rows, true});
 }
 
 // --- cross-attention -----------------------------------------------------------------------------
@@ -107,7 +147,12 @@ TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index in
                      config.normalize_before),
       feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
       forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
-                        config.normalize_before) {}
+                        config.normalize_before) {
+  const MultiHeadAttention& global = parameters.global_attention;
+  if (global.query.weight.data != nullptr) {
+    self_attention_.add_global(global, gradient.global_attention, backend);
+  }
+}
 
 void TrainableEncoderLayer::prepare() {
   self_attention_.prepare();

@@ -2,6 +2,7 @@
 // names, with dropout; each keeps what its backward(), beside it, will read.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -17,6 +18,7 @@ struct TrainingScratch {
   ResidualScratch residual;
   Buffer heads;      ///< [T, D] gradient at the heads' outputs
   Buffer projected;  ///< [T, 3D] gradient at queries, keys and values
+  Buffer global;     ///< [T, 3D] the same of global tokens' own
   Buffer hidden;     ///< [T, F]
 };
 
@@ -36,6 +38,9 @@ class TrainableSelfAttention {
  public:
   TrainableSelfAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
                          const AttentionShape& shape, Backend backend);
+  /// Projections that global tokens have for themselves (LED).
+  void add_global(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
+                  Backend backend);
   void prepare();
 
   /// x [T, D] → out [T, D]; `dropout` acts on the attention weights.
@@ -47,7 +52,16 @@ class TrainableSelfAttention {
                 const InputGradient& dx);
 
  private:
+  /// Of all rows, of which global tokens' queries are read.
+  struct Global {
+    TrainableLinear query;
+    TrainableLinear key_value;
+    Buffer projected;  ///< [T, 3D] = Q | K | V
+    GlobalProjections read();
+  };
+
   AttentionShape shape_;
+  std::optional<Global> global_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
   Buffer projected_;  ///< [T, 3D] = Q | K | V

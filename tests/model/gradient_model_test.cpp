@@ -127,6 +127,14 @@ TEST_CASE("gradients of single parameters, untied with swish and learned positio
   check_parameters(small_untied_config());
 }
 
+TEST_CASE("gradients of the published families") {
+  for (const std::string model_type : {"bart", "led", "bigbird_pegasus"}) {
+    CAPTURE(model_type);
+    check_parameters(small_family_config(model_type));
+    check_direction(small_family_config(model_type));
+  }
+}
+
 TEST_CASE("along its gradient the loss rises by the gradient's norm") {
   check_direction(small_config());
   check_direction(small_pre_norm_config());

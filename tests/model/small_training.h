@@ -54,6 +54,27 @@ inline ModelConfig small_untied_config() {
   return c;
 }
 
+/// A published family with patterns that leave keys out of sentences of eight tokens.
+inline ModelConfig small_family_config(const std::string& model_type) {
+  ModelConfig c = small_config();
+  c.model_type = model_type;
+  c.activation = model_type == "bigbird_pegasus" ? Activation::gelu_new : Activation::gelu;
+  set_fixed(*family_of(model_type), c);
+  if (model_type == "led") {
+    c.encoder_attention.type = PatternType::longformer;
+    c.encoder_attention.windows = {2, 4};
+    c.encoder_attention.globals = {0, 3};
+  }
+  if (model_type == "bigbird_pegasus") {
+    c.encoder_attention.type = PatternType::bigbird;
+    c.encoder_attention.block_size = 1;
+    c.encoder_attention.random_blocks = 1;
+    c.encoder_attention.random_is_seeded = false;
+    c.attention_biases = false;
+  }
+  return c;
+}
+
 /// `sentences` pairs of random tokens, `shortest` to `longest` on each side.
 inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int shortest, int longest,
                                   const std::string& name) {
