@@ -1,4 +1,5 @@
-// What MarianTokenizer, BartTokenizer and PegasusTokenizer make of the same texts (tests/golden/make_tokenizer_goldens.py).
+// What MarianTokenizer, BartTokenizer and PegasusTokenizer make of the same texts
+// (tests/golden/make_tokenizer_goldens.py).
 #include <doctest/doctest.h>
 
 #include <string>
