@@ -32,7 +32,8 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
      "--dtype --resume --lowercase --out --output "},
     {"How it searches", " --beam --n-best --length-penalty --early-stopping --max-length --split "},
     {"What the terminal shows",
-     " --show --numbers --words --top --hypothesis --report --align --align-weights --align-least "
+     " --show --numbers --words --pieces --top --hypothesis --report --align --align-weights "
+     "--align-least "
      "--head-importance --presets --source-length --target-length --lengths --length "},
     {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},

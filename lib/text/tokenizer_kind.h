@@ -1,4 +1,5 @@
-// What one family of tokenizer files does. Tokenizer is the door; nobody else includes this.
+// What one family of tokenizer files does: marian_tokenizer.cpp, pegasus_tokenizer.cpp,
+// byte_level_tokenizer.cpp. Tokenizer is the door; nobody else includes this.
 #pragma once
 
 #include <memory>

@@ -138,7 +138,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
   const Result result =
       good({kDemoSource, "--max-length", "8", "--beam", "2", "--without", "cross:1:0", "--without",
             "decoder:0", "--json", scene.file("e.json"), "--html", scene.file("e.html"), "--svg",
-            scene.file("e.svg"), "--csv", scene.file("csv")});
+            scene.file("e.svg"), "--csv", scene.file("csv"), "--vectors"});
   CHECK(result.out.find("changed: without cross:1:0") != std::string::npos);
   CHECK(result.out.find("Cross-attention") == std::string::npos);  // the maps went to the files
   const Json experiment = Json::parse(bytes_of(scene.file("e.json")));
