@@ -33,7 +33,7 @@ std::string translation_of(const std::string& sentence) {
 
 TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D ends") {
   Terminal terminal;
-  Program program(at(terminal));
+  const Program program(in_a_shell(at(terminal)));
   REQUIRE(terminal.wait_for(kWaits));
   REQUIRE(terminal.wait_for("> "));
   terminal.send("The grou\x7fup\n");  // one letter taken back
@@ -45,10 +45,9 @@ TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D e
   REQUIRE(terminal.wait_for("> "));
   terminal.send("\x1b[A\x1b[A\n");  // two lines back
   REQUIRE(terminal.wait_for("\r\n" + group + "\r\n"));
+  REQUIRE(terminal.wait_for("> "));
   terminal.send("\x04");
-  terminal.read_rest();
-  const Result result = program.finish();
-  CHECK(result.code == kDone);
+  CHECK(terminal.wait_for_exit(kDone));
   CHECK(terminal.seen().ends_with("\n"));
 }
 
@@ -58,19 +57,19 @@ TEST_CASE("a prompt takes letters of several bytes and two columns back whole") 
   REQUIRE(terminal.wait_for("> "));
   terminal.send("Grü\x7f\x7f\x7fThe 漢字\x7f\x7fgroup\n");
   CHECK(terminal.wait_for("\r\n" + translation_of("The group") + "\r\n"));
+  CHECK(terminal.wait_for("> "));
   terminal.send("\x04");
   CHECK(program.finish().code == kDone);
 }
 
 TEST_CASE("Ctrl-C at the prompt ends in 130, and the terminal is as it was") {
   Terminal terminal;
-  Program program(at(terminal));
+  const Program program(in_a_shell(at(terminal)));
   REQUIRE(terminal.wait_for("> "));
   terminal.send("The gr");
   REQUIRE(terminal.wait_for("The gr"));
   terminal.send("\x03");
-  terminal.read_rest();
-  CHECK(program.finish().code == 130);
+  CHECK(terminal.wait_for_exit(130));
   CHECK(terminal.seen().ends_with("The gr\r\n"));  // \r: the terminal adds it again
 }
 

@@ -51,11 +51,10 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
   const auto seen = [&](std::vector<std::string> more, const char* color = "") {
     Terminal terminal;
     more.insert(more.begin(), {"translate", sentence, "--show", "cross:2:2"});
-    Program program({.args = std::move(more),
-                     .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}},
-                     .in_child = [&terminal] { terminal.become_controlling(); }});
-    terminal.read_rest();
-    CHECK(program.finish().code == kDone);
+    const Program program(in_a_shell({.args = std::move(more),
+                                      .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}},
+                                      .in_child = [&terminal] { terminal.become_controlling(); }}));
+    CHECK(terminal.wait_for_exit(kDone));
     return terminal.seen();
   };
   const std::string note = " Whole words fit; --pieces: pieces.\r\n";

@@ -63,9 +63,24 @@ void Terminal::read_rest() {
   }
 }
 
+bool Terminal::wait_for_exit(int code) {
+  const std::string line = "exit code " + std::to_string(code) + "\r\n";
+  const bool ended = wait_for(line);
+  if (ended) seen_.resize(seen_.size() - line.size());
+  return ended;
+}
+
 void Terminal::close() {
   if (master_ >= 0) ::close(master_);
   master_ = -1;
+}
+
+Request in_a_shell(Request request) {
+  request.args.insert(
+      request.args.begin(),
+      {"-c", R"(trap : INT; "$0" "$@"; echo "exit code $?"; read line)", ATTN_DEMO_BINARY});
+  request.program = "/bin/sh";
+  return request;
 }
 
 }  // namespace attn::test

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "run_program.h"
+
 namespace attn::test {
 
 /// The master's side of a terminal whose other side is the program's.
@@ -24,8 +26,12 @@ class Terminal {
   /// terminal's other side is closed, or after ten seconds without a byte.
   bool wait_for(const std::string& part);
 
-  /// The same until the program has gone.
+  /// The same until the program has gone. The last bytes may be lost: the end of a session's first
+  /// process takes what nobody has read with it. See in_a_shell.
   void read_rest();
+
+  /// The same until a program in a shell has ended with that code, whose line is not in seen().
+  bool wait_for_exit(int code);
 
   const std::string& seen() const { return seen_; }
 
@@ -40,5 +46,9 @@ class Terminal {
   std::string seen_;
   std::size_t found_ = 0;  ///< where the next wait begins
 };
+
+/// The same request by a shell that waits for the program, as a user's does, says its exit code
+/// and stays, so that all that was written can be read.
+Request in_a_shell(Request request);
 
 }  // namespace attn::test
