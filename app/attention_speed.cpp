@@ -159,9 +159,7 @@ AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool 
   for (const PatternType type :
        {PatternType::full, PatternType::window, PatternType::longformer, PatternType::bigbird,
         PatternType::sparse_strided, PatternType::sparse_fixed, PatternType::chunks}) {
-    const bool looks_ahead = type == PatternType::longformer || type == PatternType::bigbird ||
-                             type == PatternType::chunks;
-    if (causal && looks_ahead) continue;
+    if (causal && looks_ahead(type)) continue;
     kinds.emplace_back(pattern_word(type));
     if (kinds.back() != kind) continue;
     found = true;

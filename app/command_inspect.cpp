@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "config/presets.h"
@@ -31,14 +32,10 @@ struct InspectArguments {
 std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
   std::vector<int> numbers;
   if (text.empty()) return numbers;
-  std::size_t start = 0;
-  for (;;) {
-    const std::size_t comma = text.find(',', start);
-    numbers.push_back(
-        to_int(parse_whole(option, text.substr(start, comma - start), 1, to_size(high))));
-    if (comma == std::string::npos) return numbers;
-    start = comma + 1;
+  for (const std::string_view number : split_at(text, ',')) {
+    numbers.push_back(to_int(parse_whole(option, std::string(number), 1, to_size(high))));
   }
+  return numbers;
 }
 
 /// The same report as tables for people, or as JSON for programs.

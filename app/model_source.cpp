@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
@@ -32,38 +31,6 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultModel = "data/models/en-de";
 constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
-
-void check_one_source(const ModelOptions& options) {
-  const int given = !options.model.empty() + !options.config.empty() + !options.preset.empty();
-  if (given > 1) {
-    throw UsageError("--model, --config and --preset exclude each other; give one of them");
-  }
-  if (options.model.empty()) return;
-  if (options.changes_shape() || !options.overrides.empty()) {
-    throw UsageError(
-        "--d-model, --heads, --layers and --set shape a random model; they cannot "
-        "change the weights of --model {}",
-        options.model);
-  }
-  if (options.seed_given) {
-    throw UsageError("--seed makes random weights; --model {} brings its own", options.model);
-  }
-}
-
-/// --d-model, --heads and --layers as overrides of config keys, after the user's own --set.
-std::vector<std::string> all_overrides(const ModelOptions& options) {
-  std::vector<std::string> all = options.overrides;
-  const auto add = [&](const char* option, const std::string& text,
-                       std::initializer_list<const char*> keys) {
-    if (text.empty()) return;
-    parse_whole(option, text, 1, std::uint64_t{1} << 62);
-    for (const char* key : keys) all.push_back(fmt::format("model.{}={}", key, text));
-  };
-  add("--d-model", options.d_model, {"d_model"});
-  add("--heads", options.heads, {"encoder_attention_heads", "decoder_attention_heads"});
-  add("--layers", options.layers, {"encoder_layers", "decoder_layers"});
-  return all;
-}
 
 ModelConfig preset_config(const ModelOptions& options) {
   if (!options.overrides.empty()) {
@@ -97,10 +64,6 @@ std::shared_ptr<Unfinished> temporary_directory() {
   return made;
 }
 
-std::uint64_t seed_of(const ModelOptions& options) {
-  return parse_whole("--seed", options.seed, 0, ~std::uint64_t{0});
-}
-
 ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t seed,
                          const std::string& where) {
   const Progress progress("making random weights");
@@ -115,7 +78,7 @@ ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t see
 
 ReadyModel make_from_preset(const ModelOptions& options) {
   ReadyModel ready;
-  const std::uint64_t seed = seed_of(options);
+  const std::uint64_t seed = options.seed_number();
   ModelConfig config = preset_config(options);
   config.vocab_size = 0;
   ready.name = options.preset;
@@ -129,8 +92,8 @@ ReadyModel make_from_preset(const ModelOptions& options) {
 
 ReadyModel make_from_config(const ModelOptions& options, const std::string& path) {
   ReadyModel ready;
-  const std::uint64_t seed = seed_of(options);
-  ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
+  const std::uint64_t seed = options.seed_number();
+  ExperimentConfig experiment = read_with_overrides(path, options.all_overrides());
   check_shape(experiment.model, path);
   require_paths(experiment, "tokenizer.");
   ready.name = path;
@@ -183,17 +146,7 @@ void choose_globals(const ModelOptions& options, Transformer& transformer) {
         "longformer and chunks have",
         excerpt(options.globals), transformer.name());
   }
-  std::vector<Index> places;
-  for (std::size_t begin = 0; begin <= options.globals.size();) {
-    const std::size_t end = std::min(options.globals.find(',', begin), options.globals.size());
-    const std::string place = options.globals.substr(begin, end - begin);
-    places.push_back(
-        to_index(parse_whole("--global", place, 0, to_size(config.max_positions - 1))));
-    begin = end + 1;
-  }
-  std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
-  transformer.set_globals(std::move(places));
+  transformer.set_globals(options.global_places(config.max_positions));
 }
 
 /// Each model asks for its own room while it is loaded; all of them are asked for before.
@@ -204,10 +157,6 @@ void require_room_for_all(const std::vector<std::string>& directories) {
     bytes = checked_add(bytes, own).value_or(~std::uint64_t{0});
   }
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
-}
-
-bool asks_for_another(const ModelOptions& options) {
-  return options.changes_shape() || options.seed_given || !options.overrides.empty();
 }
 
 /// What a shape that was asked for makes of the default, for those who think of the shipped model.
@@ -226,7 +175,7 @@ std::string not_the_shipped(const ModelOptions& options, const ModelConfig& conf
 
 /// The model that ships, where there is one and nothing asks for another.
 std::string default_model(const ModelOptions& options) {
-  if (asks_for_another(options)) return "";
+  if (options.asks_for_another()) return "";
   try {
     return shipped(kDefaultModel);
   } catch (const InputError&) {
@@ -249,78 +198,8 @@ const Preset& named_preset(const std::string& name) {
   }
 }
 
-void ModelOptions::add_globals_to(CLI::App& command) {
-  command
-      .add_option("--global", globals,
-                  "Places of the source's global tokens, for LED and other models that have them: "
-                  "0,5 [0]")
-      ->type_name("N,N,…");
-}
-
-void ModelOptions::add_model_to(CLI::App& command) {
-  command.add_option("--model", model, "Model directory (config.json, model.safetensors, …)")
-      ->type_name("DIR");
-}
-
-void ModelOptions::add_models_to(CLI::App& command) {
-  command
-      .add_option_function<std::vector<std::string>>(
-          "--model",
-          [this](const std::vector<std::string>& directories) {
-            model = directories.front();
-            more_models.assign(directories.begin() + 1, directories.end());
-          },
-          "Model directory (config.json, model.safetensors, …); several translate together")
-      ->type_name("DIR")
-      ->take_all()
-      ->allow_extra_args(false);
-}
-
-void ModelOptions::add_maps_of_to(CLI::App& command) {
-  command
-      .add_option("--maps-of", maps_of,
-                  "Of several --model, the one whose maps are shown: its number or DIR [1]")
-      ->type_name("N|DIR");
-}
-
-std::size_t ModelOptions::maps_index() const {
-  if (maps_of.empty()) return 0;
-  if (!several()) throw UsageError("--maps-of goes with several --model");
-  if (maps_of == model) return 0;
-  const auto named = std::ranges::find(more_models, maps_of);
-  if (named != more_models.end()) return to_size(named - more_models.begin()) + 1;
-  const std::size_t count = more_models.size() + 1;
-  if (maps_of.size() == 1 && maps_of[0] >= '1' && to_size(maps_of[0] - '0') <= count) {
-    return to_size(maps_of[0] - '1');
-  }
-  throw UsageError("--maps-of {}: expected 1 to {}, or one of the --model directories",
-                   excerpt(maps_of), count);
-}
-
-void ModelOptions::add_heads_to(CLI::App& command) {
-  command.add_option("--heads", heads, "Heads of the random model, both stacks")->type_name("H");
-}
-
-void ModelOptions::add_to(CLI::App& command) {
-  command.add_option("--config", config, "Experiment file; its model gets random weights")
-      ->type_name("FILE");
-  command.add_option("--preset", preset, "A well-known encoder-decoder shape, random weights")
-      ->type_name("NAME");
-  command.add_option("--seed", seed, "Seed of random weights [1]")
-      ->type_name("N")
-      ->each([this](const std::string&) { seed_given = true; });
-  command.add_option("--d-model", d_model, "Width of the random model")->type_name("N");
-  command.add_option("--layers", layers, "Layers of the random model, both stacks")->type_name("L");
-  command
-      .add_option("--set", overrides,
-                  "Override a config key, section.key=value: --set model.d_model=24")
-      ->type_name("SECTION.KEY=VALUE")
-      ->take_all()
-      ->allow_extra_args(false);
-}
-
 ModelShape read_shape(const ModelOptions& options) {
-  check_one_source(options);
+  options.check_one_source();
   const std::string directory =
       options.model.empty() && options.config.empty() && options.preset.empty()
           ? default_model(options)
@@ -335,7 +214,7 @@ ModelShape read_shape(const ModelOptions& options) {
     return {config, options.preset, {}, {}};
   }
   const std::string path = options.config.empty() ? shipped(kDemoConfig) : options.config;
-  const ExperimentConfig experiment = read_with_overrides(path, all_overrides(options));
+  const ExperimentConfig experiment = read_with_overrides(path, options.all_overrides());
   ModelConfig config = experiment.model;
   if (!experiment.tokenizer.model.empty()) {
     require_paths(experiment, "tokenizer.");
@@ -362,7 +241,7 @@ ReadyModel load_or_make_as_it_is(const ModelOptions& options) {
     return ready;
   }
   ReadyModel ready = make_from_config(options, shipped(kDemoConfig));
-  if (asks_for_another(options)) {
+  if (options.asks_for_another()) {
     ready.notes.push_back(not_the_shipped(options, ready.transformer->config()));
   }
   return ready;
@@ -371,7 +250,7 @@ ReadyModel load_or_make_as_it_is(const ModelOptions& options) {
 }  // namespace
 
 ReadyModel load_or_make(const ModelOptions& options) {
-  check_one_source(options);
+  options.check_one_source();
   ReadyModel ready = load_or_make_as_it_is(options);
   choose_globals(options, *ready.transformer);
   return ready;
@@ -402,7 +281,7 @@ ReadyEnsemble load_all(const ModelOptions& options) {
 }
 
 void tell_inputs(const ModelOptions& options, FileGuard& guard) {
-  check_one_source(options);
+  options.check_one_source();
   for (const std::string& directory : options.more_models) guard.read_all("--model", directory);
   if (!options.model.empty()) return guard.read_all("--model", options.model);
   if (!options.preset.empty()) return;  // no file of the user's
@@ -413,7 +292,7 @@ void tell_inputs(const ModelOptions& options, FileGuard& guard) {
     config = shipped(kDemoConfig);
   }
   guard.read("--config", config);
-  const ExperimentConfig experiment = read_with_overrides(config, all_overrides(options));
+  const ExperimentConfig experiment = read_with_overrides(config, options.all_overrides());
   guard.read_all("tokenizer.model", experiment.tokenizer.model);
   guard.read("data.train.source", experiment.data.train.source);
   guard.read("data.train.target", experiment.data.train.target);

@@ -1,8 +1,6 @@
-// Where a command's model comes from: a directory, a config or a preset, and the options that say
-// so.
+// Where a command's model comes from: a directory, a config or a preset.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,39 +12,10 @@
 #include "config/presets.h"
 #include "file_guard.h"
 #include "model/model_directory.h"
+#include "model_options.h"
 #include "text/tokenizer.h"
 
 namespace attn {
-
-/// --model, --config, --preset and what changes a random model, as typed.
-struct ModelOptions {
-  std::string model;
-  std::vector<std::string> more_models;  ///< further --model, which translate together with it
-  std::string maps_of;                   ///< which of them the maps are of
-  std::string config;
-  std::string preset;
-  std::string seed = "1";
-  std::string d_model;
-  std::string heads;
-  std::string layers;
-  std::vector<std::string> overrides;
-  std::string globals;  ///< --global: places of global tokens, "0,5"
-
-  bool seed_given = false;
-
-  /// Adds --config, --preset and what shapes a random model but --heads, which `inspect` reads
-  /// in its own way.
-  void add_to(CLI::App& command);
-  void add_model_to(CLI::App& command);   ///< --model, once
-  void add_models_to(CLI::App& command);  ///< --model, once or more
-  void add_maps_of_to(CLI::App& command);
-  void add_globals_to(CLI::App& command);  ///< --global
-  void add_heads_to(CLI::App& command);    ///< --heads
-  bool several() const { return !more_models.empty(); }
-  /// Which model --maps-of names, counted from 0; UsageError where it names none.
-  std::size_t maps_index() const;
-  bool changes_shape() const { return !d_model.empty() || !heads.empty() || !layers.empty(); }
-};
 
 /// The config of an experiment with --set's changes.
 ExperimentConfig read_with_overrides(const std::string& path,

@@ -173,16 +173,6 @@ std::pair<unsigned, std::size_t> code_point_to_escape(std::string_view rest) {
   return {0, 0};
 }
 
-std::string valid_text(std::string_view text) {
-  std::string valid;
-  while (!text.empty()) {
-    const CodePoint point = decode_code_point(text);
-    append_code_point(valid, point.value);
-    text.remove_prefix(point.length);
-  }
-  return valid;
-}
-
 char short_escape(char c) {
   switch (c) {
     case '"':

@@ -118,6 +118,16 @@ bool is_valid_utf8(std::string_view bytes) {
   return true;
 }
 
+std::string valid_text(std::string_view bytes) {
+  std::string valid;
+  while (!bytes.empty()) {
+    const CodePoint point = decode_code_point(bytes);
+    append_code_point(valid, point.value);
+    bytes.remove_prefix(point.length);
+  }
+  return valid;
+}
+
 std::string printable(std::string_view text) {
   std::string out;
   out.reserve(text.size());

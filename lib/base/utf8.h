@@ -41,6 +41,9 @@ CodePoint decode_code_point(std::string_view bytes);
 /// Appends a code point (no surrogate, at most U+10FFFF) as UTF-8.
 void append_code_point(std::string& out, char32_t value);
 
+/// Every maximal invalid sequence becomes U+FFFD; all else stays.
+std::string valid_text(std::string_view bytes);
+
 /// For a terminal or a message: controls, escapes, bidirectional marks and line separators made
 /// visible as \u{1b} and so on; invalid bytes become U+FFFD.
 std::string printable(std::string_view text);

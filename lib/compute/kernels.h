@@ -90,6 +90,9 @@ struct BackwardBlock {
 };
 
 struct Kernels {
+  /// Panels that hold so many columns.
+  Index panels_of(Index columns) const { return (columns + panel_width - 1) / panel_width; }
+
   const char* name;   ///< "avx512", "avx2" or "portable"
   Index panel_width;  ///< columns of a panel
   Index row_block;    ///< rows that a kernel computes at a time

@@ -117,7 +117,7 @@ void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
 
 void WeightProduct::pack(const std::vector<Parameter>& weights) {
   const Index width = kernels().panel_width;
-  const Index panels = (out_ + width - 1) / width;
+  const Index panels = kernels().panels_of(out_);
   reserve(weight_, panels * in_ * width);
   parallel_for(panels, in_ * out_, [&](Index p) {
     float* panel = weight_.data() + p * in_ * width;
@@ -204,7 +204,7 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
                            .panel_rows = in_,
                            .chain = static_cast<Index>(chains_),
                            .add = add};
-  const Index panels = (out_ + k.panel_width - 1) / k.panel_width;
+  const Index panels = k.panels_of(out_);
   // Threads share out the panels; where there are few, also blocks of rows.
   const Index row_parts =
       panels >= 4 * threads() ? 1 : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
@@ -230,17 +230,6 @@ namespace {
 constexpr Index kTransposedPart = 256;
 constexpr Index kTransposedColumns = 384;
 
-/// `count` rows of b as panels, each [count, panel_width].
-void pack_panels(const float* b, Index stride, Index count, Index columns, float* panels) {
-  const Index width = kernels().panel_width;
-  for (Index column = 0; column < columns; column += width) {
-    const Index used = std::min(width, columns - column);
-    if (used < width) std::fill_n(panels, width * count, 0.0F);
-    for (Index i = 0; i < count; ++i) copy_row(b + i * stride + column, panels + i * width, used);
-    panels += width * count;
-  }
-}
-
 struct TransposedScratch {
   AlignedFloats strips, packed;
 };
@@ -249,13 +238,13 @@ struct TransposedScratch {
 void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef& c,
                          Index first, Index last) {
   const Kernels& k = kernels();
-  const Index panels = (b.cols() + k.panel_width - 1) / k.panel_width;
+  const Index panels = k.panels_of(b.cols());
   auto& [strips, packed] = of_this_thread<TransposedScratch>();
   reserve_at_least(strips, (kTransposedColumns + k.row_block) * kTransposedPart);
   reserve_at_least(packed, panels * k.panel_width * kTransposedPart);
   for (Index start = 0; start < a.rows(); start += kTransposedPart) {
     const Index count = std::min(kTransposedPart, a.rows() - start);
-    pack_panels(b.data() + start * b.outerStride(), b.outerStride(), count, b.cols(),
+    k.pack_rows({b.data() + start * b.outerStride(), b.outerStride(), nullptr}, count, b.cols(),
                 packed.data());
     for (Index row = first; row < last; row += kTransposedColumns) {
       const Index rows = std::min(kTransposedColumns, last - row);

@@ -150,15 +150,11 @@ struct PatternCheck {
         blocks - kAnyway);
   }
   void causal() const {
-    const PatternType type = pattern.type;
-    if (!stack.causal || type == PatternType::full || type == PatternType::window ||
-        type == PatternType::sparse_strided || type == PatternType::sparse_fixed) {
-      return;
-    }
+    if (!stack.causal || !looks_ahead(pattern.type)) return;
     throw InputError(
         "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided or "
         "sparse_fixed",
-        where, name, in_quotes(pattern_word(type)));
+        where, name, in_quotes(pattern_word(pattern.type)));
   }
 };
 
@@ -170,6 +166,11 @@ Index AttentionPattern::window(Index layer) const {
 
 std::string_view pattern_word(PatternType type) {
   return at(kPatternWords, type);
+}
+
+bool looks_ahead(PatternType type) {
+  return type == PatternType::longformer || type == PatternType::bigbird ||
+         type == PatternType::chunks;
 }
 
 AttentionPattern read_pattern(const Json& json, const std::string& where,

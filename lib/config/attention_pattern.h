@@ -38,6 +38,9 @@ struct AttentionPattern {
 /// "full", "window", …
 std::string_view pattern_word(PatternType type);
 
+/// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
+bool looks_ahead(PatternType type);
+
 /// Reads one pattern, strictly: InputError for a key that its type has not.
 AttentionPattern read_pattern(const Json& json, const std::string& where,
                               const std::string& prefix);

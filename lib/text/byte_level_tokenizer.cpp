@@ -15,21 +15,6 @@ namespace {
 
 constexpr int kNoPiece = -1;
 
-/// Every maximal invalid sequence becomes U+FFFD: a model may cut a character in two.
-std::string valid_text(std::string_view bytes) {
-  std::string text;
-  for (std::size_t i = 0; i < bytes.size();) {
-    const CodePoint c = decode_code_point(bytes.substr(i));
-    if (c.valid) {
-      text.append(bytes, i, c.length);
-    } else {
-      append_code_point(text, c.value);
-    }
-    i += c.length;
-  }
-  return text;
-}
-
 class ByteLevelTokenizer : public TokenizerKind {
  public:
   explicit ByteLevelTokenizer(const std::string& directory)
@@ -72,7 +57,8 @@ class ByteLevelTokenizer : public TokenizerKind {
       const std::string& piece = vocabulary_.piece(id);
       bytes += bytes_of_piece(piece).value_or(piece);
     }
-    return valid_text(bytes);  // the classes ignore clean_up_tokenization_spaces
+    // A model may cut a character in two. The classes ignore clean_up_tokenization_spaces.
+    return valid_text(bytes);
   }
 
   const std::string& piece(TextSide, int id) const override { return at(shown_, id); }

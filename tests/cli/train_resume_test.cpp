@@ -124,10 +124,7 @@ TEST_CASE("SIGINT and SIGTERM save the update that they came in, with exit codes
 TEST_CASE("a run that is stopped while update 0 is looked at begins with that again") {
   TrainScene scene;
   scene.config["train"]["early_scores"] = true;
-  std::string lines;
-  for (int i = 0; i < 4000; ++i) lines += "the group went home with the children on monday\n";
-  scene.directory.write("dev.en", lines);
-  scene.directory.write("dev.de", lines);
+  scene.validate_long();
   const Result result = interrupt(scene, "stopped", "plain ppl: ", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("stopped")) == std::vector<std::uint64_t>{0});

@@ -67,6 +67,13 @@ void TrainScene::must_train(const std::string& out, const std::vector<std::strin
   REQUIRE_MESSAGE(result.code == kDone, result.err);
 }
 
+void TrainScene::validate_long() const {
+  std::string lines;
+  for (int i = 0; i < 4000; ++i) lines += "the group went home with the children on monday\n";
+  directory.write("dev.en", lines);
+  directory.write("dev.de", lines);
+}
+
 std::string updates(std::uint64_t n) {
   return "train.updates=" + std::to_string(n);
 }

@@ -26,6 +26,9 @@ struct TrainScene {
   Request request(const std::string& out, const std::vector<std::string>& more = {}) const;
   Result train(const std::string& out, const std::vector<std::string>& more = {}) const;
 
+  /// So many dev pairs that a validation takes a while.
+  void validate_long() const;
+
   /// As train, which must end well.
   void must_train(const std::string& out, const std::vector<std::string>& more = {}) const;
 };

@@ -59,10 +59,7 @@ TEST_CASE("a second signal ends training at once") {
 TEST_CASE("a signal in the middle of a validation: the resumed run makes it again, once") {
   TrainScene scene;
   scene.config["train"]["validate_every"] = 1;
-  std::string lines;
-  for (int i = 0; i < 4000; ++i) lines += "the group went home with the children on monday\n";
-  scene.directory.write("dev.en", lines);
-  scene.directory.write("dev.de", lines);
+  scene.validate_long();
   const Result result = interrupt(scene, "run", "update 1/", SIGINT);
   CHECK(result.code == 130);
   CHECK(checkpoints_of(scene.file("run")) == std::vector<std::uint64_t>{1});

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "check_error.h"
+#include "model_of_pieces.h"
 #include "test_files.h"
 #include "text/byte_pairs.h"
 #include "text/piece_model.h"
@@ -99,12 +100,7 @@ const std::vector<SentencePieceEntry>& few_pieces() {
 }
 
 SentencePieceModel small_model() {
-  SentencePieceModel model;
-  model.pieces = few_pieces();
-  for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, to_int(model.index.size()));
-  }
-  return model;
+  return test::model_of(few_pieces());
 }
 
 /// What SentencePiece counts a piece as: the unknown one 10 below the least score, a user-defined
@@ -236,32 +232,23 @@ TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
 }
 
 TEST_CASE("unused byte pairs are steps to longer ones, and come out as their parts") {
-  SentencePieceModel model;
-  model.pieces = {{"<unk>", 0, PieceType::unknown},
-                  {"a", -9},
-                  {"b", -9},
-                  {"c", -9},
-                  {"ab", -1, PieceType::unused},
-                  {"abc", -2},
-                  {"ba", -3, PieceType::control}};
-  for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, to_int(model.index.size()));
-  }
   RandomNumbers random(1, "", 0);
-  const BytePairs pairs(std::move(model));
+  const BytePairs pairs(test::model_of({{"<unk>", 0, PieceType::unknown},
+                                        {"a", -9},
+                                        {"b", -9},
+                                        {"c", -9},
+                                        {"ab", -1, PieceType::unused},
+                                        {"abc", -2},
+                                        {"ba", -3, PieceType::control}}));
   CHECK(joined(pairs.sample("abcababa", 0, random)) == "abc a b a b a");
   CHECK(joined(pairs.sample("xyab", 0, random)) == "xy a b");
   CHECK(pairs.sample("", 0.5, random).empty());
 }
 
 TEST_CASE("of byte pairs with equal scores the leftmost is merged") {
-  SentencePieceModel model;
-  model.pieces = {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}};
-  for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, to_int(model.index.size()));
-  }
   RandomNumbers random(1, "", 0);
-  const BytePairs pairs(std::move(model));
+  const BytePairs pairs(test::model_of(
+      {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}}));
   CHECK(joined(pairs.sample("aaa", 0, random)) == "aa a");
   CHECK(joined(pairs.sample("aab", 0, random)) == "aa b");
 }

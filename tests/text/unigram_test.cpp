@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "base/at.h"
 #include "base/utf8.h"
+#include "model_of_pieces.h"
 
 namespace attn {
 namespace {
@@ -14,14 +14,9 @@ namespace {
 using Pieces = std::vector<std::string>;
 
 /// A model of <unk> and these pieces, whose texts outlive it.
-SentencePieceModel model_of(const std::vector<SentencePieceEntry>& pieces) {
-  SentencePieceModel model;
-  model.pieces.push_back({"<unk>", 0, PieceType::unknown});
-  model.pieces.insert(model.pieces.end(), pieces.begin(), pieces.end());
-  for (const SentencePieceEntry& piece : model.pieces) {
-    model.index.emplace(piece.text, to_int(model.index.size()));
-  }
-  return model;
+SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
+  pieces.insert(pieces.begin(), {"<unk>", 0, PieceType::unknown});
+  return test::model_of(std::move(pieces));
 }
 
 TEST_CASE("the likeliest cut wins, not the longest piece") {

@@ -37,17 +37,9 @@ void masked_weights(const Matrix& mask, Index i, float* row) {
 /// Row i of the output, from the keys whose mask is not −∞.
 void sum_unmasked(const HeadRows& rows, const Matrix& mask, Index i, const float* weights,
                   SeenKeys& seen) {
-  seen.weights.clear();
-  seen.rows.clear();
-  for (Index j = 0; j < mask.cols(); ++j) {
-    if (mask(i, j) == kMinusInfinity) continue;
-    seen.weights.push_back(weights[j]);
-    seen.rows.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
-                                                    : same_number<std::int32_t>(j));
-  }
-  kernels().weighted_sum(
-      seen.weights.data(), {rows.values.base, rows.values.stride, seen.rows.data()},
-      std::ssize(seen.weights), rows.head_dim, rows.output + i * rows.output_stride);
+  seen.find(weights, rows.values, mask.cols(),
+            [&](Index j) { return mask(i, j) != kMinusInfinity; });
+  seen.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
 }
 
 /// Two floats a row: the sums of a call's tiles.
@@ -61,10 +53,7 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, cons
                   MatrixRef& output) {
   std::vector<float> memory;
   const RowSums sums = row_sums(memory, work.sums);
-  for (const std::vector<TileTask>* tasks : {&work.first, &work.later}) {
-    parallel_for(std::ssize(*tasks), 2 * work.multiply_adds,
-                 [&](Index i) { attend_tile(shape, input, at(*tasks, i), sums, {}, output); });
-  }
+  work.for_each([&](const TileTask& task) { attend_tile(shape, input, task, sums, {}, output); });
 }
 
 Matrix gather(const GatheredRows& from, Index n, Index width) {
@@ -147,6 +136,16 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
   observer.output_ready(view);
 }
 
+WeightProduct side_by_side_product(const std::vector<Linear>& layers, Backend backend) {
+  std::vector<Parameter> weights;
+  std::vector<Parameter> biases;
+  for (const Linear& layer : layers) {
+    weights.push_back(layer.weight);
+    if (layer.bias.data != nullptr) biases.push_back(layer.bias);
+  }
+  return {weights, biases, backend};
+}
+
 }  // namespace
 
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
@@ -169,20 +168,6 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
     run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
   });
 }
-
-namespace {
-
-WeightProduct side_by_side_product(const std::vector<Linear>& layers, Backend backend) {
-  std::vector<Parameter> weights;
-  std::vector<Parameter> biases;
-  for (const Linear& layer : layers) {
-    weights.push_back(layer.weight);
-    if (layer.bias.data != nullptr) biases.push_back(layer.bias);
-  }
-  return {weights, biases, backend};
-}
-
-}  // namespace
 
 void MultiHeadAttention::prepare_self(Backend backend) {
   query_key_value = side_by_side_product({query, key, value}, backend);

@@ -74,10 +74,29 @@ inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index key
   std::fill(row + visible, row + keys, 0.0F);
 }
 
-/// Scratch of sum_values(), for sentences with padding.
-struct SeenKeys {
-  std::vector<float> weights;
-  std::vector<std::int32_t> rows;
+/// The weighted sum of some of a row's values: those that are seen, and no 0 times the others.
+class SeenKeys {
+ public:
+  /// Of keys [0, n) those for which seen(j) is true.
+  template <typename Seen>
+  void find(const float* weights, const GatheredRows& values, Index n, Seen&& seen) {
+    weights_.clear();
+    rows_.clear();
+    for (Index j = 0; j < n; ++j) {
+      if (!seen(j)) continue;
+      weights_.push_back(weights[j]);
+      rows_.push_back(values.rows != nullptr ? values.rows[j] : same_number<std::int32_t>(j));
+    }
+  }
+  /// out = Σ weight · value.
+  void sum(const GatheredRows& values, Index width, float* out) const {
+    kernels().weighted_sum(weights_.data(), {values.base, values.stride, rows_.data()},
+                           std::ssize(weights_), width, out);
+  }
+
+ private:
+  std::vector<float> weights_;
+  std::vector<std::int32_t> rows_;
 };
 
 /// Row i of the output = Σ weights[j] · value_j over the keys that query i may look at. Masked keys
@@ -91,17 +110,8 @@ inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index 
     kernels().weighted_sum(weights, rows.values, visible, rows.head_dim, out);
     return;
   }
-  seen.weights.clear();
-  seen.rows.clear();
-  for (Index j = 0; j < visible; ++j) {
-    if (at(hidden, j) != 0) continue;
-    seen.weights.push_back(weights[j]);
-    seen.rows.push_back(rows.values.rows != nullptr ? rows.values.rows[j]
-                                                    : same_number<std::int32_t>(j));
-  }
-  kernels().weighted_sum(seen.weights.data(),
-                         {rows.values.base, rows.values.stride, seen.rows.data()},
-                         std::ssize(seen.weights), rows.head_dim, out);
+  seen.find(weights, rows.values, visible, [&](Index j) { return at(hidden, j) == 0; });
+  seen.sum(rows.values, rows.head_dim, out);
 }
 
 }  // namespace attn

@@ -130,13 +130,10 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, Matr
                   KeptWeights& kept) {
   if (kept.log_sums.empty()) return;
   const TiledWork work(shape, input.groups);
-  for (const std::vector<TileTask>* tasks : {&work.first, &work.later}) {
-    parallel_for(std::ssize(*tasks), 2 * work.multiply_adds, [&](Index i) {
-      const TileTask& task = at(*tasks, i);
-      attend_tile(shape, input, task, {kept.log_sums.data(), kept.row_sums.data()},
-                  dropout_of_head(input, kept, task.group, task.head), output);
-    });
-  }
+  work.for_each([&](const TileTask& task) {
+    attend_tile(shape, input, task, {kept.log_sums.data(), kept.row_sums.data()},
+                dropout_of_head(input, kept, task.group, task.head), output);
+  });
 }
 
 /// A row of weights after dropout.

@@ -4,6 +4,23 @@
 
 namespace attn {
 
+PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y) {
+  PanelProduct product{};
+  product.x = x;
+  product.x_stride = in;
+  product.in = in;
+  product.panels = panels;
+  product.panel_rows = in;
+  product.out = out;
+  product.y = y;
+  product.y_stride = out;
+  return product;
+}
+
+void run_product(const PanelProduct& product) {
+  kernels().panel_product(product, 0, kernels().panels_of(product.out));
+}
+
 void BlockKeys::find(const TiledHead& head, const KeyRange& range, const KeyBlock& block) {
   const AttentionGroup& group = head.group;
   const std::span<const std::uint8_t> padding = group.mask.hidden;

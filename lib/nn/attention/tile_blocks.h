@@ -21,6 +21,12 @@ class TileMemory {
   AlignedFloats memory_;
 };
 
+/// y [rows, out] = x [rows, in] · panels [in, out]; the caller says `rows` and what else differs.
+PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y);
+
+/// Over all panels, on this thread.
+void run_product(const PanelProduct& product);
+
 /// One head of one group, and what a tile of it reads.
 struct TiledHead {
   const AttentionShape& shape;

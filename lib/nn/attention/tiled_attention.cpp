@@ -25,11 +25,6 @@ struct ForwardScratch {
   SeenKeys seen;
 };
 
-Index panels_of(Index width) {
-  const Index panel = kernels().panel_width;
-  return (width + panel - 1) / panel;
-}
-
 /// One tile on its way, in memory of its own.
 struct Tile {
   const TiledHead& head;
@@ -43,17 +38,11 @@ struct Tile {
 /// scores = queries · keysᵀ for the rows of a block.
 void multiply_keys(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
-  PanelProduct product{};
-  product.x = t.queries + block.first_row * head_dim;
-  product.x_stride = head_dim;
-  product.rows = block.rows();
-  product.in = head_dim;
-  product.panels = panels;
-  product.out = block.keys();
-  product.y = t.scores;
+  PanelProduct product =
+      product_of(t.queries + block.first_row * head_dim, head_dim, panels, block.keys(), t.scores);
   product.y_stride = kKeyTile;
-  product.panel_rows = head_dim;
-  kernels().panel_product(product, 0, panels_of(block.keys()));
+  product.rows = block.rows();
+  run_product(product);
 }
 
 /// output += weights · values, a row at a time, without the values whose weight is 0: they may be
@@ -65,15 +54,8 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
   SeenKeys& seen = scratch.seen;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const float* weights = t.scores + (r - block.first_row) * kKeyTile;
-    seen.weights.clear();
-    seen.rows.clear();
-    for (Index n = 0; n < block.keys(); ++n) {
-      if (weights[n] == 0.0F) continue;
-      seen.weights.push_back(weights[n]);
-      seen.rows.push_back(values.rows != nullptr ? values.rows[n] : same_number<std::int32_t>(n));
-    }
-    kernels().weighted_sum(seen.weights.data(), {values.base, values.stride, seen.rows.data()},
-                           std::ssize(seen.weights), head_dim, sum);
+    seen.find(weights, values, block.keys(), [&](Index n) { return weights[n] != 0.0F; });
+    seen.sum(values, head_dim, sum);
     kernels().add(sum, t.output + r * head_dim, head_dim);
   }
 }
@@ -81,19 +63,13 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
 /// output += weights · values, packed in panels.
 void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
   const Index head_dim = t.head.shape.head_dim;
-  PanelProduct product{};
-  product.x = t.scores;
+  PanelProduct product =
+      product_of(t.scores, block.keys(), panels, head_dim, t.output + block.first_row * head_dim);
   product.x_stride = kKeyTile;
   product.rows = block.rows();
-  product.in = block.keys();
-  product.panels = panels;
-  product.out = head_dim;
-  product.y = t.output + block.first_row * head_dim;
-  product.y_stride = head_dim;
-  product.panel_rows = block.keys();
   product.chain = kKeyTile;
   product.add = true;
-  kernels().panel_product(product, 0, panels_of(head_dim));
+  run_product(product);
 }
 
 /// A block's scores become exponentials and join the sums.
@@ -242,7 +218,7 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
   load_rows(t, sums);
   float* key_panels = scratch.keys.reserve(kKeyTile * head_dim);
   float* value_panels =
-      scratch.values.reserve(kKeyTile * panels_of(head_dim) * kernels().panel_width);
+      scratch.values.reserve(kKeyTile * kernels().panels_of(head_dim) * kernels().panel_width);
   for_each_block(tile, [&](const KeyRange& range, const KeyBlock& block) {
     scratch.block.find(head, range, block);
     const GatheredRows values = scratch.block.of(head.rows.values);

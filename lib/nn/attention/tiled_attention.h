@@ -13,6 +13,7 @@
 
 #include <vector>
 
+#include "compute/threads.h"
 #include "nn/attention/attention_head.h"
 #include "nn/attention/key_ranges.h"
 #include "nn/dropout.h"
@@ -44,7 +45,15 @@ class TiledWork {
   TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups,
             Index only_head = -1);
 
-  /// Tiles that begin rows, and those that go on with them.
+  /// Calls f(task) for all tiles, on the threads: those that begin rows before those that go on
+  /// with them.
+  template <typename F>
+  void for_each(F&& f) const {
+    for (const std::vector<TileTask>* tasks : {&first, &later}) {
+      parallel_for(std::ssize(*tasks), 2 * multiply_adds, [&](Index i) { f(at(*tasks, i)); });
+    }
+  }
+
   std::vector<TileTask> first;
   std::vector<TileTask> later;
   Index sums = 0;           ///< rows of all heads

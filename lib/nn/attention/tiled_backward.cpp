@@ -43,26 +43,7 @@ struct BackwardTile {
 };
 
 Index padded_width(Index width) {
-  const Index panel = kernels().panel_width;
-  return (width + panel - 1) / panel * panel;
-}
-
-/// y [rows, out] (+)= x [rows, in] · panels.
-PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y) {
-  PanelProduct product{};
-  product.x = x;
-  product.x_stride = in;
-  product.in = in;
-  product.panels = panels;
-  product.panel_rows = in;
-  product.out = out;
-  product.y = y;
-  product.y_stride = out;
-  return product;
-}
-
-void run_product(const PanelProduct& product) {
-  kernels().panel_product(product, 0, padded_width(product.out) / kernels().panel_width);
+  return kernels().panels_of(width) * kernels().panel_width;
 }
 
 void pack_block(const BackwardTile& t, const KeyBlock& block) {

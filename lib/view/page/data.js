@@ -105,6 +105,18 @@ function pathTo(search, index) {
   return path;
 }
 
+/** Indices of the nodes that write these ids, as far as the search holds them. */
+function pathOf(search, ids) {
+  const path = [];
+  for (const id of ids) {
+    const parent = path.length > 0 ? path[path.length - 1] : -1;
+    const found = search.nodes.findIndex((node) => node.parent === parent && node.id === id);
+    if (found < 0) break;
+    path.push(found);
+  }
+  return path;
+}
+
 const branches = new WeakMap();  // record → Map of node → hypothesis
 
 /** A branch of the search in the form of a hypothesis: its maps are the rows along its path. */

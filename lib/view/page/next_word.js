@@ -67,17 +67,6 @@ const nextView = (() => {
       : ` The search followed it to step ${deepest.node.step} and dropped it there.`;
   }
 
-  function pathOf(search, ids) {
-    const path = [];
-    for (const id of ids) {
-      const parent = path.length > 0 ? path[path.length - 1] : -1;
-      const found = search.nodes.findIndex((node) => node.parent === parent && node.id === id);
-      if (found < 0) break;
-      path.push(found);
-    }
-    return path;
-  }
-
   /** Why the written piece is not the likeliest one. */
   function reasonOf(step, t) {
     const { record, hypothesis } = scene;

@@ -139,14 +139,7 @@ const treeView = (() => {
   /** The nodes that make the hypothesis on show, as far as the tree holds them. */
   function pathOfHypothesis(search) {
     const ids = scene.hypothesis && scene.hypothesis.branch === undefined ? scene.hypothesis.ids : [];
-    const path = [];
-    for (const id of ids) {
-      const parent = path.length > 0 ? path[path.length - 1] : -1;
-      const found = search.nodes.findIndex((node) => node.parent === parent && node.id === id);
-      if (found < 0) break;
-      path.push(found);
-    }
-    return path;
+    return pathOf(search, ids);
   }
 
   function choose(index) {

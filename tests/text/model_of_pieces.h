@@ -1,0 +1,22 @@
+// A SentencePiece model as the parser gives it, from a list of pieces.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "base/at.h"
+#include "text/sentencepiece_check.h"
+
+namespace attn::test {
+
+/// The pieces' ids are their places in the list; their texts outlive the model.
+inline SentencePieceModel model_of(std::vector<SentencePieceEntry> pieces) {
+  SentencePieceModel model;
+  model.pieces = std::move(pieces);
+  for (const SentencePieceEntry& piece : model.pieces) {
+    model.index.emplace(piece.text, to_int(model.index.size()));
+  }
+  return model;
+}
+
+}  // namespace attn::test
