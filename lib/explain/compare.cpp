@@ -144,7 +144,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
       self_groups(packed, /*causal=*/false, config.encoder_attention.globals);
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
-  work.reserve(rows, config.d_model, config.encoder_ffn_dim);
+  work.reserve(rows, config.d_model, config.encoder_ffn_dim, /*watched=*/false);
   const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
 
   Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);

@@ -59,7 +59,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
   positions_.resize(to_size(rows));
   x_.resize(rows, config.d_model);
   logits_.resize(rows, config.decoder_vocab_size);
-  work_.reserve(rows, config.d_model, config.decoder_ffn_dim);
+  work_.reserve(rows, config.d_model, config.decoder_ffn_dim, observer_ != nullptr);
 }
 
 void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n) {

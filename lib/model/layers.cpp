@@ -1,5 +1,6 @@
 #include "model/layers.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -10,6 +11,10 @@
 
 namespace attn {
 namespace {
+
+/// Rows of the feed-forward's hidden layer, the widest matrix of all, that are there at a time: a
+/// long sentence takes no more memory for it than a batch of short ones.
+constexpr Index kHiddenRows = 1024;
 
 /// Tells an observer what stands at a stage; costs nothing without one.
 struct Watch {
@@ -148,7 +153,9 @@ void feed_forward(const FeedForward& layer, const Block& block, const ConstMatri
                   MatrixRef out) {
   Matrix& hidden = block.run.work.hidden;
   layer.forward(x, hidden, out);
-  block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()));
+  if (block.run.observer != nullptr) {
+    block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()));
+  }
 }
 
 }  // namespace
@@ -247,12 +254,12 @@ KeysAndValues KeyValueCache::store(const ConstMatrixRef& keys_values, Index firs
   return {rows_.data(), rows_.data() + d_model_, width};
 }
 
-void Workspace::reserve(Index rows, Index d_model, Index ffn_dim) {
+void Workspace::reserve(Index rows, Index d_model, Index ffn_dim, bool watched) {
   normal.resize(rows, d_model);
   projected.resize(rows, 3 * d_model);
   heads.resize(rows, d_model);
   block.resize(rows, d_model);
-  hidden.resize(rows, ffn_dim);
+  hidden.resize(watched ? rows : std::min(rows, kHiddenRows), ffn_dim);
 }
 
 }  // namespace attn

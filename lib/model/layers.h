@@ -17,10 +17,11 @@ struct Workspace {
   Matrix projected;  ///< [T, 3D] queries, keys and values
   Matrix heads;      ///< [T, D] the outputs of all heads side by side
   Matrix block;      ///< [T, D] what a block adds to the rows that pass by it
-  Matrix hidden;     ///< [T, F] inside the feed-forward block
+  Matrix hidden;     ///< [≤ T, F] inside the feed-forward block
   Matrix global;     ///< [T, 3D] of global tokens' own projections, where the model has them
 
-  void reserve(Index rows, Index d_model, Index ffn_dim);
+  /// `watched`: an observer sees the feed-forward's hidden rows, so that all must be there at once.
+  void reserve(Index rows, Index d_model, Index ffn_dim, bool watched);
 };
 
 /// What the layers of a stack share while one batch, or one step of it, passes through them.

@@ -36,7 +36,7 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   const auto rows = std::ssize(source.ids);
   Workspace work;
-  work.reserve(rows, config_.d_model, config_.encoder_ffn_dim);
+  work.reserve(rows, config_.d_model, config_.encoder_ffn_dim, observer != nullptr);
   const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
@@ -61,7 +61,7 @@ EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
   for (AttentionGroup& group : groups) group.origin = globals;
   const Index rows = layout.tokens.offsets.back();
   Workspace work;
-  work.reserve(rows, d_model, config_.encoder_ffn_dim);
+  work.reserve(rows, d_model, config_.encoder_ffn_dim, observer != nullptr);
   const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
@@ -106,7 +106,7 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
       cross_groups(decoder_input, source.offsets, source.hidden);
   const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
-  work.reserve(rows, config_.d_model, config_.decoder_ffn_dim);
+  work.reserve(rows, config_.d_model, config_.decoder_ffn_dim, observer != nullptr);
   const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack

@@ -1,5 +1,7 @@
 #include "nn/feed_forward.h"
 
+#include <algorithm>
+
 namespace attn {
 
 void FeedForward::prepare(Backend backend) {
@@ -8,10 +10,13 @@ void FeedForward::prepare(Backend backend) {
 }
 
 void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const {
-  auto rows = hidden.topRows(x.rows());
-  first_product(x, rows);
-  activate(activation, rows);
-  second_product(rows, out);
+  for (Index first = 0; first < x.rows(); first += hidden.rows()) {
+    const Index count = std::min(hidden.rows(), x.rows() - first);
+    auto rows = hidden.topRows(count);
+    first_product(x.middleRows(first, count), rows);
+    activate(activation, rows);
+    second_product(rows, out.middleRows(first, count));
+  }
 }
 
 void activate(Activation activation, MatrixRef x) {

@@ -19,7 +19,7 @@ struct FeedForward {
 
   void prepare(Backend backend);
 
-  /// x [T, D] → out [T, D]; `hidden` is scratch of [≥ T, F].
+  /// x [T, D] → out [T, D], as many rows at a time as the scratch `hidden` [≥ 1, F] has.
   void forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const;
 };
 
