@@ -10,12 +10,12 @@ void FeedForward::prepare(Backend backend) {
 }
 
 void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const {
-  for (Index first = 0; first < x.rows(); first += hidden.rows()) {
-    const Index count = std::min(hidden.rows(), x.rows() - first);
+  for (Index begin = 0; begin < x.rows(); begin += hidden.rows()) {
+    const Index count = std::min(hidden.rows(), x.rows() - begin);
     auto rows = hidden.topRows(count);
-    first_product(x.middleRows(first, count), rows);
+    first_product(x.middleRows(begin, count), rows);
     activate(activation, rows);
-    second_product(rows, out.middleRows(first, count));
+    second_product(rows, out.middleRows(begin, count));
   }
 }
 
