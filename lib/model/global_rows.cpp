@@ -1,20 +1,45 @@
 #include "model/global_rows.h"
 
+#include <numeric>
+
 #include "base/at.h"
 
 namespace attn {
 
-GlobalRows::GlobalRows(const PackedTokens& source, Index globals) {
-  tokens.offsets.clear();
+GlobalRows::GlobalRows(const PackedTokens& source, Index globals) : places_(to_size(globals)) {
+  std::iota(places_.begin(), places_.end(), Index{0});
+  tokens_.offsets.clear();
   for (std::size_t b = 0; b < source.offsets.size(); ++b) {
-    tokens.offsets.push_back(source.offsets[b] + to_index(b) * globals);
+    tokens_.offsets.push_back(source.offsets[b] + to_index(b) * globals);
   }
   if (source.hidden.empty()) return;
   for (Index b = 0; b < source.sentences(); ++b) {
-    tokens.hidden.insert(tokens.hidden.end(), to_size(globals), 0);
+    tokens_.hidden.insert(tokens_.hidden.end(), to_size(globals), 0);
     const auto first = source.hidden.begin() + at(source.offsets, b);
-    tokens.hidden.insert(tokens.hidden.end(), first, first + source.length(b));
+    tokens_.hidden.insert(tokens_.hidden.end(), first, first + source.length(b));
   }
+}
+
+std::vector<AttentionGroup> GlobalRows::groups() const {
+  std::vector<AttentionGroup> groups = self_groups(tokens_, /*causal=*/false, places_);
+  for (AttentionGroup& group : groups) group.origin = globals();
+  return groups;
+}
+
+void GlobalRows::put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
+                            MatrixRef all) const {
+  for_each([&](Index first, Index own, Index length) {
+    for (Index g = 0; g < globals(); ++g) {
+      for (Index j = 0; j < all.cols(); ++j) all(first + g, j) = global_tokens.at(g, j);
+    }
+    all.middleRows(first + globals(), length) = sentences.middleRows(own, length);
+  });
+}
+
+void GlobalRows::take(const ConstMatrixRef& all, MatrixRef sentences) const {
+  for_each([&](Index first, Index own, Index length) {
+    sentences.middleRows(own, length) = all.middleRows(first + globals(), length);
+  });
 }
 
 template <typename Action>

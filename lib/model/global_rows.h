@@ -2,16 +2,39 @@
 // observer that does not see them.
 #pragma once
 
+#include "compute/parameter.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention_observer.h"
 
 namespace attn {
 
-/// Where the rows of a batch lie with `globals` more before each sentence. The ids of `tokens` are
-/// not filled in.
-struct GlobalRows {
-  PackedTokens tokens;
+/// Where the rows of a batch lie with G global tokens' rows before each sentence's.
+class GlobalRows {
+ public:
   GlobalRows(const PackedTokens& source, Index globals);
+
+  Index rows() const { return tokens_.offsets.back(); }  ///< S + B·G
+  /// Every sentence looks at itself and its global tokens; they refer to this object.
+  std::vector<AttentionGroup> groups() const;
+  /// Calls f(first row of sentence b with its globals, of its own tokens among them, its length).
+  template <typename F>
+  void for_each(F&& f) const {
+    for (Index b = 0; b < tokens_.sentences(); ++b) {
+      const Index first = at(tokens_.offsets, b);
+      f(first, first - b * globals(), tokens_.length(b) - globals());
+    }
+  }
+  /// The sentences' rows [S, D] with `global_tokens` [G, D] before each → `all` [S + B·G, D].
+  void put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
+                  MatrixRef all) const;
+  /// The sentences' rows among `all`.
+  void take(const ConstMatrixRef& all, MatrixRef sentences) const;
+  Index globals() const { return std::ssize(places_); }
+  Index sentences() const { return tokens_.sentences(); }
+
+ private:
+  PackedTokens tokens_;        ///< its ids are not filled in
+  std::vector<Index> places_;  ///< 0 … G − 1
 };
 
 /// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own

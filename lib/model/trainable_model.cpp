@@ -35,13 +35,6 @@ struct Layout {
 }  // namespace
 
 TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
-  const Family* family = family_of(config.model_type);
-  if (family != nullptr && family->own_global_tokens) {
-    throw InputError(
-        "{}: models of this type cannot be trained here; use encoder_attention of type chunks, or "
-        "another model_type",
-        config.model_type);
-  }
   if (config.pad_token_id != config.decoder_vocab_size - 1) {
     throw InputError(
         "training needs <pad> to be the last id of the target vocabulary, {}, and it is {}; "

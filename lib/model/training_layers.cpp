@@ -152,6 +152,9 @@ TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index in
   if (global.query.weight.data != nullptr) {
     self_attention_.add_global(global, gradient.global_attention, backend);
   }
+  if (parameters.global_norm.weight.data != nullptr) {
+    self_residual_.add_global(parameters.global_norm, gradient.global_norm);
+  }
 }
 
 void TrainableEncoderLayer::prepare() {
@@ -161,7 +164,7 @@ void TrainableEncoderLayer::prepare() {
 
 ConstMatrixRef TrainableEncoderLayer::forward(const ConstMatrixRef& x, const LayerPass& pass) {
   // Self-attention.
-  const ConstMatrixRef self_in = self_residual_.norm_before(x);
+  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
   self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
                           self_residual_.out());
   const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
@@ -185,7 +188,7 @@ void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& p
   // Self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
   self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
-  self_residual_.norm_before_backward(x, dx, scratch);
+  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
 }
 
 // --- the decoder's layer -------------------------------------------------------------------------
@@ -215,7 +218,7 @@ void TrainableDecoderLayer::prepare() {
 ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                                               const LayerPass& pass) {
   // Masked self-attention.
-  const ConstMatrixRef self_in = self_residual_.norm_before(x);
+  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
   self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
                           self_residual_.out());
   const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
@@ -253,7 +256,7 @@ void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceMemory
   // Masked self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
   self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
-  self_residual_.norm_before_backward(x, dx, scratch);
+  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include "base/at.h"
 #include "model/layers.h"
+#include "model/training_globals.h"
 #include "model/training_layers.h"
 #include "nn/attention/tiled_attention.h"
 #include "nn/embedding.h"
@@ -121,6 +122,8 @@ class TrainingPass::Layers {
       : config_(model.config()),
         encoder_ends_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
         decoder_ends_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
+        global_tokens_(config_, model.parameters().encoder.global_tokens,
+                       model.gradient_parameters().encoder.global_tokens),
         output_(without_last(model.parameters().output),
                 without_last(model.gradient_parameters().output), backend) {
     const ModelParameters& p = model.parameters();
@@ -145,8 +148,7 @@ class TrainingPass::Layers {
     check(batch);
     DropoutKeys keys(options.seed, options.batch);
     const float dropout = options.dropout ? config_.dropout : 0.0F;
-    const std::vector<AttentionGroup> source_groups =
-        self_groups(batch.source, false, config_.encoder_attention.globals);
+    const std::vector<AttentionGroup> source_groups = global_tokens_.begin(batch.source);
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
@@ -155,11 +157,13 @@ class TrainingPass::Layers {
 
     // Forward. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
-    source_inputs_.push_back(encoder_ends_.enter(batch.source, keys.next(dropout)));
+    source_inputs_.push_back(
+        global_tokens_.enter(encoder_ends_.enter(batch.source, keys.next(dropout))));
     for (TrainableEncoderLayer& layer : encoder_) {
       source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
     }
-    const ConstMatrixRef source = encoder_ends_.leave(source_inputs_.back());
+    const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
+    const ConstMatrixRef source = encoder_ends_.leave(encoded);
     target_inputs_.clear();
     target_inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
     for (TrainableDecoderLayer& layer : decoder_) {
@@ -179,10 +183,12 @@ class TrainingPass::Layers {
       decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
     }
     decoder_ends_.enter_backward(batch.decoder_input, dtarget);
-    encoder_ends_.leave_backward(source_inputs_.back(), dsource);
+    encoder_ends_.leave_backward(encoded, dsource);
+    MatrixRef drows = global_tokens_.leave_backward(dsource);
     for (std::size_t i = encoder_.size(); i-- > 0;) {
-      encoder_[i].backward(source_inputs_[i], encoder_pass, dsource);
+      encoder_[i].backward(source_inputs_[i], encoder_pass, drows);
     }
+    global_tokens_.enter_backward(drows, dsource);
     encoder_ends_.enter_backward(batch.source, dsource);
     return sum;
   }
@@ -231,6 +237,7 @@ class TrainingPass::Layers {
   const ModelConfig& config_;
   TrainableStackEnds encoder_ends_;
   TrainableStackEnds decoder_ends_;
+  TrainableGlobalTokens global_tokens_;
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;
   TrainableLinear output_;
@@ -266,7 +273,8 @@ LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
 std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batch) {
   const auto u = [](Index n) { return static_cast<double>(n); };
   const double d = u(config.d_model);
-  const auto source = static_cast<double>(batch.source_tokens);
+  const auto source = static_cast<double>(batch.source_tokens) +
+                      static_cast<double>(batch.sentences) * u(config.global_tokens);
   const auto target = static_cast<double>(batch.target_tokens);
   // Longer rows keep no weights.
   const double row = static_cast<double>(std::min<std::uint64_t>(batch.longest, kShortRow));

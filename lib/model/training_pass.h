@@ -69,6 +69,7 @@ struct BatchShape {
   std::uint64_t source_tokens = 0;
   std::uint64_t target_tokens = 0;
   std::uint64_t longest = 0;  ///< tokens of its longest sentence, of either side
+  std::uint64_t sentences = 0;
 };
 
 /// Bytes of activations and scratch of a pass over such a batch, at most. Saturates at 2⁶⁴ − 1.

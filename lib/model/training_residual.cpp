@@ -4,11 +4,17 @@
 
 namespace attn {
 
-ConstMatrixRef TrainableResidual::norm_before(const ConstMatrixRef& x) {
+ConstMatrixRef TrainableResidual::norm_before(const ConstMatrixRef& x,
+                                              std::span<const AttentionGroup> groups) {
   sum_.resize(x.rows(), x.cols());
   MatrixRef normal = normal_.resize(x.rows(), x.cols());
   if (!normalize_before_) return x;
   norm_.forward(x, normal);
+  if (!global_) return normal_;
+  for (const AttentionGroup& group : groups) {
+    global_->norm.forward(x.middleRows(group.first_query, group.origin),
+                          normal.middleRows(group.first_query, group.origin));
+  }
   return normal_;
 }
 
@@ -45,10 +51,20 @@ InputGradient TrainableResidual::din(MatrixRef dx, ResidualScratch& scratch) con
 }
 
 void TrainableResidual::norm_before_backward(const ConstMatrixRef& x, MatrixRef dx,
-                                             ResidualScratch& scratch) const {
+                                             ResidualScratch& scratch,
+                                             std::span<const AttentionGroup> groups) const {
   if (!normalize_before_) return;
-  const MatrixRef dnormal = scratch.dnormal;
-  norm_.backward(x, dnormal, dnormal, gradient_);
+  MatrixRef dnormal = scratch.dnormal;
+  const auto backward = [&](const LayerNorm& norm, const LayerNorm& gradient, Index first,
+                            Index count) {
+    MatrixRef d = dnormal.middleRows(first, count);
+    norm.backward(x.middleRows(first, count), d, d, gradient);
+  };
+  if (!global_) backward(norm_, gradient_, 0, x.rows());
+  for (const AttentionGroup& group : global_ ? groups : groups.first(0)) {
+    backward(global_->norm, global_->gradient, group.first_query, group.origin);
+    backward(norm_, gradient_, group.first_query + group.origin, group.queries - group.origin);
+  }
   add_rows(dnormal, dx);
 }
 

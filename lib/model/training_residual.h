@@ -1,7 +1,11 @@
 // A block's surroundings in training: dropout, the residual sum and the norm, and the way back.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "compute/buffer.h"
+#include "nn/attention/attention.h"
 #include "nn/dropout.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"
@@ -28,9 +32,13 @@ class TrainableResidual {
  public:
   TrainableResidual(const LayerNorm& norm, const LayerNorm& gradient, bool normalize_before)
       : norm_(norm), gradient_(gradient), normalize_before_(normalize_before) {}
+  /// A norm of their own for the rows before each sentence; the norm stands before the block.
+  void add_global(const LayerNorm& norm, const LayerNorm& gradient) {
+    global_.emplace(Global{norm, gradient});
+  }
 
-  /// x [T, D] → what the block reads, [T, D].
-  ConstMatrixRef norm_before(const ConstMatrixRef& x);
+  /// x [T, D] → what the block reads, [T, D]. `groups` say which rows are global ones.
+  ConstMatrixRef norm_before(const ConstMatrixRef& x, std::span<const AttentionGroup> groups = {});
   /// Where the block writes, [T, D].
   MatrixRef out() { return sum_; }
   /// → y [T, D], alive until the next pass. `dropout` acts on what the block wrote.
@@ -47,12 +55,19 @@ class TrainableResidual {
   /// Where the gradient at it goes.
   InputGradient din(MatrixRef dx, ResidualScratch& scratch) const;
   /// Adds to dx what comes through the block, where the norm stands before it.
-  void norm_before_backward(const ConstMatrixRef& x, MatrixRef dx, ResidualScratch& scratch) const;
+  void norm_before_backward(const ConstMatrixRef& x, MatrixRef dx, ResidualScratch& scratch,
+                            std::span<const AttentionGroup> groups = {}) const;
 
  private:
+  struct Global {
+    LayerNorm norm;
+    LayerNorm gradient;
+  };
+
   LayerNorm norm_;
   LayerNorm gradient_;
   bool normalize_before_;
+  std::optional<Global> global_;
   Dropout dropout_;
   Buffer sum_;     ///< [T, D] x + dropout(block(…))
   Buffer normal_;  ///< [T, D] the norm's output

@@ -1,6 +1,5 @@
 #include "model/transformer.h"
 
-#include <numeric>
 #include <optional>
 
 #include "base/at.h"
@@ -54,32 +53,20 @@ EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
   const Index d_model = config_.d_model;
   std::optional<WithoutGlobals> seen;
   if (observer != nullptr) observer = &seen.emplace(*observer, globals, source.offsets);
-  std::vector<Index> places(to_size(globals));
-  std::iota(places.begin(), places.end(), Index{0});
   const GlobalRows layout(source, globals);
-  std::vector<AttentionGroup> groups = self_groups(layout.tokens, /*causal=*/false, places);
-  for (AttentionGroup& group : groups) group.origin = globals;
-  const Index rows = layout.tokens.offsets.back();
+  const std::vector<AttentionGroup> groups = layout.groups();
   Workspace work;
-  work.reserve(rows, d_model, config_.encoder_ffn_dim, observer != nullptr);
+  work.reserve(layout.rows(), d_model, config_.encoder_ffn_dim, observer != nullptr);
   const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
-  Matrix x(rows, d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
+  Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
   {
     StackRun entering = run;
     entering.observer = nullptr;
     enter_stack(parameters_.encoder, entering, source.ids, positions_of(source), tokens);
   }
-  for (Index b = 0; b < source.sentences(); ++b) {
-    const Index first = at(layout.tokens.offsets, b);
-    for (Index g = 0; g < globals; ++g) {
-      for (Index j = 0; j < d_model; ++j)
-        x(first + g, j) = parameters_.encoder.global_tokens.at(g, j);
-    }
-    x.middleRows(first + globals, source.length(b)) =
-        tokens.middleRows(at(source.offsets, b), source.length(b));
-  }
+  layout.put_before(parameters_.encoder.global_tokens, tokens, x);
   if (observer != nullptr) {
     observer->stage_ready({AttentionKind::encoder_self, 0, Stage::embedded, x});
   }
@@ -87,10 +74,7 @@ EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
   }
   leave_stack(parameters_.encoder, run, x);
-  for (Index b = 0; b < source.sentences(); ++b) {
-    tokens.middleRows(at(source.offsets, b), source.length(b)) =
-        x.middleRows(at(layout.tokens.offsets, b) + globals, source.length(b));
-  }
+  layout.take(x, tokens);
   return {std::move(tokens), source.offsets, source.hidden};
 }
 

@@ -25,18 +25,20 @@ TrainingMemory training_memory(const ModelConfig& model, const TrainConfig& trai
   if (train.r_drop > 0) {  // each pair goes through the model twice
     passed.source_tokens *= 2;
     passed.target_tokens *= 2;
+    passed.sentences *= 2;
   }
   return {bytes.value_or(~std::uint64_t{0}), activation_bytes(model, passed)};
 }
 
 BatchShape expected_batch(const TrainConfig& train) {
-  return {train.batch_tokens, train.batch_tokens, 1};
+  return {train.batch_tokens, train.batch_tokens, 1, 1};
 }
 
 BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
   BatchShape largest;
   for (const BatchPlan& plan : plan_in_order(corpus, train.batch_tokens)) {
     BatchShape batch;
+    batch.sentences = plan.size();
     for (const std::uint32_t i : plan) {
       batch.source_tokens += corpus.source.length(i);
       batch.target_tokens += corpus.target.length(i);
@@ -46,12 +48,14 @@ BatchShape largest_batch(const Corpus& corpus, const TrainConfig& train) {
     largest.source_tokens = std::max(largest.source_tokens, batch.source_tokens);
     largest.target_tokens = std::max(largest.target_tokens, batch.target_tokens);
     largest.longest = std::max(largest.longest, batch.longest);
+    largest.sentences = std::max(largest.sentences, batch.sentences);
   }
   return largest;
 }
 
 BatchShape largest_batch(const SampledText& text, const TrainConfig& train) {
-  return {train.batch_tokens, train.batch_tokens, text.most_tokens()};
+  // A sentence has two tokens or more: a piece and </s>.
+  return {train.batch_tokens, train.batch_tokens, text.most_tokens(), train.batch_tokens / 2};
 }
 
 void require_training_memory(const TrainingMemory& memory, const BatchShape& largest,

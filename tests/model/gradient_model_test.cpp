@@ -128,7 +128,7 @@ TEST_CASE("gradients of single parameters, untied with swish and learned positio
 }
 
 TEST_CASE("gradients of the published families") {
-  for (const std::string model_type : {"bart", "led", "bigbird_pegasus"}) {
+  for (const std::string model_type : {"bart", "led", "bigbird_pegasus", "pegasus_x"}) {
     CAPTURE(model_type);
     check_parameters(small_family_config(model_type));
     check_direction(small_family_config(model_type));

@@ -72,6 +72,15 @@ inline ModelConfig small_family_config(const std::string& model_type) {
     c.encoder_attention.random_is_seeded = false;
     c.attention_biases = false;
   }
+  if (model_type == "pegasus_x") {
+    c.encoder_attention.type = PatternType::chunks;
+    c.encoder_attention.block_size = 4;
+    c.encoder_attention.shift = true;
+    c.global_tokens = 2;
+    c.d_model = 18;  // its sinusoids' columns come in pairs
+    c.decoder_heads = 2;
+    c.attention_biases = false;
+  }
   return c;
 }
 
