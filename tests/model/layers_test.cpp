@@ -88,8 +88,14 @@ TEST_CASE("cached steps have the bits of whole sentences") {
 }
 
 TEST_CASE("training's loss is that of the translating model's logits, to the bit") {
-  for (const auto config : kLayerConfigs) {
-    LayersUnderTest s(config());
+  std::vector<ModelConfig> configs;
+  for (const auto config : kLayerConfigs) configs.push_back(config());
+  for (const char* type : {"bart", "led", "bigbird_pegasus", "pegasus_x"}) {
+    configs.push_back(small_family_config(type));
+  }
+  for (const ModelConfig& config : configs) {
+    CAPTURE(config.model_type);
+    LayersUnderTest s(config);
     TrainingPass pass(s.trainable, Backend::panels);
     Matrix logits = s.whole().leftCols(s.model.config().decoder_vocab_size - 1);  // no padding
     const LossSum expected = cross_entropy(logits, s.batch.targets, 0.1F, 1.0F);
