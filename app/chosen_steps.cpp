@@ -27,20 +27,26 @@ std::vector<StepRange> parse_steps(const std::string& text) {
 
 Explanation with_steps(Explanation explanation, const std::vector<StepRange>& ranges) {
   if (ranges.empty()) return explanation;
-  const int count = to_int(explanation.steps.size());
+  int last = 0;
+  for (ExplanationStep& step : explanation.steps) {
+    if (step.number == 0) step.number = last + 1;
+    last = step.number;
+  }
   for (const StepRange& range : ranges) {
-    if (range.last > count) {
-      throw UsageError("{}: the explanation has steps 1 to {}", range.last, count);
+    if (range.last > last) {
+      throw UsageError("{}: the explanation has steps 1 to {}", range.last, last);
     }
   }
   std::vector<ExplanationStep> chosen;
-  for (int number = 1; number <= count; ++number) {
-    const bool wanted = std::any_of(ranges.begin(), ranges.end(), [number](StepRange range) {
-      return range.first <= number && number <= range.last;
+  for (ExplanationStep& step : explanation.steps) {
+    const bool wanted = std::any_of(ranges.begin(), ranges.end(), [&step](StepRange range) {
+      return range.first <= step.number && step.number <= range.last;
     });
-    if (!wanted) continue;
-    chosen.push_back(std::move(explanation.steps[to_size(number - 1)]));
-    chosen.back().number = number;
+    if (wanted) chosen.push_back(std::move(step));
+  }
+  if (chosen.empty()) {
+    throw UsageError("{}: this kind of attention has no such step; leave --step out to see all",
+                     ranges.front().first);
   }
   explanation.steps = std::move(chosen);
   return explanation;

@@ -162,10 +162,12 @@ struct TextAndJson {
 /// What each head is worth to the references.
 TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
   const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
-  Progress progress("switching heads off", "passes");
+  Progress progress("switching heads off", "heads");
+  // The first pass is with all of them.
   const ImportanceReport report =
-      head_importance(*model.transformer, pairs,
-                      [&](std::size_t done, std::size_t of) { progress.update_of(done, of); });
+      head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
+        progress.update_of(done - std::min<std::size_t>(done, 1), of - 1);
+      });
   return {importance_text(report, terminal_style().width), importance_json(report).dump(2) + "\n"};
 }
 

@@ -146,6 +146,9 @@ void run_inspect(const InspectArguments& arguments) {
   options.name = shape.name;
   options.unknown_keys = shape.unknown_keys;
   options.notes = shape.notes;
+  if (!shape.instead.empty()) note(shape.instead);
+  options.only_heads = !heads.empty();
+  options.only_growth = !arguments.lengths.empty();
   options.heads = heads_report(shape.config, heads, options.source_length, "--heads");
   print(arguments, inspect_tables(shape.config, options), inspect_json(shape.config, options));
 }
@@ -158,13 +161,14 @@ void add_inspect(CLI::App& app, Run& run) {
       app.add_subcommand("inspect", "Shapes, parameters and costs of a model, config or preset");
   arguments->source.add_model_to(*command);
   arguments->source.add_to(*command);
-  command->add_option("--heads", arguments->heads, "Compare these head counts: 2,3,4,6")
+  command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
       ->type_name("H,H,…");
   command->add_option("--source-length", arguments->source_length, "Source tokens [20]")
       ->type_name("N");
   command->add_option("--target-length", arguments->target_length, "Target tokens [20]")
       ->type_name("N");
-  command->add_option("--lengths", arguments->lengths, "Lengths of the growth table: 16,64,256")
+  command
+      ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
       ->type_name("N,N,…");
   command->add_flag("--presets", arguments->presets, "List the well-known shapes");
   command->add_option("--length", arguments->length, "Tokens for --presets' figures [128]")

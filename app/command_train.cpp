@@ -5,6 +5,7 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "commands.h"
@@ -64,11 +65,15 @@ class Listener : public TrainingListener {
   }
   void curve_changed(const TrainingCurve& curve) override {
     write_file(directory_ + "/curve.svg", training_curve_svg(curve));
+    kept_update_ = curve.best_update;
   }
+  /// Whose model was kept; nothing where this run has not said.
+  std::optional<std::uint64_t> kept_update() const { return kept_update_; }
 
  private:
   std::string directory_;
   TrainingProgress progress_;
+  std::optional<std::uint64_t> kept_update_;
 };
 
 class TrainCommand {
@@ -166,7 +171,11 @@ class TrainCommand {
     for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
       require_paths(experiment_, keys);
     }
-    check_shape(experiment_.model, options_.config);
+    std::string where = options_.config;
+    for (const std::string& set : options_.overrides) {
+      if (set.starts_with("model.")) where += " with --set " + excerpt(set);
+    }
+    check_shape(experiment_.model, where);
     resolve(experiment_.decode, 0, options_.config);  // refuses what is out of range there
   }
 
@@ -240,11 +249,17 @@ class TrainCommand {
           printable(options_.out));
     }
     fs::remove_all(directory, ignored);
-    listener.say(fmt::format("training a {} tokenizer of {} pieces", experiment_.tokenizer.type,
-                             tokenizer_pieces(experiment_.tokenizer)));
+    const int wanted = tokenizer_pieces(experiment_.tokenizer);
+    listener.say(fmt::format("training a {} tokenizer of at most {} pieces",
+                             experiment_.tokenizer.type, wanted));
     NewDirectory writing(directory);
-    train_tokenizer_for(experiment_, writing.writing());
+    const TrainedTokenizer made = train_tokenizer_for(experiment_, writing.writing());
     writing.commit();
+    const int fewest = std::min(made.source_pieces, made.target_pieces);
+    if (fewest < wanted) {
+      listener.say(
+          fmt::format("the text gives {} pieces, fewer than the {} asked for", fewest, wanted));
+    }
     return directory;
   }
 
@@ -279,8 +294,31 @@ class TrainCommand {
       listener.say("stopped after a checkpoint; --resume goes on");
       throw StoppedBySignal{stop};
     }
-    listener.say("done: " + options_.out +
-                 "/model; beside it train.jsonl, probe.jsonl, curve.svg, config.json, checkpoints");
+    tell_results(listener);
+  }
+
+  /// What lies in the directory now, and what one does with it.
+  void tell_results(Listener& listener) const {
+    std::string out = options_.out;
+    while (out.size() > 1 && out.back() == '/') out.pop_back();
+    std::string files;
+    for (const char* name : {"train.jsonl", "curve.svg", "probe.jsonl", "config.json"}) {
+      if (file_exists(out + "/" + name)) files += std::string(", ") + name;
+    }
+    for (const char* name : {"tokenizer", "checkpoints"}) {
+      if (directory_exists(out + "/" + name)) files += std::string(", ") + name;
+    }
+    const std::optional<std::uint64_t> kept = listener.kept_update();
+    const char* why = experiment_.data.dev.source.empty() ? "" : ", the best on dev";
+    listener.say(fmt::format("done: wrote {}/model{}{}", out,
+                             kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
+    const std::string& probe = experiment_.data.probe;
+    listener.say(fmt::format("next: attn-demo translate --model {}/model{}", out,
+                             probe.empty() ? "" : fmt::format(" \"{}\"", probe)));
+    if (file_exists(out + "/probe.jsonl")) {
+      listener.say(
+          fmt::format("film: attn-demo page {}/probe.jsonl --html {}/film.html", out, out));
+    }
   }
 
   const TrainOptions& options_;

@@ -90,6 +90,9 @@ class TranslateCommand {
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
+    if (view_.words && view_.draws()) {
+      note("--words is for the terminal; pictures and tables are by pieces");
+    }
     std::string heads;
     if (options_.what_if.given()) {
       run_what_if();
@@ -172,6 +175,7 @@ class TranslateCommand {
   void run_arguments() {
     const std::size_t count = options_.sentences.size();
     for (const std::string& sentence : options_.sentences) hint_at_file(sentence);
+    if (count == 1) hint_at_sentence(options_.sentences.front());
     if (count > 1 && are_single_words(options_.sentences)) {
       note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
     }
@@ -198,19 +202,28 @@ class TranslateCommand {
                      excerpt(sentence), excerpt(sentence)));
   }
 
+  static void hint_at_sentence(const std::string& sentence) {
+    if (sentence == "help") {
+      note("help is translated; attn-demo help translate shows the options");
+    } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
+      note("the sentence is empty; there is nothing to translate");
+    }
+  }
+
   void run_what_if() {
     const Progress progress("translating");
     const std::string& sentence = options_.sentences.front();
     const PreparedSentence before = prepare(sentence, 0).parts.front();
     const PreparedSentence after =
         options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
-    if (options_.what_if.names_tokens()) {
-      // What words name is known once the sentence that is forced has been translated without.
+    if (options_.what_if.needs_record()) {
+      // What words name and which head is best is known once the sentence has been translated.
       const AttentionRecord unforced = std::move(translator_->record({after}).front());
       changes_ = options_.what_if.changes(unforced.model, &unforced);
+      if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     }
     WhatIfRecord record = what_if(before, after);
-    record.after.changes = options_.what_if.described();
+    record.after.changes = options_.what_if.described(changes_);
     add_to_files(record);
     if (view_.stdout_alone()) return;
     const TerminalStyle style = terminal_style();
@@ -259,6 +272,17 @@ class TranslateCommand {
     }
   }
 
+  /// The mark that Windows' editors put before what they call Unicode; in UTF-8 neither byte
+  /// occurs.
+  void refuse_utf16(const std::string& first_line) const {
+    if (!first_line.starts_with("\xff\xfe") && !first_line.starts_with("\xfe\xff")) return;
+    const std::string name = from_stdin_ ? "stdin" : printable(options_.input);
+    throw InputError(
+        "{}: begins as UTF-16, expected UTF-8; save it as UTF-8, or use iconv -f "
+        "UTF-16 -t UTF-8",
+        name);
+  }
+
   std::size_t run_prompt() {
     Prompt prompt;
     std::size_t done = 0;
@@ -286,6 +310,7 @@ class TranslateCommand {
           more = false;
           break;
         }
+        if (done + batch.size() == 0) refuse_utf16(line->bytes);
         batch.push_back(prepare(line->bytes, line->dropped));
       }
       if (batch.empty()) break;

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "background.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/head_name.h"
 #include "base/utf8.h"
 #include "progress.h"
+#include "view/terminal/text_line.h"
 
 namespace attn {
 namespace {
@@ -72,8 +74,15 @@ void Output::write_all() {
 
 void note(std::string_view text) {
   // A full stderr is no reason to stop.
-  const std::string line = fmt::format("note: {}\n", shortened(printable(text)));
+  const std::string line = error_line("note: " + shortened(printable(text)));
   write_beside_progress(true, [&line] { std::fputs(line.c_str(), stderr); });
+}
+
+std::string error_line(std::string_view printable_text) {
+  if (!stderr_is_terminal()) return std::string(printable_text) + "\n";
+  constexpr int indent = 2;
+  const int width = window_width(STDERR_FILENO).value_or(TerminalStyle().width);
+  return wrapped(printable_text, std::max(width, narrowest_width) - indent, indent);
 }
 
 bool stdin_is_terminal() {
@@ -116,6 +125,12 @@ TerminalStyle terminal_style() {
   const std::string_view depth = environment("COLORTERM");
   style.color =
       depth == "truecolor" || depth == "24bit" ? ColorMode::true_color : ColorMode::shades_256;
+  return style;
+}
+
+TerminalStyle painted_style() {
+  TerminalStyle style = terminal_style();
+  if (style.color != ColorMode::none && background_is_light()) style.color = on_light(style.color);
   return style;
 }
 

@@ -38,6 +38,9 @@ Output& output();
 /// One line on stderr, made printable: "note: …".
 void note(std::string_view text);
 
+/// A line for stderr with its end. On a terminal it is wrapped at words.
+std::string error_line(std::string_view printable_text);
+
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();
@@ -53,6 +56,9 @@ std::string clock_text(double seconds);
 /// Size of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout. A pipe
 /// has the width that COLUMNS says, else 80, and no height.
 TerminalStyle terminal_style();
+
+/// The same for what is painted: with the shades that the terminal's background wants.
+TerminalStyle painted_style();
 
 /// Lines of stdin or of another input, without waiting longer than needed.
 class LineReader {

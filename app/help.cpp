@@ -8,6 +8,8 @@
 
 #include "base/at.h"
 #include "base/utf8.h"
+#include "console.h"
+#include "view/terminal/text_line.h"
 
 namespace attn {
 namespace {
@@ -42,33 +44,21 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
     {"How it runs", " --threads --batch --host --port "},
 }};
 
-/// Words of `text`, in lines of at most `columns` (but for a longer word).
-std::vector<std::string> wrapped(std::string_view text, int columns) {
-  std::vector<std::string> lines(1);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(' ', begin), text.size());
-    const std::string_view word = text.substr(begin, end - begin);
-    begin = end + 1;
-    if (word.empty()) continue;
-    const int with_it = display_width(lines.back()) + 1 + display_width(word);
-    if (!lines.back().empty() && with_it > columns) lines.emplace_back();
-    if (!lines.back().empty()) lines.back() += ' ';
-    lines.back() += word;
-  }
-  return lines;
+int columns() {
+  if (!stdout_is_terminal()) return help_columns;
+  return std::clamp(terminal_style().width, narrowest_width, help_columns);
 }
 
 /// "  NAME   what it is", the second column wrapped; a long name has a line of its own.
 std::string entry(const std::string& name, const std::string& text) {
   std::string out = "  " + name;
-  bool own_line = display_width(out) + 2 > kNameColumns;
-  if (own_line) out += "\n";
-  for (const std::string& line : wrapped(text, help_columns - kNameColumns)) {
-    const int indent = kNameColumns - (own_line ? 0 : display_width(out));
-    out += std::string(to_size(std::max(indent, 0)), ' ') + line + "\n";
-    own_line = true;
+  if (text.empty()) return out + "\n";
+  if (display_width(out) + 2 > kNameColumns) {
+    out += "\n" + std::string(kNameColumns, ' ');
+  } else {
+    out += std::string(to_size(kNameColumns - display_width(out)), ' ');
   }
-  return out;
+  return out + wrapped(text, columns() - kNameColumns, kNameColumns);
 }
 
 std::string name_of(const CLI::Option& option) {

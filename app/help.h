@@ -6,7 +6,8 @@
 
 namespace attn {
 
-/// Columns that no line of a help text exceeds, whatever the window has: help is piped and pasted.
+/// Columns that no line of a help text exceeds: help is piped and pasted. In a narrower window the
+/// words about options keep to the window.
 inline constexpr int help_columns = 80;
 
 /// The heading under which --help lists an option of any command.

@@ -83,13 +83,29 @@ bool LineViews::waits() const {
   return alignment_ && alignment_->choice.from == AlignmentChoice::From::best;
 }
 
+void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
+  if (alike_noted_) return;
+  for (std::size_t i = 0; i < translations.size(); ++i) {
+    for (std::size_t j = i + 1; j < translations.size(); ++j) {
+      if (translations[i].tokens == 0 || translations[i].text != translations[j].text) continue;
+      note(fmt::format(
+          "translations {} and {} read alike and are of other pieces; --json and --html "
+          "show them",
+          i + 1, j + 1));
+      alike_noted_ = true;
+      return;
+    }
+  }
+}
+
 void LineViews::print(const std::vector<std::vector<Translation>>& parts,
-                      const std::vector<std::string>& gaps) const {
+                      const std::vector<std::string>& gaps) {
   print(join_parts(parts, gaps, decode_), {});
 }
 
 void LineViews::print(const std::vector<LineTranslation>& translations,
-                      const LineRecords& records) const {
+                      const LineRecords& records) {
+  note_alike(translations);
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
     const bool for_terminal = file_ == nullptr && stdout_is_terminal();
@@ -170,7 +186,7 @@ std::string LineViews::finish(const std::string& model, ViewFiles& files) {
   return options_.report || !options_.html.empty() ? head_report_json(report) : "";
 }
 
-void LineViews::show(LineRecords& records, ViewFiles& files) const {
+void LineViews::show(LineRecords& records, ViewFiles& files) {
   for (AttentionRecord& record : records) {
     annotate(record, {options_.report || !options_.html.empty(), alignment_});
     files.add(record);
@@ -201,7 +217,7 @@ std::string LineViews::maps_text(const AttentionRecord& record, int lines_above)
   const std::size_t hypothesis = options_.hypothesis_index();
   MapTextOptions how = options_.map_text();
   how.brief = selection_.last_layers;
-  TerminalStyle style = terminal_style();
+  TerminalStyle style = painted_style();
   constexpr int prompt = 1;
   if (style.height > 0) style.height = std::max(1, style.height - lines_above - prompt);
   const auto drawn = [&](bool by_words) {
@@ -217,6 +233,9 @@ std::string LineViews::maps_text(const AttentionRecord& record, int lines_above)
   }
   if (maps.text.empty()) return "";
   if (how.brief) maps.add_sentence(more_text(maps.left_out), style.width);
+  if (how.brief && style.height > 0 && maps.lines > style.height) {
+    maps.add_sentence("One head for this window: --show best.", style.width);
+  }
   return (maps.spare_lines.value_or(1) > 0 ? "\n" : "") + maps.text;
 }
 

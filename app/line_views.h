@@ -42,7 +42,7 @@ class LineViews {
 
   /// Prints the translations of a line without records: those of its parts, put together.
   void print(const std::vector<std::vector<Translation>>& parts,
-             const std::vector<std::string>& gaps) const;
+             const std::vector<std::string>& gaps);
 
   /// Shows a line's records and adds them to `files`; later, where the head that aligns best is
   /// asked for, which is known after the last line.
@@ -56,8 +56,10 @@ class LineViews {
   bool wants_figures() const { return options_.report || alignment_.has_value(); }
   bool waits() const;
   void leave_out_of_large_page(LineRecords& records, ViewFiles& files);
-  void show(LineRecords& records, ViewFiles& files) const;
-  void print(const std::vector<LineTranslation>& translations, const LineRecords& records) const;
+  void show(LineRecords& records, ViewFiles& files);
+  void print(const std::vector<LineTranslation>& translations, const LineRecords& records);
+  /// Says once that two of an n-best list read alike.
+  void note_alike(const std::vector<LineTranslation>& translations);
   void print(const std::string& line) const;
   int printed_lines(const std::vector<LineTranslation>& translations) const;
 
@@ -68,6 +70,7 @@ class LineViews {
   std::optional<AlignmentOptions> alignment_;
   HeadStatistics statistics_;
   std::vector<LineRecords> waiting_;
+  bool alike_noted_ = false;
   std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< of all lines, for the page
 };
 

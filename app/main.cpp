@@ -75,7 +75,7 @@ int fail(ExitCode code, const std::string& message) {
   std::string line = message;
   std::replace(line.begin(), line.end(), '\n', ' ');
   line = attn::shortened(attn::printable(line));
-  std::fputs(("attn-demo: " + line + "\n").c_str(), stderr);
+  std::fputs(attn::error_line("attn-demo: " + line).c_str(), stderr);
   return static_cast<int>(code);
 }
 

@@ -76,6 +76,36 @@ ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t see
   return ready;
 }
 
+/// The options that change a config's model, as typed.
+std::string asked_changes(const ModelOptions& options, bool with_values) {
+  std::string asked;
+  const auto add = [&](const std::string& text) { asked += (asked.empty() ? "" : ", ") + text; };
+  for (const auto& [name, value] :
+       {std::pair<std::string, const std::string&>{"--d-model", options.d_model},
+        {"--heads", options.heads},
+        {"--layers", options.layers}}) {
+    if (!value.empty()) add(with_values ? name + " " + value : name);
+  }
+  if (!with_values && options.seed_given) add("--seed");
+  if (!options.overrides.empty() && !with_values) add("--set");
+  for (const std::string& set : options.overrides) {
+    if (with_values && set.starts_with("model.")) add("--set " + set);
+  }
+  return asked;
+}
+
+/// The config, and what was typed to change its model: one of them is what a message is about.
+std::string with_asked(const ModelOptions& options, const std::string& path) {
+  const std::string asked = excerpt(asked_changes(options, true));
+  return asked.empty() ? path : fmt::format("{} with {}", path, asked);
+}
+
+/// What a shape that was asked for makes of the default, for those who think of the shipped model.
+std::string not_the_shipped(const ModelOptions& options, const ModelConfig& config) {
+  return fmt::format("{}: a random model of {} columns ({}), not the shipped one",
+                     asked_changes(options, false), config.d_model, kDemoConfig);
+}
+
 ReadyModel make_from_preset(const ModelOptions& options) {
   ReadyModel ready;
   const std::uint64_t seed = options.seed_number();
@@ -94,7 +124,7 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
   ReadyModel ready;
   const std::uint64_t seed = options.seed_number();
   ExperimentConfig experiment = read_with_overrides(path, options.all_overrides());
-  check_shape(experiment.model, path);
+  check_shape(experiment.model, with_asked(options, path));
   require_paths(experiment, "tokenizer.");
   ready.name = path;
   ready.decode = experiment.decode;
@@ -159,20 +189,6 @@ void require_room_for_all(const std::vector<std::string>& directories) {
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
 }
 
-/// What a shape that was asked for makes of the default, for those who think of the shipped model.
-std::string not_the_shipped(const ModelOptions& options, const ModelConfig& config) {
-  std::string asked;
-  for (const auto& [name, given] : {std::pair{"--d-model", !options.d_model.empty()},
-                                    {"--heads", !options.heads.empty()},
-                                    {"--layers", !options.layers.empty()},
-                                    {"--seed", options.seed_given},
-                                    {"--set", !options.overrides.empty()}}) {
-    if (given) asked += (asked.empty() ? "" : ", ") + std::string(name);
-  }
-  return fmt::format("{}: a random model of {} columns ({}), not the shipped one", asked,
-                     config.d_model, kDemoConfig);
-}
-
 /// The model that ships, where there is one and nothing asks for another.
 std::string default_model(const ModelOptions& options) {
   if (options.asks_for_another()) return "";
@@ -206,12 +222,12 @@ ModelShape read_shape(const ModelOptions& options) {
           : options.model;
   if (!directory.empty()) {
     DirectoryConfig read = read_directory_config(directory);
-    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes)};
+    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes), ""};
   }
   if (!options.preset.empty()) {
     ModelConfig config = preset_config(options);
     validate(config, "--preset " + options.preset);
-    return {config, options.preset, {}, {}};
+    return {config, options.preset, {}, {}, ""};
   }
   const std::string path = options.config.empty() ? shipped(kDemoConfig) : options.config;
   const ExperimentConfig experiment = read_with_overrides(path, options.all_overrides());
@@ -224,8 +240,9 @@ ModelShape read_shape(const ModelOptions& options) {
     config.vocab_size = config.decoder_vocab_size = tokenizer_pieces(experiment.tokenizer) + 1;
     config.pad_token_id = config.decoder_start_token_id = config.vocab_size - 1;
   }
-  validate(config, path);
-  return {config, path, {}, {}};
+  validate(config, with_asked(options, path));
+  const bool instead = options.config.empty() && options.asks_for_another();
+  return {config, path, {}, {}, instead ? not_the_shipped(options, config) : ""};
 }
 
 namespace {

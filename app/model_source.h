@@ -30,6 +30,7 @@ struct ModelShape {
   std::string name;                       ///< as the user named it
   std::vector<std::string> unknown_keys;  ///< of a directory's config.json
   std::vector<std::string> notes;
+  std::string instead;  ///< that it is not the shipped model's, which nothing else was named for
 };
 ModelShape read_shape(const ModelOptions& options);
 

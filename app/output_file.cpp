@@ -43,6 +43,27 @@ std::string end_of(const std::string& path) {
   return end.find(' ') == std::string::npos ? end : "";
 }
 
+constexpr std::size_t most_with_size = 6;  // files in one line
+constexpr std::size_t most_in_braces = 20;
+constexpr std::size_t first_in_braces = 4;
+
+/// Paths that differ in their middle, as a shell would write them: "m{,-2,-3}.svg".
+std::string in_braces(std::vector<std::string> paths) {
+  std::string start = paths.front();
+  for (const std::string& path : paths) {
+    const auto [end, other] = std::mismatch(start.begin(), start.end(), path.begin(), path.end());
+    start.erase(end, start.end());
+  }
+  const std::string end = paths.front().substr(paths.front().size() - end_of(paths.front()).size());
+  for (std::string& path : paths)
+    path = path.substr(start.size(), path.size() - start.size() - end.size());
+  if (paths.size() > most_in_braces) {
+    paths.erase(paths.begin() + first_in_braces, paths.end() - 1);
+    paths.insert(paths.end() - 1, "…");
+  }
+  return fmt::format("{}{{{}}}{}", start, fmt::join(paths, ","), end);
+}
+
 bool lists(std::string_view ends, const std::string& end) {
   return ends.find(end + " ") != std::string_view::npos;
 }
@@ -50,20 +71,24 @@ bool lists(std::string_view ends, const std::string& end) {
 }  // namespace
 
 void WrittenFiles::add(const std::string& path, std::size_t bytes) {
-  if (count_ == 0) first_ = path;
-  last_ = path;
-  ++count_;
-  bytes_ += bytes;
+  files_.push_back({printable(path), bytes});
 }
 
 void WrittenFiles::tell() const {
-  if (count_ == 0) return;
-  std::string names = printable(first_);
-  if (count_ == 2) names += " and " + printable(last_);
-  if (count_ > 2) {
-    names += fmt::format(" and {} more, the last {}", count_ - 1, printable(last_));
+  if (files_.empty()) return;
+  std::size_t bytes = 0;
+  std::vector<std::string> paths, each;
+  for (const File& file : files_) {
+    bytes += file.bytes;
+    paths.push_back(file.path);
+    each.push_back(fmt::format("{} ({})", file.path, human_bytes(static_cast<double>(file.bytes))));
   }
-  note(fmt::format("wrote {} ({})", names, human_bytes(static_cast<double>(bytes_))));
+  if (files_.size() <= most_with_size) {
+    note(fmt::format("wrote {}", fmt::join(each, ", ")));
+  } else {
+    note(fmt::format("wrote {} ({} files, {})", in_braces(paths), paths.size(),
+                     human_bytes(static_cast<double>(bytes))));
+  }
 }
 
 OutputFile::OutputFile(const std::string& path)

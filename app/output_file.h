@@ -11,18 +11,19 @@
 
 namespace attn {
 
-/// Files that one option asked for, told in one line: "note: wrote maps.svg and 2 more, the last
-/// maps-3.svg (31.0 kB)".
+/// Files that one option asked for, told in one line: "note: wrote m.svg (9.1 kB), m-2.svg (8.0
+/// kB)"; more than six as "note: wrote m{,-2,-3,…,-90}.svg (90 files, 620.0 kB)".
 class WrittenFiles {
  public:
   void add(const std::string& path, std::size_t bytes);
   void tell() const;  ///< nothing where there are none
 
  private:
-  std::string first_;
-  std::string last_;
-  std::size_t count_ = 0;
-  std::size_t bytes_ = 0;
+  struct File {
+    std::string path;
+    std::size_t bytes;
+  };
+  std::vector<File> files_;
 };
 
 /// A file that appears whole or not at all; "-" is stdout, of which nothing is told.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/excerpt.h"
 #include "console.h"
 
 namespace attn {
@@ -12,6 +13,7 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t dropped, std::size
   bool cut = dropped > 0;
   for (const PreparedSentence& part : line.parts) {
     unknown_ += part.unknown;
+    if (first_unknown_.empty()) first_unknown_ = part.first_unknown;
     cut = cut || part.cut_tokens > 0;
   }
   if (cut && cut_++ == 0) {
@@ -41,8 +43,13 @@ void SentenceNotes::report() const {
                      parted_, parted_ == 1 ? " was" : "s were"));
   }
   if (unknown_ > 0) {
-    note(fmt::format("{} piece{} not in the vocabulary became <unk>", unknown_,
-                     unknown_ == 1 ? "" : "s"));
+    const std::string named =
+        first_unknown_.empty()
+            ? ""
+            : fmt::format(" ({}{})", unknown_ == 1 ? "" : "the first: ", excerpt(first_unknown_));
+    note(fmt::format(
+        "{} piece{} not in the vocabulary became <unk>{}; translations leave out their own <unk>",
+        unknown_, unknown_ == 1 ? "" : "s", named));
   }
 }
 

@@ -31,6 +31,7 @@ class SentenceNotes {
   bool invalid_noted_ = false;
   bool controls_noted_ = false;
   std::size_t unknown_ = 0;
+  std::string first_unknown_;
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
 

@@ -78,7 +78,8 @@ void TrainingProgress::look(const LookFigures& figures) {
 }
 
 void TrainingProgress::say(std::string_view text) {
-  write_beside_progress(true, [text] { write_stderr(std::string(text) + "\n"); });
+  const std::string line = error_line(text);
+  write_beside_progress(true, [&line] { write_stderr(line); });
 }
 
 }  // namespace attn

@@ -169,6 +169,7 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
 }
 
 void ViewFiles::choose(const ShowSelection& selection) {
+  drawn_.clear();
   for (const AttentionKind kind : attention_kinds) {
     const auto named = std::find_if(selection.items.begin(), selection.items.end(),
                                     [&](const ShowItem& item) { return item.kind == kind; });

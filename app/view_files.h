@@ -29,7 +29,8 @@ class ViewFiles {
   /// UsageError where one of them is an input of `guard`, or where two are the same.
   ViewFiles(const ViewOptions& options, FileGuard guard);
 
-  /// What --show names decides which heads are drawn; call it before the first record.
+  /// What --show names decides which heads are drawn; call it before the first
+  /// record; the last call counts.
   void choose(const ShowSelection& selection);
 
   void add(const AttentionRecord& record);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
@@ -26,10 +27,27 @@ AttentionKind kind_of(std::string_view written, std::string_view word) {
   return *kind;
 }
 
-HeadSwitch parse_without(const std::string& text) {
+/// Of "best", "cross:best" and "cross:2:best"; which head that is, a sentence says.
+bool names_best(const std::string& text) {
+  return split_at(text, ':').back() == "best";
+}
+
+/// Without a record "best" has no head yet.
+HeadSwitch parse_without(const std::string& text, const AttentionRecord* record) {
+  if (names_best(text)) {
+    const std::string_view kind = split_at(text, ':').front();
+    if (kind != "best" && kind_of(text, kind) != AttentionKind::cross) {
+      throw UsageError("{}: only heads of cross-attention align words; try best or {}:0:1",
+                       excerpt(text), kind);
+    }
+    HeadName name = parse_head_name(text);
+    if (record != nullptr) name = resolve_best(name, *record, 0);
+    return {name.kind, name.layer.value_or(0), name.head};
+  }
   const std::vector<std::string_view> parts = split_at(text, ':');
   if (parts.size() < 2 || parts.size() > 3) {
-    throw UsageError("{}: expected KIND:LAYER or KIND:LAYER:HEAD, as in cross:1:3", excerpt(text));
+    throw UsageError("{}: expected KIND:LAYER, KIND:LAYER:HEAD or best, as in cross:1:3",
+                     excerpt(text));
   }
   HeadSwitch off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
   if (parts.size() == 3) off.head = parse_index(text, parts[2], "head");
@@ -112,7 +130,7 @@ void WhatIfOptions::add_to(CLI::App& command) {
     command.add_option(name, values, text)->type_name(form)->take_all()->allow_extra_args(false);
   };
   add("--without", without, "Switch a head off, or a layer's heads, and compare",
-      "KIND:LAYER[:HEAD]");
+      "KIND:LAYER[:HEAD]|best");
   add("--force", force,
       "Put a query's weight wholly on one key (both by number or word), and compare",
       "KIND:LAYER:HEAD:QUERY=KEY");
@@ -123,7 +141,7 @@ Changes WhatIfOptions::changes(const ModelSummary& model, const AttentionRecord*
   Changes changes;
   for (const std::string& text : without) {
     changes.without.push_back(for_option("--without", [&] {
-      const HeadSwitch off = parse_without(text);
+      const HeadSwitch off = parse_without(text, record);
       check_head(text, off.layer, off.head, model.stack(off.kind));
       return off;
     }));
@@ -141,7 +159,7 @@ Changes WhatIfOptions::changes(const ModelSummary& model, const AttentionRecord*
       }
     }
     for (const HeadSwitch& off : changes.without) {
-      if (covers(off, forced)) {
+      if (covers(off, forced) && (record != nullptr || !has_best())) {
         throw UsageError("--force {}: that head is switched off by --without", excerpt(text));
       }
     }
@@ -150,11 +168,15 @@ Changes WhatIfOptions::changes(const ModelSummary& model, const AttentionRecord*
   return changes;
 }
 
-bool WhatIfOptions::names_tokens() const {
-  return std::any_of(force.begin(), force.end(), [](const std::string& text) {
-    const ForcedWeight typed = parse_force(text, nullptr);
-    return typed.query == kNotYet || typed.key == kNotYet;
-  });
+bool WhatIfOptions::has_best() const {
+  return std::any_of(without.begin(), without.end(), names_best);
+}
+
+bool WhatIfOptions::needs_record() const {
+  return has_best() || std::any_of(force.begin(), force.end(), [](const std::string& text) {
+           const ForcedWeight typed = parse_force(text, nullptr);
+           return typed.query == kNotYet || typed.key == kNotYet;
+         });
 }
 
 std::string WhatIfOptions::swapped(const std::string& sentence) const {
@@ -183,9 +205,14 @@ std::string WhatIfOptions::swapped(const std::string& sentence) const {
   return joined;
 }
 
-std::vector<std::string> WhatIfOptions::described() const {
+std::vector<std::string> WhatIfOptions::described(const Changes& changes) const {
   std::vector<std::string> lines;
-  for (const std::string& text : without) lines.push_back("without " + text);
+  for (std::size_t i = 0; i < without.size(); ++i) {
+    const HeadSwitch& off = changes.without[i];
+    lines.push_back("without " + (names_best(without[i])
+                                      ? to_string(HeadName{off.kind, off.layer, off.head})
+                                      : without[i]));
+  }
   for (const std::string& text : force) lines.push_back("forced " + text);
   for (const std::string& text : swap) lines.push_back("swapped " + text);
   return lines;
@@ -195,8 +222,11 @@ ShowSelection WhatIfOptions::selection(const Changes& changes) const {
   ShowSelection shown;
   if (changes.without.empty() && changes.forced.empty()) return shown;  // the last layers
   shown.last_layers = false;
-  for (const HeadSwitch& off : changes.without) {
-    shown.items.push_back({off.kind, off.layer, off.head});
+  for (std::size_t i = 0; i < without.size(); ++i) {
+    const HeadSwitch& off = changes.without[i];
+    const bool open = names_best(without[i]) && !off.head;
+    shown.items.push_back(open ? parse_head_name(without[i])
+                               : HeadName{off.kind, off.layer, off.head});
   }
   for (const ForcedWeight& f : changes.forced) shown.items.push_back({f.kind, f.layer, f.head});
   return shown;

@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 scripts/install_packages.sh
+echo 'Building, which takes a minute or a few …'
 scripts/build.sh release attn-demo
 
 # The cross-attention head that aligns best (data/models/en-de/README.md says how that was measured).
@@ -13,4 +14,5 @@ printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 "${demo[@]}"
 
 build/release/app/attn-demo translate "The group went home" --html build/demo.html >/dev/null
-printf '\nAll heads, as a page to click through in a browser: build/demo.html\n'
+printf '\nAll heads, as a page to click through in a browser: file://%s/build/demo.html\n' "$PWD"
+printf 'Next, the tour in README.md: export PATH=%s/build/release/app:$PATH\n' "$PWD"

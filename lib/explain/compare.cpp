@@ -161,12 +161,28 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   return x;
 }
 
+/// “dog bites man”
+std::string as_text(const TokenSequence& sentence) {
+  constexpr std::string_view blank = "▁";
+  std::string text;
+  for (std::string_view token : sentence.tokens) {
+    if (token == sentence.tokens.back()) break;  // the end symbol
+    if (token.starts_with(blank)) {
+      token.remove_prefix(blank.size());
+      if (!text.empty()) text += ' ';
+    }
+    text += token;
+  }
+  return "“" + text + "”";
+}
+
 /// How far apart the encoder's vectors of each of `order`'s tokens are in its two sentences: its
 /// n-th occurrence in one against the n-th in the other.
 NamedMatrix order_differences(const Transformer& model, const WordOrder& order) {
   NamedMatrix table;
   table.listing = true;
-  table.name = "largest difference of a word's two vectors";
+  table.name = fmt::format("{} against {}: largest change of a word's vector", as_text(order.first),
+                           as_text(order.second));
   table.column_tokens = {"with positions", "without"};
   table.columns = 2;
   const Matrix first = encoded(model, order.first), second = encoded(model, order.second);

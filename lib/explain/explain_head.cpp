@@ -92,12 +92,22 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   const Scene s = run_scene(model, record, choice);
   Explanation explanation = opening(s);
   std::vector<ExplanationStep>& steps = explanation.steps;
-  steps.push_back(tokens_step(s));
-  if (s.in_encoder() || s.cross()) steps.push_back(embedding_step(s, true));
-  if (!s.in_encoder()) steps.push_back(embedding_step(s, false));
+  // A step has the same number in every kind, also where another is left out before it.
+  int number = 0;
+  const auto add = [&](ExplanationStep step) {
+    step.number = number;
+    steps.push_back(std::move(step));
+  };
+  ++number;
+  add(tokens_step(s));
+  ++number;
+  if (s.in_encoder() || s.cross()) add(embedding_step(s, true));
+  ++number;
+  if (!s.in_encoder()) add(embedding_step(s, false));
   for (auto* tell : {input_step, projection_step, head_step, scores_step, scaling_step, mask_step,
                      softmax_step, values_step, heads_step, mixing_step, residual_step}) {
-    steps.push_back(tell(s));
+    ++number;
+    add(tell(s));
   }
   return explanation;
 }

@@ -190,8 +190,9 @@ ExplanationStep board_step(const Scene& s) {
       "\\frac{{e}}{{\\sum e}}, \\quad \\text{{head}} = \\sum w \\cdot v",
       s.config().scale_attention ? fmt::format("\\sqrt{{{}}}", s.head_dim()) : "1",
       causal ? " + \\text{mask}" : "");
-  NamedMatrix table = s.by_key(named(spoken_query(s), board));
+  NamedMatrix table = s.by_key(named(spoken_query(s) + " and its keys", board));
   table.listing = true;
+  table.telling_column = 3;
   table.marked_row = to_int(k);
   table.column_tokens = {"q·k", "x", "e", "weight"};
   for (Index c = 0; c < shown; ++c) table.column_tokens.push_back(fmt::format("v{}", c));
@@ -199,7 +200,7 @@ ExplanationStep board_step(const Scene& s) {
   const std::string key = spoken(at(s.keys().tokens, k));
   step.lines.push_back(fmt::format(
       "q · k of {}: {}", key,
-      sum_of_products(head.query.row(q), head.key.row(k), 2, static_cast<double>(raw[k]))));
+      sum_of_products(head.query.row(q), head.key.row(k), 1, static_cast<double>(raw[k]))));
   step.lines.push_back(fmt::format("weight of {}: {} / {} = {}", key,
                                    number(static_cast<double>(board(k, 2))), number(total),
                                    number(static_cast<double>(head.weights(q, k)))));

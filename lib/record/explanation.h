@@ -26,7 +26,8 @@ struct NamedMatrix {
   int first_column = 0;                     ///< the number of the first column where numbered
   int marked_row = -1;                      ///< the row that the explanation follows; −1: none
   std::vector<ColumnRange> marked_columns;  ///< those that matter here: the head's
-  bool listing = false;                     ///< columns of several kinds: not to calculate with
+  int telling_column = -1;  ///< where rows are left out, those with the most of it stay; −1: none
+  bool listing = false;     ///< columns of several kinds: not to calculate with
 };
 
 struct ExplanationStep {
@@ -38,7 +39,7 @@ struct ExplanationStep {
   std::vector<NamedMatrix> matrices;
   std::vector<std::string> lines;  ///< arithmetic of the marked row, or facts, a line each
   std::string latex = {};          ///< the formula, where LaTeX has a better form than its words
-  int number = 0;                  ///< where steps are left out; 0: as it stands in the list
+  int number = 0;                  ///< from 1; 0: as it stands in the list
 };
 
 struct Explanation {

@@ -133,6 +133,12 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   EncodedText encoded = tokenizer_.encode_source(sentence.text);
   sentence.ids = std::move(encoded.ids);
   sentence.unknown = encoded.unknown;
+  const auto unknown =
+      std::find(sentence.ids.begin(), sentence.ids.end(), tokenizer_.special_tokens().unk);
+  const auto place = to_size(unknown - sentence.ids.begin());
+  if (sentence.unknown > 0 && place < encoded.pieces.size()) {
+    sentence.first_unknown = encoded.pieces[place];
+  }
   const std::size_t most = most_source_tokens();
   if (sentence.ids.size() > most) {
     sentence.cut_tokens = sentence.ids.size() - most;

@@ -27,6 +27,7 @@ struct PreparedSentence {
   std::size_t invalid_bytes = 0;
   std::size_t controls = 0;
   std::size_t unknown = 0;
+  std::string first_unknown;   ///< the piece; empty: none
   std::size_t cut_tokens = 0;  ///< tokens beyond the model's positions, left out
   bool empty() const { return ids.size() <= 1; }
 };

@@ -16,6 +16,8 @@ struct InspectOptions {
   std::vector<int> lengths = {16, 32, 64, 128, 256, 512, 1024};  ///< of the growth table
   std::vector<std::string> unknown_keys;                         ///< of config.json
   std::vector<std::string> notes;
+  /// Of a model's tables those that were asked for by name; neither: all.
+  bool only_growth = false, only_heads = false;
 };
 
 }  // namespace attn

@@ -115,8 +115,8 @@ TEST_CASE("bad input: flags and values") {
       {"train --heads",
        {"train", "{demo}", "--heads", "3"},
        kUsage,
-       {"attn-demo: train has no option --heads; --set model.encoder_attention_heads=3 --set "
-        "model.decoder_attention_heads=3 sets them"}},
+       {"attn-demo: train has no option --heads; --set model.encoder_attention_heads=H --set "
+        "model.decoder_attention_heads=H sets them"}},
       {"train --model",
        {"train", "{demo}", "--model", "m", "--out", "{dir}/r"},
        kUsage,

@@ -1,6 +1,8 @@
 // attn-demo explain, the experiments of translate, and evaluate --head-importance, as typed.
 #include <doctest/doctest.h>
 
+#include <regex>
+
 #include "bad_input.h"
 #include "base/utf8.h"
 #include "train_run.h"
@@ -143,7 +145,7 @@ TEST_CASE("explain --step shows some steps, and JSON holds all") {
 TEST_CASE("explain --short fits a blackboard and a small window") {
   const Result brief = run_program({.args = {"explain", "The group went home", "--short"}});
   REQUIRE_MESSAGE(brief.code == kDone, brief.err);
-  CHECK(lines_of(brief.out).size() <= 24);
+  CHECK(lines_of(brief.out).size() <= 23);
   for (const std::string& line : lines_of(brief.out)) CHECK(display_width(line) <= 80);
   for (const std::string part : {"x = q · k / √64", "weight", "q · k of “", "head = ("}) {
     CHECK_MESSAGE(brief.out.find(part) != std::string::npos, part);
@@ -162,6 +164,37 @@ TEST_CASE("explain --compare and --meaning") {
   CHECK(meaning["facts"].size() == 4);
   CHECK(meaning["steps"][0]["matrices"][0]["values"][0][0].get<double>() == doctest::Approx(1));
   CHECK(meaning["steps"][0]["matrices"][0]["values"].size() == 4);  // table, positions, two layers
+}
+
+TEST_CASE("a step has the same number in every kind") {
+  const auto heading = [](const std::string& kind) {
+    const std::string out = explain({"--kind", kind, "--step", "7"}).out;
+    return out.substr(out.find("\n7. "), 32);
+  };
+  CHECK(heading("cross") == "\n7. Every query meets every key\n");
+  CHECK(heading("encoder") == heading("cross"));
+  CHECK(heading("decoder") == heading("cross"));
+  check_all({{"a step of another kind",
+              {"explain", "x", "--config", "{demo}", "--kind", "encoder", "--step", "3"},
+              kUsage,
+              {"attn-demo: --step 3: this kind of attention has no such step; leave --step out to "
+               "see all"}}});
+}
+
+TEST_CASE("--without best switches off the head that aligns best, and says which") {
+  const Json record = json_of(what_if({"--without", "best", "--json", "-"}));
+  const std::string change = record["after"]["changes"][0];
+  CHECK(std::regex_match(change, std::regex("without cross:[01]:[01]")));
+  const std::string head = change.substr(change.find("cross"));
+  CHECK(record == json_of(what_if({"--without", head, "--json", "-"})));
+  const Result text = what_if({"--without", "cross:1:best"});
+  CHECK(text.out.starts_with("changed: without cross:1:"));
+  CHECK(text.out.find("\nAfter: without cross:1:") != std::string::npos);
+  check_all({{"the best of a kind that aligns nothing",
+              {"translate", "x", "--config", "{demo}", "--without", "encoder:best"},
+              kUsage,
+              {"attn-demo: --without encoder:best: only heads of cross-attention align words; try "
+               "best or encoder:0:1"}}});
 }
 
 TEST_CASE("an experiment shows both translations and what the words lose") {

@@ -98,7 +98,14 @@ TEST_CASE("inspect compares head counts: the parameters stay, head_dim changes")
   CHECK(result.code == kDone);
   CHECK(errors_of(result).empty());
   CHECK(is_plain(result.out));
-  CHECK(result.out.find("head_dim") != std::string::npos);
+  CHECK(result.out.starts_with("The same model with other heads, d_model 12\n"));
+  const Result growth =
+      run_program({.args = {"inspect", "--config", demo_config(), "--lengths", "16,64"}});
+  CHECK(growth.out.starts_with("How one self-attention layer grows with the length N\n"));
+  CHECK(notes_of(run_program({.args = {"inspect", "--d-model", "24"}})) ==
+        std::vector<std::string>{
+            "note: --d-model: a random model of 24 columns (configs/demo.json), not the shipped "
+            "one"});
   const Result json = run_program(
       {.args = {"inspect", "--config", demo_config(), "--heads", "2,3,4,6", "--json", "-"}});
   CHECK(json.code == kDone);

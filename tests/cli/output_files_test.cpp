@@ -4,6 +4,7 @@
 #include <regex>
 
 #include "bad_input.h"
+#include "terminal.h"
 
 namespace attn::test {
 namespace {
@@ -17,7 +18,7 @@ Result at_random(std::vector<std::string> more, const std::string& input = "") {
 
 /// The notes that tell of files, sizes apart.
 std::vector<std::string> written(const Result& result) {
-  static const std::regex in_bytes(R"( \(\d+(\.\d)? k?M?B\)$)");
+  static const std::regex in_bytes(R"( \((\d+ files, )?\d+(\.\d)? k?M?B\))");
   std::vector<std::string> lines;
   for (const std::string& line : notes_of(result)) {
     if (!line.starts_with("note: wrote ")) continue;
@@ -45,20 +46,17 @@ TEST_CASE("every file is named in one line, several of one option together") {
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   const std::string wrote = "note: wrote ";
   std::vector<std::string> wanted = {wrote + file("m.html"), wrote + file("m.json")};
-  wanted.push_back(wrote + file("t/sentences.csv") + " and 4 more, the last ");
-  for (const char* end : {".svg", ".png", ".pdf"}) {
-    wanted.push_back(wrote + scene.file("m") + end + " and 2 more, the last " + scene.file("m-3") +
-                     end);
-  }
-  const std::vector<std::string> found = written(result);
-  REQUIRE(found.size() == wanted.size());
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (wanted[i].ends_with("the last ")) {
-      CHECK(found[i].find(" and 4 more, the last " + file("t/")) != std::string::npos);
-    } else {
-      CHECK(found[i] == wanted[i]);
-    }
-  }
+  const auto joined = [&](const std::vector<const char*>& names) {
+    std::string line = wrote;
+    for (const char* name : names) line += (line == wrote ? "" : ", ") + file(name);
+    return line;
+  };
+  wanted.push_back(
+      joined({"t/encoder.csv", "t/decoder.csv", "t/cross.csv", "t/tokens.csv", "t/sentences.csv"}));
+  wanted.push_back(joined({"m.svg", "m-2.svg", "m-3.svg"}));
+  wanted.push_back(joined({"m.png", "m-2.png", "m-3.png"}));
+  wanted.push_back(joined({"m.pdf", "m-2.pdf", "m-3.pdf"}));
+  CHECK(written(result) == wanted);
   for (const std::string name : {"m.pdf", "m-2.pdf", "m-3.pdf"}) {
     const std::string pdf = bytes_of(scene.file(name));
     CHECK(pdf.starts_with("%PDF-"));
@@ -67,6 +65,35 @@ TEST_CASE("every file is named in one line, several of one option together") {
   // What leads to a stream is none.
   CHECK(written(at_random({"--json", "/dev/stderr", "We"})).empty());
   CHECK(written(at_random({"--json", "-", "We"})).empty());
+}
+
+TEST_CASE("more than six files of one option stand in braces") {
+  const TemporaryDirectory scene;
+  std::vector<std::string> args = {"--svg", scene.file("a.svg"), "--"};
+  for (int i = 0; i < 7; ++i) args.push_back("We");
+  CHECK(written(at_random(args)) ==
+        std::vector<std::string>{"note: wrote " + scene.file("a") + "{,-2,-3,-4,-5,-6,-7}.svg"});
+  args.insert(args.begin(), {"--show", "all"});
+  for (int i = 0; i < 2; ++i) args.push_back("We");
+  CHECK(written(at_random(args)) ==
+        std::vector<std::string>{"note: wrote " + scene.file("a") +
+                                 "-{encoder,decoder,cross,2-encoder,…,9-cross}.svg"});
+}
+
+TEST_CASE("a terminal gets long errors wrapped at words, a pipe one line") {
+  const std::vector<std::string> args = {"translate", "x", "--without", "cross:9:9x"};
+  Terminal terminal(60);
+  const Program program(in_a_shell({.args = args,
+                                    .environment = {{"TERM", "xterm"}},
+                                    .in_child = [&terminal] { terminal.become_controlling(); }}));
+  CHECK(terminal.wait_for_exit(kUsage));
+  CHECK(terminal.seen() ==
+        "attn-demo: --without cross:9:9x: the head is \"9x\";\r\n"
+        "  expected a whole number from 0, as in cross:0:1\r\n");
+  CHECK(
+      run_program({.args = args}).err ==
+      "attn-demo: --without cross:9:9x: the head is \"9x\"; expected a whole number from 0, as in "
+      "cross:0:1\n");
 }
 
 TEST_CASE("evaluate, explain, inspect and page name their files, too") {
@@ -110,6 +137,42 @@ TEST_CASE("bad input: names that say another kind") {
           {"page", "x", "--html", "{dir}/a.svg"},
           "--html {dir}/a.svg: that would be HTML in a file called .svg; try --html {dir}/a.html"),
   });
+}
+
+TEST_CASE("what a sentence or a file hints at is said") {
+  const TemporaryDirectory scene;
+  const auto notes = [&](std::vector<std::string> args) {
+    std::vector<std::string> found = notes_of(at_random(std::move(args)));
+    if (!found.empty()) found.erase(found.begin());  // of random weights
+    return found;
+  };
+  using Notes = std::vector<std::string>;
+  CHECK(notes({" "}) == Notes{"note: the sentence is empty; there is nothing to translate"});
+  CHECK(notes({"The group"}).empty());
+  CHECK(notes({"--words", "The group", "--svg", "/dev/null"}) ==
+        Notes{"note: --words is for the terminal; pictures and tables are by pieces"});
+  const Notes help = notes({"help"});
+  REQUIRE_FALSE(help.empty());
+  CHECK(help[0] == "note: help is translated; attn-demo help translate shows the options");
+  const Result unknown = run_program({.args = {"translate", "日本語", "--show", "none"}});
+  CHECK(
+      unknown.err ==
+      "note: 1 piece not in the vocabulary became <unk> (日本語); translations leave out their own "
+      "<unk>\n");
+  const Result alike =
+      run_program({.args = {"translate", "The group went home", "--beam", "4", "--n-best", "3"}});
+  CHECK(alike.err ==
+        "note: translations 1 and 2 read alike and are of other pieces; --json and --html show "
+        "them\n");
+  for (const std::string start : {"\xff\xfe", "\xfe\xff"}) {
+    const std::string path = scene.write("u.txt", start + "T");
+    const Result result = at_random({"--input", path});
+    CHECK(result.code == kInput);
+    CHECK(errors_of(result) ==
+          std::vector<std::string>{"attn-demo: " + path +
+                                   ": begins as UTF-16, expected UTF-8; save it as UTF-8, or use "
+                                   "iconv -f UTF-16 -t UTF-8"});
+  }
 }
 
 TEST_CASE("--input and --output: lines of a file into a file") {

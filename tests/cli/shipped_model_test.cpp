@@ -51,9 +51,10 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
   const auto seen = [&](std::vector<std::string> more, const char* color = "") {
     Terminal terminal;
     more.insert(more.begin(), {"translate", sentence, "--show", "cross:2:2"});
-    const Program program(in_a_shell({.args = std::move(more),
-                                      .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}},
-                                      .in_child = [&terminal] { terminal.become_controlling(); }}));
+    const Program program(in_a_shell(
+        {.args = std::move(more),
+         .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}, {"ATTN_DEMO_BACKGROUND", "dark"}},
+         .in_child = [&terminal] { terminal.become_controlling(); }}));
     CHECK(terminal.wait_for_exit(kDone));
     return terminal.seen();
   };
@@ -75,6 +76,21 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
   CHECK(pieces.find(note) == std::string::npos);
   CHECK(pieces.find("‿") != std::string::npos);
   CHECK(seen({"--words"}).find(note) == std::string::npos);
+}
+
+TEST_CASE("what is higher than the window leads to one head") {
+  const auto seen = [](std::vector<std::string> more) {
+    Terminal terminal;
+    more.insert(more.begin(), {"translate", "The group went home"});
+    const Program program(in_a_shell({.args = std::move(more),
+                                      .environment = {{"TERM", "xterm"}, {"NO_COLOR", "1"}},
+                                      .in_child = [&terminal] { terminal.become_controlling(); }}));
+    CHECK(terminal.wait_for_exit(kDone));
+    return terminal.seen();
+  };
+  const std::string hint = "One head for this window: --show best.\r\n";
+  CHECK(seen({}).ends_with(hint));
+  CHECK(seen({"--show", "best"}).find(hint) == std::string::npos);
 }
 
 TEST_CASE("the head that is shown as the best is the first of the report, of every translation") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <regex>
 #include <set>
 
 #include "base/utf8.h"
@@ -37,6 +38,17 @@ TEST_CASE("train leaves the files that DESIGN names") {
   const Result result = scene.train("run");
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   CHECK(result.out == "");
+  const std::string run = scene.file("run");
+  const std::vector<std::string> said = lines_of(result.err);
+  REQUIRE(said.size() > 3);
+  CHECK(std::regex_match(
+      said[said.size() - 3],
+      std::regex("done: wrote " + run +
+                 "/model \\(of update (4|8|12), the best on dev\\), train.jsonl, curve.svg, "
+                 "probe.jsonl, config.json(, tokenizer)?, checkpoints")));
+  CHECK(said[said.size() - 2] == "next: attn-demo translate --model " + run + "/model \"" +
+                                     scene.config["data"]["probe"].get<std::string>() + "\"");
+  CHECK(said.back() == "film: attn-demo page " + run + "/probe.jsonl --html " + run + "/film.html");
   const std::vector<std::string> names = listing(scene.file("run"));
   const std::set<std::string> have(names.begin(), names.end());
   for (const std::string name :

@@ -159,7 +159,7 @@ TEST_CASE("an experiment goes into every view, before and after") {
     check_picture(svg, one, "cross");
     CHECK((svg.find("changed: without cross:1:0, without decoder:0") != std::string::npos) ==
           (i == 1));
-    CHECK(svg.find("Layer 1 of 0–1, head 0 of 0–1") != std::string::npos);
+    CHECK(svg.find("cross:1:0 (of 2 layers × 2 heads)") != std::string::npos);
   }
   // What this change makes of the first translation can be looked at beside it.
   const Json& after = records[1]["hypotheses"];

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/at.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "view/color.h"
 #include "view/svg/map_drawing.h"
@@ -74,14 +75,11 @@ ColumnLabels plan_columns(const GridAxes& axes, int cell) {
   return columns;
 }
 
-/// "Layer 2 of 0–3, head 1 of 0–7", or which heads the mean is of.
-std::string heading(const AttentionMaps& maps, const LargeMap& large) {
-  if (!large.layer) {
-    return fmt::format("Mean of all heads of layers 0–{}", maps.layers - 1);
-  }
-  const std::string layer = fmt::format("Layer {} of 0–{}, ", *large.layer, maps.layers - 1);
-  if (!large.head) return layer + fmt::format("mean of heads 0–{}", maps.heads - 1);
-  return layer + fmt::format("head {} of 0–{}", *large.head, maps.heads - 1);
+/// "cross:2:1 (of 3 layers × 4 heads)": the name that options take.
+std::string heading(AttentionKind kind, const AttentionMaps& maps, const LargeMap& large) {
+  HeadName name{kind, large.layer, large.head};
+  if (!large.head) name.pick = HeadPick::mean;
+  return fmt::format("{} (of {} layers × {} heads)", to_string(name), maps.layers, maps.heads);
 }
 
 std::string number_or_mean(std::optional<int> index) {
@@ -137,7 +135,7 @@ class HeadMap {
  private:
   void append_headings() {
     append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n",
-                  heading(subject_.maps, large_));
+                  heading(subject_.kind, subject_.maps, large_));
     append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">key: {} →</text>\n", left_,
                   head_heading_height + 11, axes_.causal ? "token read before" : "source token");
     const double lowest = top_ - label_gap - 2;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "base/at.h"
 #include "view/token_label.h"
 
 namespace attn {
@@ -53,6 +54,28 @@ ShownIndices shown_rows(const NamedMatrix& matrix) {
   return shown_indices(matrix.rows, {{matrix.marked_row, matrix.marked_row + 1}});
 }
 
+ShownIndices telling_rows(const NamedMatrix& matrix, int most) {
+  ShownIndices order;
+  for (int row = 0; row < matrix.rows; ++row) order.push_back(row);
+  const auto weight = [&](int row) {
+    return matrix.values[to_size(row) * to_size(matrix.columns) + to_size(matrix.telling_column)];
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return weight(a) > weight(b); });
+  // Where rows are left out stands a line, too.
+  for (int kept = std::min(most, matrix.rows); kept > 0; --kept) {
+    std::vector<int> rows(order.begin(), order.begin() + kept);
+    std::sort(rows.begin(), rows.end());
+    ShownIndices shown;
+    for (const int row : rows) {
+      if (row != (shown.empty() ? 0 : shown.back() + 1)) shown.push_back(cut);
+      shown.push_back(row);
+    }
+    if (rows.back() + 1 < matrix.rows) shown.push_back(cut);
+    if (to_int(shown.size()) <= most) return shown;
+  }
+  return {order.front()};
+}
+
 ShownIndices shown_columns(const NamedMatrix& matrix, int ends) {
   return shown_indices(matrix.columns, matrix.marked_columns, ends);
 }
@@ -86,7 +109,7 @@ std::vector<std::string> column_labels(const NamedMatrix& matrix) {
 }
 
 std::string matrix_caption(const NamedMatrix& matrix) {
-  std::string text = fmt::format("[{}, {}]", matrix.rows, matrix.columns);
+  std::string text = matrix.listing ? "" : fmt::format("[{}, {}]", matrix.rows, matrix.columns);
   for (const ColumnRange& range : matrix.marked_columns) {
     const bool first = &range == &matrix.marked_columns.front();
     text += fmt::format("{}{}–{}", first ? ", columns " : ", ", range.begin, range.end - 1);
@@ -94,9 +117,10 @@ std::string matrix_caption(const NamedMatrix& matrix) {
   if (!matrix.marked_columns.empty()) text += " are this head's";
   const bool rows = matrix.rows > kMostWhole, columns = matrix.columns > kMostWhole;
   if (rows || columns) {
-    text += fmt::format(", {} cut", rows && columns ? "rows and columns"
-                                    : rows          ? "rows"
-                                                    : "columns");
+    text += fmt::format("{}{} cut", text.empty() ? "" : ", ",
+                        rows && columns ? "rows and columns"
+                        : rows          ? "rows"
+                                        : "columns");
   }
   return text;
 }

@@ -17,6 +17,8 @@ constexpr int cut = -1;
 /// many and as many at the ends of each marked range, with `cut` between.
 ShownIndices shown_indices(int count, const std::vector<ColumnRange>& marked, int ends = 4);
 ShownIndices shown_rows(const NamedMatrix& matrix);
+/// At most `most` lines: the rows with the most of the telling column, and cuts.
+ShownIndices telling_rows(const NamedMatrix& matrix, int most);
 ShownIndices shown_columns(const NamedMatrix& matrix, int ends = 4);
 
 /// Three decimals and a real minus sign; where all numbers of a matrix are tiny, as 3e-07. What a
@@ -31,7 +33,8 @@ bool all_tiny(const NamedMatrix& matrix);
 std::vector<std::string> row_labels(const NamedMatrix& matrix);
 std::vector<std::string> column_labels(const NamedMatrix& matrix);
 
-/// "[6, 36], columns 6–11, 18–23, 30–35 are this head's, rows and columns cut"
+/// "[6, 36], columns 6–11, 18–23, 30–35 are this head's, rows and columns cut"; of a list
+/// only what is cut, if anything
 std::string matrix_caption(const NamedMatrix& matrix);
 
 }  // namespace attn

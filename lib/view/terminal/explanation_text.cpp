@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/at.h"
 #include "base/utf8.h"
@@ -12,6 +13,7 @@ namespace attn {
 namespace {
 
 constexpr int kWidestLabel = 16;
+constexpr int lines_beside_rows = 18;  // of a short explanation, and the prompt
 constexpr const char* kBold = "\x1b[1m";
 constexpr const char* kReset = "\x1b[0m";
 
@@ -50,11 +52,19 @@ void fold(std::string& out, const std::string& text, int width, int indent) {
 class TextDrawing {
  public:
   explicit TextDrawing(const TerminalStyle& style)
-      : width_(std::max(style.width, narrowest_width)), colored_(style.color != ColorMode::none) {}
+      : width_(std::max(style.width, narrowest_width)),
+        height_(style.height),
+        colored_(style.color != ColorMode::none) {}
 
   std::string draw(const Explanation& explanation) {
     head(explanation.title, '=');
-    for (const std::string& fact : explanation.facts) fold(out_, printable(fact), width_, 2);
+    const bool brief = explanation.steps.size() == 1 && explanation.steps.front().title.empty();
+    if (brief && height_ > 0) most_rows_ = std::max(1, height_ - lines_beside_rows);
+    if (brief) {
+      draw_facts_briefly(explanation.facts);
+    } else {
+      for (const std::string& fact : explanation.facts) fold(out_, printable(fact), width_, 2);
+    }
     int number = 0;
     for (const ExplanationStep& step : explanation.steps) {
       ++number;
@@ -70,10 +80,43 @@ class TextDrawing {
     out_ += '\n' + std::string(to_size(display_width(shown)), rule) + '\n';
   }
 
+  /// Each on one line, and two on one where they fit.
+  void draw_facts_briefly(const std::vector<std::string>& facts) {
+    std::string line;
+    for (const std::string& fact : facts) {
+      const std::string shown = fit_width(printable(fact), width_);
+      const bool fits = display_width(line) + 3 + display_width(shown) <= width_;
+      if (!line.empty() && !fits) out_ += std::exchange(line, "") + '\n';
+      line += (line.empty() ? "" : " · ") + shown;
+    }
+    out_ += line + '\n';
+  }
+
+  /// Broken where equations end, if it is too long for a line.
+  void draw_formula(std::string_view formula) {
+    constexpr std::string_view between = ",  ";
+    std::string line;
+    while (!formula.empty()) {
+      const std::size_t end = formula.find(between);
+      std::string part(formula.substr(0, end));
+      const bool last = end == formula.npos;
+      formula.remove_prefix(last ? formula.size() : end + between.size());
+      if (!last) part += ',';
+      const bool begins = line.empty();
+      if (!begins && display_width(line) + 2 + display_width(part) > width_) {
+        fold(out_, std::exchange(line, ""), width_, 4);
+      } else if (!begins) {
+        line += "  ";
+      }
+      line += part;
+    }
+    fold(out_, line, width_, 4);
+  }
+
   void draw_step(const ExplanationStep& step, int number) {
     out_ += '\n';
     if (!step.title.empty()) head(fmt::format("{}. {}", number, step.title), '-');
-    if (!step.formula.empty()) fold(out_, "  " + step.formula, width_, 4);
+    if (!step.formula.empty()) draw_formula(step.formula);
     if (!step.shape.empty()) fold(out_, "  " + step.shape, width_, 4);
     if (!step.why.empty()) fold(out_, step.why, width_, 0);
     for (const NamedMatrix& matrix : step.matrices) draw_matrix(matrix);
@@ -83,8 +126,11 @@ class TextDrawing {
 
   void draw_matrix(const NamedMatrix& matrix) {
     out_ += '\n';
-    fold(out_, fmt::format("{}  {}", printable(matrix.name), matrix_caption(matrix)), width_, 2);
-    const ShownIndices rows = shown_rows(matrix);
+    const std::string caption = matrix_caption(matrix);
+    fold(out_, printable(matrix.name) + (caption.empty() ? "" : "  " + caption), width_, 2);
+    const bool by_telling =
+        matrix.telling_column >= 0 && most_rows_ > 0 && matrix.rows > most_rows_;
+    const ShownIndices rows = by_telling ? telling_rows(matrix, most_rows_) : shown_rows(matrix);
     ShownIndices columns = shown_columns(matrix);
     const std::vector<std::string> sides = row_labels(matrix), tops = column_labels(matrix);
     const bool tiny = all_tiny(matrix);
@@ -157,6 +203,8 @@ class TextDrawing {
   }
 
   int width_;
+  int height_;
+  int most_rows_ = 0;  ///< of a table that may be cut; 0: any
   bool colored_;
   std::string out_;
 };

@@ -45,6 +45,8 @@ class MapDrawer {
 
   std::vector<TextLine> draw(bool with_heading) {
     const int keys = to_int(axes_.labels.columns.size());
+    const bool keyed = layout_.heading == Heading::keyed;
+    if (keyed && with_heading) add_names(key_start);
     if (layout_.heading != Heading::listed) draw_titles();
     for (int block = 0; block < layout_.blocks; ++block) {
       block_ = {block * layout_.block_columns, std::min(keys, (block + 1) * layout_.block_columns)};
@@ -53,7 +55,7 @@ class MapDrawer {
         note.add(fmt::format("… continued (part {} of {})", block + 1, layout_.blocks));
         lines_.push_back(std::move(note));
       }
-      if (with_heading || block > 0) draw_heading();
+      if (with_heading || keyed || block > 0) draw_heading();
       draw_rows();
     }
     if (layout_.heading == Heading::listed) add_list();
@@ -89,6 +91,11 @@ class MapDrawer {
           for_maps({}, [&](TextLine& line) { add_turned(line, level); });
         }
         return for_maps(titled(), [&](TextLine& line) { add_numbers(line); });
+      case Heading::keyed:
+        for (int level = layout_.heading_lines - 1; level > 0; --level) {
+          for_maps({}, [&](TextLine& line) { add_digits(line, level); });
+        }
+        return for_maps(titled(), [&](TextLine& line) { add_digits(line, 0); });
       case Heading::listed:
         TextLine line = map_title(maps_.front(), layout_.rows.width - 1, color_);
         return for_maps(std::move(line), [&](TextLine& all) { add_numbers(all); });
@@ -137,6 +144,15 @@ class MapDrawer {
       const auto characters = turned_label(label(column), layout_.heading_lines - 1);
       const int index = to_int(characters.size()) - 1 - level;
       add_right(line, index >= 0 ? at(characters, index) : "", layout_.cell);
+    }
+  }
+
+  /// One digit of each number; level 0 are the ones.
+  void add_digits(TextLine& line, int level) const {
+    for (int column = block_.begin; column < block_.end; ++column) {
+      const std::string& digits = number(column);
+      const int index = to_int(digits.size()) - 1 - level;
+      line.add(index >= 0 ? digits.substr(to_size(index), 1) : " ");
     }
   }
 
@@ -220,7 +236,7 @@ class MapDrawer {
     const int lines = to_int(lines_.size());
     const int across = (keys + lines - 1) / lines;
     const int columns = (layout_.list_columns + 1) / across - 1;
-    if (layout_.list_columns == 0 || columns < 6) return add_list_below();
+    if (layout_.list_columns == 0 || columns < 6) return add_names("");
     for (int column = 0; column < keys; ++column) {
       TextLine& line = at(lines_, column % lines);
       line.pad_to(start_of(1) + column / lines * (columns + 1));
@@ -228,18 +244,13 @@ class MapDrawer {
     }
   }
 
-  void add_list_below() {
-    const int width = start_of(1) - map_gap + layout_.list_columns;
-    TextLine line;
-    for (int column = 0; column < to_int(axes_.labels.columns.size()); ++column) {
-      const std::string name = fit_width(numbered(number(column), label(column)), width);
-      if (line.columns > 0 && line.columns + 2 + display_width(name) > width) {
-        lines_.push_back(std::exchange(line, {}));
-      }
-      if (line.columns > 0) line.add("  ");
-      line.add(name);
+  void add_names(std::string_view start) {
+    const int width = layout_.heading == Heading::keyed
+                          ? layout_.list_columns
+                          : start_of(1) - map_gap + layout_.list_columns;
+    for (const std::string& names : listed_names(axes_, width, start)) {
+      lines_.emplace_back().add(names);
     }
-    lines_.push_back(std::move(line));
   }
 
   const MapAxes& axes_;
@@ -278,8 +289,8 @@ TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row)
 TextLine map_title(const ShownMap& map, int width, ColorMode color) {
   std::string text = to_string(map.name);
   if (map.best) {
-    for (const char* word : {" best", " · aligns best"}) {
-      const std::string longer = to_string(map.name) + word;
+    for (const std::string_view word : {std::string_view(" best"), aligns_best}) {
+      const std::string longer = to_string(map.name).append(word);
       if (display_width(longer) <= width) text = longer;
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "record/shown_maps.h"
@@ -19,6 +20,8 @@ std::vector<TextLine> draw_maps(const MapAxes& axes, std::span<const ShownMap> m
 
 /// Begins a line: what stands left of the maps. Row −1: over the names of the rows.
 TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row);
+
+inline constexpr std::string_view aligns_best = " · aligns best";
 
 /// "cross:2:1", and that it aligns best where it does and there is room.
 TextLine map_title(const ShownMap& map, int width, ColorMode color);

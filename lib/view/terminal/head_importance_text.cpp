@@ -7,16 +7,26 @@
 
 namespace attn {
 
+namespace {
+
+/// "−0.2346", as the other texts for people write it.
+std::string with_minus(std::string number) {
+  if (number.starts_with('-')) number.replace(0, 1, "−");
+  return number;
+}
+
+}  // namespace
+
 std::string importance_text(const ImportanceReport& report, int width) {
   Table table;
-  table.title =
-      fmt::format("{} pairs, {} target tokens; log-probability a token with all heads {:.4f}",
-                  with_separators(report.pairs), with_separators(report.tokens), report.log_prob);
+  table.title = fmt::format("{} pairs, {} target tokens; log-probability a token with all heads {}",
+                            with_separators(report.pairs), with_separators(report.tokens),
+                            with_minus(fmt::format("{:.4f}", report.log_prob)));
   table.columns = {{"head switched off"}, {"log-prob", true}, {"change", true}};
   for (const HeadImportance& head : report.heads) {
     table.rows.push_back({to_string(HeadName{head.kind, head.layer, head.head}),
-                          fmt::format("{:.4f}", head.log_prob),
-                          fmt::format("{:+.4f}", head.log_prob - report.log_prob)});
+                          with_minus(fmt::format("{:.4f}", head.log_prob)),
+                          with_minus(fmt::format("{:+.4f}", head.log_prob - report.log_prob))});
   }
   table.notes = {
       "The head that is missed most comes first. A change near 0 says that the others make up for "

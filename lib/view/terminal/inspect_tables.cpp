@@ -234,9 +234,13 @@ Table presets_table(const std::vector<const Preset*>& list, int length) {
 }  // namespace
 
 std::vector<Table> inspect_tables(const ModelConfig& config, const InspectOptions& options) {
-  std::vector<Table> tables = {summary(config, options), modules_table(config)};
-  for (Table& table : cost_tables(config, options)) tables.push_back(std::move(table));
-  tables.push_back(growth_table_of(config, options.lengths));
+  std::vector<Table> tables;
+  const bool all = !options.only_growth && !options.only_heads;
+  if (all) {
+    tables = {summary(config, options), modules_table(config)};
+    for (Table& table : cost_tables(config, options)) tables.push_back(std::move(table));
+  }
+  if (all || options.only_growth) tables.push_back(growth_table_of(config, options.lengths));
   if (!options.heads.empty()) tables.push_back(heads_table(config, options));
   return tables;
 }

@@ -118,16 +118,22 @@ class MapPlanner {
 
   void plan_shades() {
     layout_.form = CellForm::shades;
+    choose_cell(2, 1);
+    if (layout_.cell == 1) return plan_key();
     int height = 1;
-    bool wide = false;
     for (const std::string& label : axes_.labels.columns) {
-      const std::vector<std::string> turned = turned_label(label, most_turned_lines);
-      height = std::max(height, to_int(turned.size()));
-      wide = wide || widest(turned, 1) > 1;
+      height = std::max(height, to_int(turned_label(label, most_turned_lines).size()));
     }
-    choose_cell(2, wide ? 2 : 1);
     layout_.heading = Heading::turned;
     layout_.heading_lines = height + 1;
+  }
+
+  /// Turned names would touch each other.
+  void plan_key() {
+    layout_.heading = Heading::keyed;
+    layout_.heading_lines = widest(axes_.column_numbers, 1);
+    layout_.list_columns = room_.width;
+    layout_.key_lines = to_int(listed_names(axes_, room_.width, key_start).size());
   }
 
   /// Two rows a line, the numbers alone above them.
@@ -142,6 +148,7 @@ class MapPlanner {
     set_cell(1);
     layout_.heading = Heading::listed;
     layout_.heading_lines = 1;
+    layout_.key_lines = 0;
     const int left = room_.width - rows.width - layout_.slot - map_gap;
     layout_.list_columns = left >= least_list ? left : 0;
     if (layout_.blocks > 1) layout_ = shades;
@@ -158,12 +165,25 @@ class MapPlanner {
 
 int MapLayout::lines(int map_rows, bool with_heading) const {
   const int rows_lines = form == CellForm::halves ? divided_up(map_rows, 2) : map_rows;
-  const int first = (with_heading ? heading_lines : 0) + rows_lines;
+  const bool numbers = with_heading || heading == Heading::keyed;
+  const int first = (with_heading ? key_lines : 0) + (numbers ? heading_lines : 0) + rows_lines;
   return first + (blocks - 1) * (1 + heading_lines + rows_lines);
 }
 
 MapLayout plan_maps(const MapAxes& axes, const MapRoom& room) {
   return MapPlanner(axes, room).plan();
+}
+
+std::vector<std::string> listed_names(const MapAxes& axes, int columns, std::string_view start) {
+  std::vector<std::string> lines = {std::string(start)};
+  for (const std::string& whole : column_names(axes)) {
+    const std::string name = fit_width(whole, columns);
+    const int used = display_width(lines.back());
+    if (used > 0 && used + 2 + display_width(name) > columns) lines.emplace_back();
+    if (!lines.back().empty()) lines.back() += lines.back() == start ? " " : "  ";
+    lines.back() += name;
+  }
+  return lines;
 }
 
 std::string numbered(const std::string& number, const std::string& label) {

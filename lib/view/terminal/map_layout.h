@@ -1,6 +1,10 @@
 // How a kind's maps are laid out on the terminal: what a cell is, how wide, how many side by side.
 #pragma once
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "view/terminal/map_axes.h"
 
 namespace attn {
@@ -16,6 +20,7 @@ enum class Heading {
   level,      ///< one line
   staggered,  ///< two lines, taking turns
   turned,     ///< downwards, over a line with the numbers
+  keyed,      ///< numbers downwards; the names are a list above the maps
   listed,     ///< numbers alone; the names are a list beside or below the map
 };
 
@@ -45,12 +50,14 @@ struct MapLayout {
   int slot = 0;           ///< columns of a map with its title
   int beside = 1;         ///< maps side by side
   int heading_lines = 1;
+  int key_lines = 0;     ///< of the list above the maps
   int list_columns = 0;  ///< for the list of names at the right; 0: it stands below
 
   /// Lines of one row of maps, without titles and what is listed below.
   int lines(int map_rows, bool with_heading) const;
 };
 
+inline constexpr std::string_view key_start = "Columns:";
 inline constexpr int map_gap = 2;           ///< columns between maps
 inline constexpr int least_map_width = 14;  ///< room for "cross:2:0 best"
 
@@ -58,6 +65,9 @@ inline constexpr int least_map_width = 14;  ///< room for "cross:2:0 best"
 /// is to fit a height may share lines between rows. Of several maps as many stand side by side as
 /// the form allows, in cells as wide as do not need more lines. What fits nowhere is folded.
 MapLayout plan_maps(const MapAxes& axes, const MapRoom& room);
+
+/// "0 The  1 group", on lines of at most `columns` columns.
+std::vector<std::string> listed_names(const MapAxes& axes, int columns, std::string_view start);
 
 /// "3 group", or the name alone where it has no number.
 std::string numbered(const std::string& number, const std::string& label);

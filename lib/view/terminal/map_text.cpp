@@ -19,6 +19,7 @@ constexpr int most_lines = 95;
 constexpr int comfortable_lines = 56;
 constexpr int comfortable_lines_wide = 48;
 constexpr int wide_window = 120;
+constexpr int few_lines = 2;             // of names over columns
 constexpr int lines_without_names = 20;  // then the columns' names stand again
 
 struct KindText {
@@ -56,11 +57,12 @@ int map_height(const ShownMaps& shown, int width, int height) {
 class KindRenderer {
  public:
   KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
-               const MapRoom& room, int top)
+               const MapRoom& room, const MapTextOptions& how)
       : shown_(shown),
         axes_(map_axes(record, hypothesis, shown)),
-        layout_(plan_maps(axes_, below_hint(room))) {
-    if (top > 0) top_ = plan_top(axes_, room, top);
+        layout_(plan_maps(axes_, below_hint(room))),
+        brief_(how.brief) {
+    if (how.top > 0) top_ = plan_top(axes_, room, how.top);
     const auto maps = to_int(shown.maps.size());
     const int beside = top_ ? top_->beside : layout_.beside;
     // As many in each band as in the others.
@@ -107,6 +109,16 @@ class KindRenderer {
     }
   }
 
+  /// Whether a title among the first bands says "best" and has no room for what that means.
+  bool cuts_best(int bands) const {
+    if (top_) return false;
+    const int room = layout_.heading == Heading::listed ? layout_.rows.width - 1 : layout_.slot;
+    const auto shown = std::span(shown_.maps).first(maps_in(bands));
+    return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
+      return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
+    });
+  }
+
   /// Puts as many maps into a band as stand side by side.
   void fill_bands() { in_band_ = top_ ? top_->beside : layout_.beside; }
 
@@ -123,8 +135,10 @@ class KindRenderer {
     return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
   }
 
-  /// The columns' names stand over the first band, and again where they are far away.
+  /// The columns' names stand over the first band, and over the others where that is cheap or they
+  /// are far away.
   bool has_heading(int band) const {
+    if (!brief_ && layout_.heading_lines <= few_lines) return true;
     const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
     return layout_.blocks > 1 || band % apart == 0;
   }
@@ -133,6 +147,7 @@ class KindRenderer {
   MapAxes axes_;
   MapLayout layout_;
   std::optional<TopLayout> top_;  ///< lists instead of grids
+  bool brief_ = false;
   int in_band_ = 1;
 };
 
@@ -195,7 +210,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   for (const ShownMaps& kind : shown) {
     const MapRoom room{width, alone ? map_height(kind, width, style.height) : 0,
                        to_int(kind.maps.size()), options.numbers};
-    all.emplace_back(record, hypothesis, kind, room, options.top);
+    all.emplace_back(record, hypothesis, kind, room, options);
   }
   std::vector<int> bands;
   for (const KindRenderer& kind : all) bands.push_back(kind.bands());
@@ -205,7 +220,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   }
 
   MapText result;
-  bool continued = false;
+  bool continued = false, cuts_best = false;
   const int note = options.note.empty() ? 0 : 1 + display_width(options.note);
   const bool sums = rows_sum_to_1(shown);
   TextLine scale;
@@ -220,10 +235,12 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
     add_scale(all[i].scale(sums, style.color, width - note));
     all[i].render(bands[i], style.color, width, result.text);
     continued = continued || all[i].has_continuations();
+    cuts_best = cuts_best || all[i].cuts_best(bands[i]);
   }
   if (result.text.empty()) return result;
   result.last_line = scale.columns;
   add_scale({});
+  if (cuts_best) result.add_sentence("best: aligns words best.", width);
   if (continued) result.add_sentence("‿ goes on with the word before it.", width);
   if (note > 0) result.add_sentence(options.note, width);
   result.lines = lines_of(result.text);

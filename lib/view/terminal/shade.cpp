@@ -10,13 +10,19 @@
 namespace attn {
 namespace {
 
-// From slate over blue, teal and green to yellow: lightness only grows, so the order survives in
-// grey and for colour-blind readers.
+// For dark terminals, from slate over blue, teal and green to yellow: lightness only grows, so the
+// order survives in grey and for colour-blind readers. For light ones it only falls: the pictures'
+// colours.
 constexpr std::array<Rgb, 5> ramp = {
     {{43, 46, 66}, {50, 84, 140}, {38, 140, 141}, {126, 199, 98}, {250, 226, 80}}};
 
-// The same ramp in the fixed part of the 256-colour palette (16 to 255), which themes leave alone.
+// The same ramps in the fixed part of the 256-colour palette (16 to 255), which themes leave alone.
 constexpr std::array<int, 10> palette = {236, 238, 24, 30, 36, 71, 113, 149, 185, 221};
+constexpr std::array<int, 10> light_palette = {255, 254, 152, 110, 74, 32, 25, 24, 18, 17};
+
+bool in_256(ColorMode mode) {
+  return mode == ColorMode::shades_256 || mode == ColorMode::light_shades_256;
+}
 
 Rgb palette_color(int index) {
   if (index >= 232) return {8 + 10 * (index - 232), 8 + 10 * (index - 232), 8 + 10 * (index - 232)};
@@ -25,36 +31,37 @@ Rgb palette_color(int index) {
   return {level(cube / 36), level(cube / 6 % 6), level(cube % 6)};
 }
 
-int palette_index(float position) {
-  return palette[to_size(std::lround(position * static_cast<float>(palette.size() - 1)))];
+int palette_index(float weight, ColorMode mode) {
+  const auto& shades = mode == ColorMode::light_shades_256 ? light_palette : palette;
+  return shades[to_size(
+      std::lround(scale_position(weight) * static_cast<float>(shades.size() - 1)))];
+}
+
+Rgb color_of(float weight, ColorMode mode) {
+  return mode == ColorMode::light_true_color ? light_color(color_level(weight))
+                                             : ramp_color(ramp, scale_position(weight));
 }
 
 }  // namespace
 
 std::string shade_escape(float weight, ColorMode mode) {
-  const float position = scale_position(weight);
-  if (mode == ColorMode::true_color) {
-    const Rgb color = ramp_color(ramp, position);
-    const int text = wants_black_text(color) ? 0 : 255;
-    return fmt::format("\x1b[38;2;{};{};{};48;2;{};{};{}m", text, text, text, color.red,
-                       color.green, color.blue);
-  }
-  if (mode == ColorMode::shades_256) {
-    const int index = palette_index(position);
+  if (mode == ColorMode::none) return {};
+  if (in_256(mode)) {
+    const int index = palette_index(weight, mode);
     return fmt::format("\x1b[38;5;{};48;5;{}m", wants_black_text(palette_color(index)) ? 16 : 231,
                        index);
   }
-  return {};
+  const Rgb color = color_of(weight, mode);
+  const int text = wants_black_text(color) ? 0 : 255;
+  return fmt::format("\x1b[38;2;{};{};{};48;2;{};{};{}m", text, text, text, color.red, color.green,
+                     color.blue);
 }
 
 std::string text_escape(float weight, ColorMode mode) {
-  const float position = scale_position(weight);
-  if (mode == ColorMode::true_color) {
-    const Rgb color = ramp_color(ramp, position);
-    return fmt::format("\x1b[38;2;{};{};{}m", color.red, color.green, color.blue);
-  }
-  if (mode == ColorMode::shades_256) return fmt::format("\x1b[38;5;{}m", palette_index(position));
-  return {};
+  if (mode == ColorMode::none) return {};
+  if (in_256(mode)) return fmt::format("\x1b[38;5;{}m", palette_index(weight, mode));
+  const Rgb color = color_of(weight, mode);
+  return fmt::format("\x1b[38;2;{};{};{}m", color.red, color.green, color.blue);
 }
 
 std::string_view shade_character(float weight) {

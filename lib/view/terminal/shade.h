@@ -1,4 +1,4 @@
-// How dark a cell is: one ramp for colours and one for characters.
+// How far a cell is from the background: one ramp for colours and one for characters.
 #pragma once
 
 #include <string>

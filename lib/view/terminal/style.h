@@ -3,7 +3,13 @@
 
 namespace attn {
 
-enum class ColorMode { none, shades_256, true_color };
+/// Shades for dark terminals, and for light ones: the more, the further from the background.
+enum class ColorMode { none, shades_256, true_color, light_shades_256, light_true_color };
+
+inline ColorMode on_light(ColorMode mode) {
+  if (mode == ColorMode::shades_256) return ColorMode::light_shades_256;
+  return mode == ColorMode::true_color ? ColorMode::light_true_color : mode;
+}
 
 /// Columns; in a narrower window lines are as for this one.
 inline constexpr int narrowest_width = 40;

@@ -27,7 +27,7 @@ std::string TextLine::trimmed() const {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
-std::string wrapped(std::string_view text, int columns) {
+std::string wrapped(std::string_view text, int columns, int indent) {
   std::string out;
   int used = 0;
   while (!text.empty()) {
@@ -36,7 +36,7 @@ std::string wrapped(std::string_view text, int columns) {
     const int word_columns = display_width(word);
     if (used > 0) {
       const bool fits = used + 1 + word_columns <= columns;
-      out += fits ? ' ' : '\n';
+      out += fits ? " " : "\n" + std::string(to_size(indent), ' ');
       used = fits ? used + 1 : 0;
     }
     out += word;

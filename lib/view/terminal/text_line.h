@@ -20,7 +20,8 @@ struct TextLine {
   std::string trimmed() const;
 };
 
-/// Words on lines of at most `columns` columns where they fit; each line ends with a newline.
-std::string wrapped(std::string_view text, int columns);
+/// Words on lines of at most `columns` columns where they fit; each line ends with a newline. From
+/// the second on, `indent` blanks stand before those columns.
+std::string wrapped(std::string_view text, int columns, int indent = 0);
 
 }  // namespace attn

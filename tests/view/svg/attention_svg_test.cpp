@@ -144,7 +144,7 @@ TEST_CASE("pictures: without a choice, the last layer's first head of cross-atte
   const AttentionRecord record = demo_record();
   const Document document = checked_picture(attention_svg(record));
   check_large_map(document, record, {}, 1, 0);
-  CHECK(document.texts().find("Layer 1 of 0–1, head 0 of 0–1\n") != std::string::npos);
+  CHECK(document.texts().find("cross:1:0 (of 2 layers × 2 heads)\n") != std::string::npos);
 }
 
 TEST_CASE("pictures: one style holds the colours of light and of dark viewers") {

@@ -111,6 +111,36 @@ TEST_CASE("text keeps within the window and shows every cell of a toy") {
             .find("\x1b[1m") != std::string::npos);
 }
 
+TEST_CASE("a short explanation fits the window: two facts a line, few rows, whole equations") {
+  Explanation e = explanation({matrix(12, 4)});
+  e.facts = {"source: a b", "target: c d", "query 2: " + std::string(100, 'q')};
+  ExplanationStep& step = e.steps.front();
+  step.title = step.shape = step.why = "";
+  step.formula =
+      "x = q · k / √64 + mask,  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v";
+  NamedMatrix& table = step.matrices.front();
+  table.listing = true;
+  table.telling_column = 3;
+  table.name = "a query and its keys";
+  table.values[3] = 5;          // row 0
+  table.values[7 * 4 + 3] = 9;  // row 7
+  table.values[8 * 4 + 3] = 7;  // row 8
+  const std::vector<std::string> shown =
+      lines(explanation_text(e, {.width = 80, .height = 24, .color = ColorMode::none}));
+  CHECK(shown.size() <= 24);  // the last one is empty
+  CHECK(shown[2] == "source: a b · target: c d");
+  CHECK(display_width(shown[3]) == 80);
+  CHECK(shown[5] == "x = q · k / √64 + mask,  e = exp(x − max),  weight = e / Σ e,");
+  CHECK(shown[6] == "head = Σ weight · v");
+  CHECK(shown[8] == "a query and its keys");
+  // The rows with most of the telling column, and a line where others are left out.
+  const char* const starts[] = {"  0 ", "  ⋮", "  7 ", "  8 ", "  ⋮", "  11"};
+  for (std::size_t i = 0; i < 6; ++i) CHECK_MESSAGE(shown[10 + i].starts_with(starts[i]), i);
+  CHECK(shown[16].empty());
+  // Without a window, as in a file, all rows stand.
+  CHECK(lines(explanation_text(e, {.width = 80, .color = ColorMode::none})).size() > 24);
+}
+
 TEST_CASE("JSON holds every number to the bit, and masked ones as null") {
   NamedMatrix m = matrix(3, 50);
   m.values[7] = -std::numeric_limits<float>::infinity();

@@ -162,7 +162,8 @@ TEST_CASE("terminal: a map that does not fit as numbers is shaded, its names tur
         "3 ging  → nach  ░░░░░░░░░░\n"
         "4 nach  → Hause   ▒▒  ▓▓▒▒\n"
         "5 Hause → </s>          ██\n"
-        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n");
+        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n"
+        "best: aligns words best.\n");
 }
 
 TEST_CASE("terminal: --numbers folds what is too wide, with the names repeated") {
@@ -498,6 +499,39 @@ TEST_CASE("terminal: turned names are cut between characters, wide ones in two c
   CHECK(turned_label("e\u0301a", 9) == std::vector<std::string>{"e\u0301", "a"});
   CHECK(turned_label("newspaper", 4) == std::vector<std::string>{"n", "e", "w", "⋮"});
   CHECK(turned_label("", 4).empty());
+}
+
+TEST_CASE("terminal: over cells of one column stand numbers, and the names in a list above") {
+  const std::string text = drawn(long_record(), {"encoder:0"}, {.width = 80});
+  const std::vector<std::string> lines = map_lines(text);
+  const auto key = std::find_if(lines.begin(), lines.end(), [](const std::string& line) {
+    return line.starts_with("Columns: 0 ");
+  });
+  REQUIRE(key != lines.end());
+  const auto tokens = long_record().source.tokens.size();
+  REQUIRE(tokens > 10);
+  REQUIRE(tokens < 100);
+  std::string tens, ones;
+  for (std::size_t i = 0; i < tokens; ++i) {
+    tens += i < 10 ? " " : std::to_string(i / 10);
+    ones += std::to_string(i % 10);
+  }
+  CHECK(count_of(text, " " + tens + "( |\n)") >= 1);
+  CHECK(count_of(text, " " + ones + "( |\n)") >= 1);
+  for (const std::string& line : lines) CHECK_MESSAGE(display_width(line) <= 80, line);
+}
+
+TEST_CASE("terminal: names stand over each row of maps that all are asked for") {
+  const std::string all = drawn(known_record(), {"encoder"}, {.width = 60});
+  CHECK(count_of(all, "0 The ") > 2 * 2);
+  Wanted less = brief(60);
+  CHECK(count_of(drawn(known_record(), {"encoder"}, less), "0 The ") < count_of(all, "0 The "));
+}
+
+TEST_CASE("terminal: a title without room says best, and a line what that is") {
+  const std::string hint = "best: aligns words best.\n";
+  CHECK(rendered(known_record(), {"cross:1:1"}, 40).ends_with(hint));
+  CHECK(rendered(known_record(), {"cross:1:1"}, 80).find(hint) == std::string::npos);
 }
 
 TEST_CASE("terminal: continuations of words are explained where they occur") {

@@ -36,7 +36,7 @@ struct Painted {
 
 Painted parse(const std::string& escape, ColorMode mode) {
   std::smatch match;
-  if (mode == ColorMode::shades_256) {
+  if (mode == ColorMode::shades_256 || mode == ColorMode::light_shades_256) {
     const std::regex form("\x1b\\[38;5;(\\d+);48;5;(\\d+)m");
     REQUIRE(std::regex_match(escape, match, form));
     return {of_palette(std::stoi(match[1])), of_palette(std::stoi(match[2]))};
@@ -60,6 +60,26 @@ TEST_CASE("shade: both colours are painted, readable, and lighter as the weight 
     }
     CHECK(shade_escape(0.0f, mode) != shade_escape(0.02f, mode));
     CHECK(shade_escape(0.8f, mode) != shade_escape(1.0f, mode));
+  }
+}
+
+TEST_CASE("shade: on light terminals it gets darker as the weight grows") {
+  CHECK(on_light(ColorMode::none) == ColorMode::none);
+  for (const ColorMode dark : {ColorMode::shades_256, ColorMode::true_color}) {
+    const ColorMode mode = on_light(dark);
+    double before = 2;
+    for (int percent = 0; percent <= 100; ++percent) {
+      const Painted cell = parse(shade_escape(static_cast<float>(percent) / 100.0f, mode), mode);
+      const double text = luminance(cell.text) + 0.05;
+      const double background = luminance(cell.background) + 0.05;
+      CHECK_MESSAGE(std::max(text, background) / std::min(text, background) >= 4.5, percent);
+      CHECK_MESSAGE(background <= before, percent);
+      before = background;
+    }
+    CHECK(luminance(parse(shade_escape(0.0f, mode), mode).background) > 0.8);
+    CHECK(shade_escape(0.0f, mode) != shade_escape(0.02f, mode));
+    CHECK(shade_escape(0.8f, mode) != shade_escape(1.0f, mode));
+    CHECK(text_escape(0.8f, mode) != text_escape(0.8f, dark));
   }
 }
 
