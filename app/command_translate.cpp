@@ -90,7 +90,7 @@ class TranslateCommand {
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
           options_.target_given ? "the scores are noise" : "the translation is noise"));
     }
-    if (view_.words && view_.draws()) {
+    if (view_.words && (view_.pictures() || !view_.csv.empty())) {
       note("--words is for the terminal; pictures and tables are by pieces");
     }
     std::string heads;
