@@ -231,6 +231,16 @@ std::string LineViews::maps_text(const AttentionRecord& record, int lines_above)
     MapText words = drawn(true);
     if (words.lines < maps.lines) maps = std::move(words);
   }
+  const bool encoder =
+      selection_.all || selection_.last_layers ||
+      std::any_of(selection_.items.begin(), selection_.items.end(),
+                  [](const ShowItem& item) { return item.kind == AttentionKind::encoder_self; });
+  if (encoder && record.encoder_self.sparse()) {
+    maps.add_sentence(fmt::format("The encoder's maps of {} tokens are too large for a window; "
+                                  "--json and --csv have what was computed.",
+                                  record.encoder_self.keys),
+                      style.width);
+  }
   if (maps.text.empty()) return "";
   if (how.brief) maps.add_sentence(more_text(maps.left_out), style.width);
   if (how.brief && style.height > 0 && maps.lines > style.height) {

@@ -85,7 +85,7 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
   MapChoice choice{large.kind, hypothesis, large.layer, large.head};
   const AttentionMaps* maps = find_maps(record, large.kind, hypothesis);
   std::vector<float> mean;
-  if (large.pick == HeadPick::mean && maps != nullptr) {
+  if (large.pick == HeadPick::mean && maps != nullptr && !maps->sparse()) {
     mean = mean_weights(*maps, large.layer);
     choice.mean = mean;
   }

@@ -144,9 +144,10 @@ void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, con
   const auto width = to_size(maps.keys);
   for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
     // Heads lie one after the other, layer by layer: the first layer's head `place`.
-    const std::span<const float> map = maps.map(0, to_int(place));
+    const std::vector<float> map = maps.dense(0, to_int(place));
     for (int query = 0; query < maps.queries; ++query) {
-      add_row(of_kind.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
+      add_row(of_kind.sums[place], std::span(map).subspan(to_size(query) * width, width), query,
+              maps, keys);
     }
   }
 }

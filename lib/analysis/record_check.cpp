@@ -10,8 +10,7 @@ void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries
                 std::size_t keys) {
   const auto size = [](int n) { return to_size(n); };
   if (maps.layers < 0 || maps.heads < 0 || size(maps.queries) != queries ||
-      size(maps.keys) != keys ||
-      maps.weights.size() != size(maps.layers) * size(maps.heads) * queries * keys) {
+      size(maps.keys) != keys || maps.weights.size() != maps.weight_count()) {
     throw InputError(
         "the record's {} maps are [{}, {}, {}, {}] with {} numbers; expected {} queries and {} "
         "keys, one a token",

@@ -126,6 +126,34 @@ std::vector<float> weights_of(const HeadName& name, const AttentionMaps& maps,
   return {weights.values.begin(), weights.values.end()};
 }
 
+/// Adds what a pattern left of a map: a word's cell is left out where all its pieces' are.
+void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& shown) {
+  if (!maps.seen) return;
+  map.left_out = maps.left_out(map.name.layer, map.name.head);
+  WeightMatrix own(maps.queries, 1);
+  int heads = 0;
+  const std::vector<float>& all = maps.seen->own_global;
+  for (int place = 0; !all.empty() && place < maps.layers * maps.heads; ++place) {
+    if (map.name.layer.value_or(place / maps.heads) != place / maps.heads) continue;
+    if (map.name.head.value_or(place % maps.heads) != place % maps.heads) continue;
+    ++heads;
+    for (int row = 0; row < maps.queries; ++row) {
+      own.at(row, 0) += static_cast<double>(at(all, place * maps.queries + row));
+    }
+  }
+  for (double& sum : own.values) sum /= std::max(1, heads);
+  if (shown.by_words) {
+    WeightMatrix computed(maps.queries, maps.keys);
+    for (std::size_t i = 0; i < map.left_out.size(); ++i) computed.values[i] = 1 - map.left_out[i];
+    map.left_out.clear();
+    for (const double seen : merge_to_words(computed, shown.rows, shown.columns).values) {
+      map.left_out.push_back(seen > 0 ? 0 : 1);
+    }
+    own = merge_to_words(own, shown.rows, {{"", 0, 1, WordKind::word, -1}});
+  }
+  if (heads > 0) map.own_global.assign(own.values.begin(), own.values.end());
+}
+
 }  // namespace
 
 HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis) {
@@ -154,7 +182,7 @@ std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hy
   const std::optional<HeadPlace> best = best_place(record, hypothesis, std::nullopt);
   for (const AttentionKind kind : selection.last_layers ? default_order : named_order) {
     const AttentionMaps* maps = maps_of(record, kind, hypothesis);
-    if (maps == nullptr || maps->weights.empty()) continue;
+    if (maps == nullptr || maps->weights.empty() || maps->sparse()) continue;
     ShownMaps shown{kind, false, {}, {}, {}};
     if (by_words) set_words(shown, record, hypothesis, *maps);
     for (const HeadName& name : selection.last_layers ? default_heads(kind, *maps, best)
@@ -162,6 +190,7 @@ std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hy
       const bool is_best = kind == AttentionKind::cross && best && name.layer == best->layer &&
                            name.head == best->head;
       shown.maps.push_back({name, is_best, weights_of(name, *maps, shown)});
+      add_pattern(shown.maps.back(), *maps, shown);
     }
     if (!shown.maps.empty()) all.push_back(std::move(shown));
   }

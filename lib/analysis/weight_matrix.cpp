@@ -7,7 +7,7 @@ namespace {
 
 /// Adds a head's map times `factor`.
 void add_head(WeightMatrix& sum, const AttentionMaps& maps, HeadPlace place, double factor) {
-  const std::span<const float> map = maps.map(place.layer, place.head);
+  const std::vector<float> map = maps.dense(place.layer, place.head);
   for (std::size_t i = 0; i < map.size(); ++i) {
     sum.values[i] += factor * static_cast<double>(map[i]);
   }

@@ -1,5 +1,6 @@
 #include "model/global_rows.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "base/at.h"
@@ -42,6 +43,24 @@ void GlobalRows::take(const ConstMatrixRef& all, MatrixRef sentences) const {
   });
 }
 
+namespace {
+
+/// Without the first `globals` rows and keys; the others count from there.
+SeenCells without_first(const SeenCells& seen, Index globals) {
+  SeenCells own;
+  const auto first = same_number<std::int32_t>(globals);
+  for (Index row = globals; row + 1 < std::ssize(seen.rows); ++row) {
+    for (const SeenRun& run : seen.row(to_int(row))) {
+      const std::int32_t from = std::max(run.first, first);
+      if (from < run.end) own.runs.push_back({from - first, run.end - first, run.sight});
+    }
+    own.end_row();
+  }
+  return own;
+}
+
+}  // namespace
+
 template <typename Action>
 void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
   const Index queries = head.query.rows() - globals_;
@@ -50,6 +69,9 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
   const Matrix value = head.value.bottomRows(keys);
   const Matrix scores = head.scores.bottomRightCorner(queries, keys);
   const Matrix mask = head.mask.bottomRightCorner(queries, keys);
+  const SeenCells seen = head.seen != nullptr ? without_first(*head.seen, globals_) : SeenCells();
+  const Eigen::VectorXf on_globals =
+      head.weights.bottomLeftCorner(queries, globals_).rowwise().sum();
   MatrixRef all_weights = head.weights;
   MatrixRef all_output = head.output;
   AttentionHead own{head.kind,
@@ -64,7 +86,9 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
                     scores,
                     mask,
                     all_weights.bottomRightCorner(queries, keys),
-                    all_output.bottomRows(queries)};
+                    all_output.bottomRows(queries),
+                    head.seen != nullptr ? &seen : nullptr,
+                    {on_globals.data(), to_size(on_globals.size())}};
   action(own);
 }
 

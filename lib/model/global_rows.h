@@ -38,8 +38,8 @@ class GlobalRows {
 };
 
 /// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own
-/// queries and keys, so that the weights on global tokens are missing from its rows; of a stage the
-/// sentences' rows. What it writes to the weights counts.
+/// queries and keys, so that the weights on global tokens are missing from its rows and stand in
+/// own_global; of a stage the sentences' rows. What it writes to the weights counts.
 class WithoutGlobals : public AttentionObserver {
  public:
   /// All outlive this. `offsets` are the sentences' without the global rows.

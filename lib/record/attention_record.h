@@ -11,32 +11,10 @@
 #include "base/at.h"
 #include "base/attention_kind.h"
 #include "base/head_name.h"
+#include "record/attention_maps.h"
 #include "record/head_report.h"
 
 namespace attn {
-
-/// Every head's weights of one kind for one sentence, as Hugging Face indexes them:
-/// [layer][head][query][key].
-struct AttentionMaps {
-  int layers = 0;
-  int heads = 0;
-  int queries = 0;
-  int keys = 0;
-  std::vector<float> weights;  ///< layers · heads · queries · keys, row-major
-
-  /// The [queries · keys] weights of one head, row-major.
-  std::span<const float> map(int layer, int head) const {
-    const std::size_t size = to_size(queries) * to_size(keys);
-    return {weights.data() + to_size(layer * heads + head) * size, size};
-  }
-  std::span<float> map(int layer, int head) {
-    const std::size_t size = to_size(queries) * to_size(keys);
-    return {weights.data() + to_size(layer * heads + head) * size, size};
-  }
-  float at(int layer, int head, int query, int key) const {
-    return map(layer, head)[to_size(query) * to_size(keys) + to_size(key)];
-  }
-};
 
 /// One projection of every head for one sentence: [layer][head][row][column], `columns` being
 /// head_dim.

@@ -1,6 +1,7 @@
 // Maps that were chosen to be looked at: plain data. analysis/shown_maps.h chooses, views draw.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "base/head_name.h"
@@ -9,9 +10,12 @@
 namespace attn {
 
 struct ShownMap {
-  HeadName name;               ///< of one head, or of a mean
-  bool best = false;           ///< the head that aligns best
-  std::vector<float> weights;  ///< [rows · columns], row-major
+  HeadName name;                            ///< of one head, or of a mean
+  bool best = false;                        ///< the head that aligns best
+  std::vector<float> weights;               ///< [rows · columns], row-major
+  std::vector<std::uint8_t> left_out = {};  ///< [rows · columns] 1: a pattern leaves the cell out;
+                                            ///< empty: there is no pattern
+  std::vector<float> own_global = {};       ///< [rows] as SeenMaps has it; empty: none
 };
 
 /// The chosen maps of one kind, which share their axes: tokens, or words.

@@ -8,6 +8,18 @@
 
 namespace attn {
 
+namespace {
+
+/// What the next head of `maps` looked at.
+void add_pattern(SeenMaps& seen, const AttentionHead& head) {
+  const auto known = std::find(seen.patterns.begin(), seen.patterns.end(), *head.seen);
+  seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
+  if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
+  seen.own_global.insert(seen.own_global.end(), head.own_global.begin(), head.own_global.end());
+}
+
+}  // namespace
+
 void AttentionRecorder::weights_ready(AttentionHead& head) {
   std::vector<AttentionMaps>& of_kind = at(maps_, head.kind);
   const auto sentence = to_size(head.sentence);
@@ -18,9 +30,19 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
   maps.queries = to_int(head.weights.rows());
   maps.keys = to_int(head.weights.cols());
   // Heads come in order (layer by layer, head by head), so appending is placing.
+  if (head.seen != nullptr) {
+    if (!maps.seen) maps.seen.emplace();
+    add_pattern(*maps.seen, head);
+  }
   for (Index i = 0; i < head.weights.rows(); ++i) {
     const float* row = head.weights.data() + i * head.weights.outerStride();
-    maps.weights.insert(maps.weights.end(), row, row + head.weights.cols());
+    if (!maps.sparse()) {
+      maps.weights.insert(maps.weights.end(), row, row + head.weights.cols());
+      continue;
+    }
+    for (const SeenRun& run : head.seen->row(to_int(i))) {
+      maps.weights.insert(maps.weights.end(), row + run.first, row + run.end);
+    }
   }
 }
 

@@ -25,7 +25,7 @@ std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
   std::vector<float> rows;
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
-      const std::span<const float> map = maps.map(layer, head);
+      const std::vector<float> map = maps.dense(layer, head);
       const auto first = map.begin() + to_index(query) * maps.keys;
       rows.insert(rows.end(), first, first + keys);
     }

@@ -232,3 +232,90 @@ TEST_CASE("bigbird: seeded blocks differ by head, layer and seed, and are never 
   p.seed = 2;
   CHECK(first != drawn(0, 0));
 }
+
+TEST_CASE("the seen cells of a head are those its mask lets through, in runs that rise") {
+  for (const Case& c : cases()) {
+    for (const Index n : {1, 5, 34, 129}) {
+      for (const bool causal : {false, true}) {
+        if (causal && !c.may_be_causal) continue;
+        CAPTURE(c.name);
+        CAPTURE(n);
+        const AttentionGroup group = group_of(c, n, n, causal);
+        const Matrix mask = mask_matrix(shape_of(c), group, 0);
+        const SeenCells seen = seen_cells(shape_of(c), group, 0);
+        REQUIRE(std::ssize(seen.rows) == n + 1);
+        Index wrong = 0;
+        for (Index i = 0; i < n; ++i) {
+          Index j = 0;
+          for (const SeenRun& run : seen.row(static_cast<int>(i))) {
+            REQUIRE(run.first >= j);
+            REQUIRE(run.end > run.first);
+            for (; j < run.first; ++j) wrong += mask(i, j) == kMinusInfinity ? 0 : 1;
+            for (; j < run.end; ++j) wrong += mask(i, j) != kMinusInfinity ? 0 : 1;
+          }
+          for (; j < n; ++j) wrong += mask(i, j) == kMinusInfinity ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+        CHECK(static_cast<Index>(seen.count()) == pairs_seen(shape_of(c), group, 0));
+      }
+    }
+  }
+}
+
+TEST_CASE("seen cells say why: near, global, drawn, a stride away, in one block") {
+  const auto reasons = [](const AttentionPattern& p, const std::vector<Index>& globals, int row) {
+    std::string text;
+    const Case c{"", p, {}, globals};
+    const Index n = 12;
+    const SeenCells seen = seen_cells(shape_of(c), group_of(c, n, n, false), 0);
+    for (const SeenRun& run : seen.row(row)) {
+      text += std::to_string(run.first) + "-" + std::to_string(run.end) + " " +
+              std::string(sight_word(run.sight)) + ", ";
+    }
+    return text;
+  };
+  AttentionPattern p{PatternType::longformer, {2}};
+  CHECK(reasons(p, {0}, 0) == "0-12 global, ");
+  CHECK(reasons(p, {0}, 1) == "0-1 global, 1-3 window, ");
+  CHECK(reasons(p, {0, 6}, 9) == "0-1 global, 6-7 global, 8-11 window, ");
+  p.type = PatternType::sparse_strided;
+  p.stride = 4;
+  CHECK(reasons(p, {}, 1) == "0-6 window, 9-10 stride, ");
+  p.type = PatternType::sparse_fixed;
+  CHECK(reasons(p, {}, 5) == "3-4 stride, 4-8 block, 11-12 stride, ");
+  p.type = PatternType::chunks;
+  p.block_size = 4;
+  CHECK(reasons(p, {}, 5) == "4-8 block, ");
+  p.type = PatternType::bigbird;
+  p.block_size = 1;
+  p.random_blocks = 1;
+  const std::string drawn = reasons(p, {}, 5);
+  CHECK(drawn.find("0-1 global, ") == 0);
+  CHECK(drawn.find("4-7 window, ") != std::string::npos);
+  CHECK(drawn.find(" random, ") != std::string::npos);
+  CHECK(drawn.find("11-12 global, ") != std::string::npos);
+}
+
+TEST_CASE("an observer of a cached step does not see what took the place of dropped keys") {
+  struct Watch : AttentionObserver {
+    Matrix key, value, scores;
+    void weights_ready(AttentionHead& head) override {
+      key = head.key;
+      value = head.value;
+      scores = head.scores;
+    }
+  } watch;
+  const AttentionPattern pattern{PatternType::window, {2}};
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, 2, 1.0F, &pattern};
+  const Matrix query = Matrix::Ones(1, 2), rows = Matrix::Constant(3, 4, 7.0F);
+  const std::vector<std::int32_t> places{0, 1, 2, 0, 1};  // a cache of three rows, five steps on
+  const std::vector<AttentionGroup> groups{{0, 0, 1, 0, 5, places.data(), {true, {}}}};
+  Matrix output(1, 2);
+  attend(shape, {query, keys_and_values(rows), groups}, output, &watch);
+  CHECK(watch.key.topRows(3).isZero());
+  CHECK(watch.value.topRows(3).isZero());
+  CHECK(watch.scores.leftCols(3).isZero());
+  CHECK((watch.key.bottomRows(2).array() == 7.0F).all());
+  CHECK((watch.scores.rightCols(2).array() == 14.0F).all());
+  CHECK((output.array() == 7.0F).all());
+}

@@ -1,6 +1,7 @@
 // Records for the views' tests: made here, so that the views stand alone.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -65,6 +66,33 @@ inline AttentionRecord demo_record() {
                                          {"▁Die", "▁Gruppe", "▁ging", "▁nach", "▁Hause", "</s>"});
   record.source_text = "The group went home";
   record.hypotheses[0].text = "Die Gruppe ging nach Hause";
+  return record;
+}
+
+/// Window ±1 and the first token global: runs of `tokens` rows.
+inline SeenCells small_longformer(int tokens) {
+  SeenCells seen;
+  for (int row = 0; row < tokens; ++row) {
+    if (row == 0) {
+      seen.runs.push_back({0, tokens, Sight::global});
+    } else {
+      seen.runs.push_back({0, 1, Sight::global});
+      seen.runs.push_back({std::max(1, row - 1), std::min(tokens, row + 2), Sight::window});
+    }
+    seen.end_row();
+  }
+  return seen;
+}
+
+/// The encoder's maps follow small_longformer(): other weights are 0.
+inline AttentionRecord patterned_record() {
+  AttentionRecord record = demo_record();
+  AttentionMaps& maps = record.encoder_self;
+  maps.seen = {{small_longformer(maps.keys)}, {0, 0, 0, 0}};
+  const std::vector<std::uint8_t> out = maps.left_out(0, 0);
+  for (std::size_t i = 0; i < maps.weights.size(); ++i) {
+    if (out[i % out.size()] != 0) maps.weights[i] = 0;
+  }
   return record;
 }
 

@@ -1,6 +1,7 @@
 #include "nn/attention/attention.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/at.h"
 #include "compute/per_thread.h"
@@ -65,6 +66,17 @@ Matrix gather(const GatheredRows& from, Index n, Index width) {
   return out;
 }
 
+/// A cache drops the keys that no query of a pattern sees any more and puts others in their rows:
+/// what stands there belongs to other places.
+void hide_dropped(const Matrix& mask, Matrix& key, Matrix& value, Matrix& scores) {
+  for (Index j = 0; j < mask.cols(); ++j) {
+    if ((mask.col(j).array() != kMinusInfinity).any()) continue;
+    key.row(j).setZero();
+    value.row(j).setZero();
+    scores.col(j).setZero();
+  }
+}
+
 /// Whose head is observed, and where its output goes.
 struct ObservedHead {
   const AttentionShape& shape;
@@ -87,10 +99,12 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
     return is_global_row(shape, group, place) ? global_rows : rows;
   };
   const bool tiled = is_tiled(shape, group);
-  const Matrix key = gather(rows.keys, group.keys, shape.head_dim);
-  const Matrix value = gather(rows.values, group.keys, shape.head_dim);
+  Matrix key = gather(rows.keys, group.keys, shape.head_dim);
+  Matrix value = gather(rows.values, group.keys, shape.head_dim);
   Matrix scores(group.queries, group.keys);
   const Matrix mask = mask_matrix(shape, group, observed.head);
+  std::optional<SeenCells> seen_by_pattern;
+  if (!sees_all(shape, group)) seen_by_pattern = seen_cells(shape, group, observed.head);
   Matrix weights(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     const Index visible = visible_keys(group, i);
@@ -102,6 +116,7 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
       mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
     }
   }
+  if (seen_by_pattern && rows.keys.rows != nullptr) hide_dropped(mask, key, value, scores);
   const Matrix computed = tiled ? weights : Matrix();
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
                                                      Eigen::OuterStride<>(rows.output_stride));
@@ -117,7 +132,8 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
       scores,
       mask,
       weights,
-      output};
+      output,
+      seen_by_pattern ? &*seen_by_pattern : nullptr};
   observer.weights_ready(view);
   if (tiled) {
     const AttentionInput alone{observed.input.queries, observed.input.memory,

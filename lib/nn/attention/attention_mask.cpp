@@ -32,6 +32,32 @@ Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index
   return pairs;
 }
 
+SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, Index head) {
+  std::vector<std::vector<SeenRun>> rows(to_size(group.queries));
+  const Index first_query = group.keys - group.queries;
+  for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
+    for (Index r = 0; r < tile.count; ++r) {
+      std::vector<SeenRun>& runs = at(rows, tile.first + r * tile.step - first_query);
+      for_each_key(tile, r, group.globals, [&](Index place, const KeyRange& range) {
+        const auto key = same_number<std::int32_t>(place);
+        if (!runs.empty() && runs.back().end == key && runs.back().sight == range.sight) {
+          ++runs.back().end;
+        } else {
+          runs.push_back({key, key + 1, range.sight});
+        }
+      });
+    }
+  }
+  SeenCells seen;
+  for (std::vector<SeenRun>& runs : rows) {
+    std::sort(runs.begin(), runs.end(),
+              [](const SeenRun& a, const SeenRun& b) { return a.first < b.first; });
+    seen.runs.insert(seen.runs.end(), runs.begin(), runs.end());
+    seen.end_row();
+  }
+  return seen;
+}
+
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
   Matrix mask = Matrix::Constant(group.queries, group.keys, kMinusInfinity);
   const std::span<const std::uint8_t> hidden = group.mask.hidden;

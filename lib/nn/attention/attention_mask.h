@@ -1,6 +1,7 @@
 // The mask of one head as a whole matrix: for those who watch, and for tests.
 #pragma once
 
+#include "base/seen_cells.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"
 
@@ -25,6 +26,9 @@ std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const Attentio
 
 /// How many pairs of a query and a key one head of a group looks at.
 Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index head);
+
+/// The cells of one head's map that are computed, and why; rows are the group's queries.
+SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, Index head);
 
 /// [L, S] what is added to the scores before softmax: −∞ where a query may not look, else 0 or the
 /// pattern's bias.

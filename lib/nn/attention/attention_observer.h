@@ -2,7 +2,10 @@
 // what-if experiments see a head at work.
 #pragma once
 
+#include <span>
+
 #include "base/attention_kind.h"
+#include "base/seen_cells.h"
 #include "compute/tensor.h"
 
 namespace attn {
@@ -23,6 +26,10 @@ struct AttentionHead {
   MatrixRef weights;     ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed, and
                          ///< what is written where the mask is −∞ counts for nothing
   MatrixRef output;      ///< [L, K] weights · value; filled in when output_ready is called
+
+  const SeenCells* seen = nullptr;         ///< what a pattern computes; null: there is none
+  std::span<const float> own_global = {};  ///< [L] the weight on global tokens of the model's own,
+                                           ///< which are no rows of `key`; empty: there are none
 };
 
 /// Where a matrix stands on the way through a stack.

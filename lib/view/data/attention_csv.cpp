@@ -45,23 +45,38 @@ std::vector<std::string> fields_of(const TokenSequence& sequence, int count) {
   return fields;
 }
 
-/// One map after the other; `start` is what all rows begin with.
+/// Calls f(query, key, weight) for the computed cells of a head.
+template <typename F>
+void for_each_cell(const AttentionMaps& maps, int layer, int head, F&& f) {
+  auto weight = maps.cells(layer, head).begin();
+  for (int query = 0; query < maps.queries; ++query) {
+    for (const SeenRun& run : maps.seen_by(layer, head)->row(query)) {
+      for (int key = run.first; key < run.end; ++key) f(to_size(query), to_size(key), *weight++);
+    }
+  }
+}
+
+/// One map after the other, of large maps of a pattern the computed cells alone; `start` is what
+/// all rows begin with.
 void append_maps(std::string& out, const AttentionMaps& maps, const std::string& start,
                  const std::vector<std::string>& queries, const std::vector<std::string>& keys) {
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
-      const std::span<const float> map = maps.map(layer, head);
       const std::string prefix = fmt::format("{}{},{},", start, layer, head);
-      for (std::size_t i = 0; i < map.size(); ++i) {
-        const std::size_t query = i / keys.size();
-        const std::size_t key = i % keys.size();
+      const auto append = [&](std::size_t query, std::size_t key, float weight) {
         out += prefix;
         append_format(out, "{},{},", query, key);
         out += queries[query];
         out += keys[key];
-        append_weight(out, map[i]);
+        append_weight(out, weight);
         out += "\r\n";
+      };
+      if (maps.sparse()) {
+        for_each_cell(maps, layer, head, append);
+        continue;
       }
+      const std::span<const float> map = maps.map(layer, head);
+      for (std::size_t i = 0; i < map.size(); ++i) append(i / keys.size(), i % keys.size(), map[i]);
     }
   }
 }

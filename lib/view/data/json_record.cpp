@@ -5,13 +5,18 @@
 #include "base/at.h"
 #include "view/data/head_report_json.h"
 #include "view/data/json_parts.h"
+#include "view/data/seen_json.h"
 #include "view/data/word_alignment.h"
 
 namespace attn {
 namespace {
 
-/// [layer][head][query][key]
+/// [layer][head][query][key]; of large maps of a pattern nothing: `seen` has what was computed.
 void append_maps(std::string& out, const AttentionMaps& maps) {
+  if (maps.sparse()) {
+    out += "[]";
+    return;
+  }
   const auto keys = to_size(maps.keys);
   out += '[';
   for (int layer = 0; layer < maps.layers; ++layer) {
@@ -187,6 +192,11 @@ void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
     append_vectors(out, *hypothesis.cross_vectors);
     out += '}';
   }
+  if (hypothesis.decoder_self.seen) {
+    out += ",\"seen\":{\"decoder_self\":";
+    append_seen(out, hypothesis.decoder_self);
+    out += '}';
+  }
   if (!hypothesis.way.empty()) {
     out += ",\"way\":";
     append_way(out, hypothesis.way);
@@ -233,6 +243,11 @@ std::string to_json_line(const AttentionRecord& record) {
   if (record.encoder_vectors) {
     out += ",\"vectors\":{\"encoder_self\":";
     append_vectors(out, *record.encoder_vectors);
+    out += '}';
+  }
+  if (record.encoder_self.seen) {
+    out += ",\"seen\":{\"encoder_self\":";
+    append_seen(out, record.encoder_self);
     out += '}';
   }
   if (!record.way.empty()) {

@@ -48,9 +48,13 @@ Chosen chosen_from(const AttentionRecord& record, const MapChoice& choice) {
 }
 
 LargeMap large_map(const Chosen& chosen, const MapChoice& choice) {
-  if (!choice.mean.empty()) return {choice.layer, std::nullopt, choice.mean};
+  const AttentionMaps& maps = chosen.subject.maps;
+  if (!choice.mean.empty()) {
+    return {choice.layer, std::nullopt, choice.mean, maps.left_out(choice.layer, std::nullopt)};
+  }
   const HeadPlace place = chosen.place;
-  return {place.layer, place.head, chosen.subject.maps.map(place.layer, place.head)};
+  return {place.layer, place.head, maps.map(place.layer, place.head),
+          maps.left_out(place.layer, place.head)};
 }
 
 std::string_view explanation(AttentionKind kind) {
@@ -73,9 +77,14 @@ PictureText text_of(const AttentionRecord& record, const MapChoice& choice) {
   text.title = kind_name(choice.kind);
   text.title[0] = static_cast<char>(text.title[0] - 'a' + 'A');
   text.description = explanation(choice.kind);
+  const AttentionMaps* maps = find_maps(record, choice.kind, choice.hypothesis);
+  const bool own_global = maps != nullptr && maps->seen && !maps->seen->own_global.empty();
   text.description +=
-      "A row's weights sum to 1; the darker a cell (in a dark viewer the brighter), "
-      "the larger its weight.";
+      own_global
+          ? "A row's weights sum to 1 with those on the model's own global tokens, which are no "
+            "columns; the darker a cell (in a dark viewer the brighter), the larger its weight."
+          : "A row's weights sum to 1; the darker a cell (in a dark viewer the brighter), "
+            "the larger its weight.";
   text.sentences = sentence_lines(record, choice.hypothesis);
   if (choice.kind == AttentionKind::encoder_self) text.sentences.resize(1);
   if (!record.changes.empty()) {
@@ -93,16 +102,24 @@ Panel note_panel(std::string_view note) {
   return {fmt::format("<text class=\"quiet note\" x=\"0\" y=\"16\">{}</text>\n", note), 400, 24};
 }
 
-std::string empty_picture(const AttentionRecord& record, const MapChoice& choice) {
-  return framed_picture(text_of(record, choice), "attn-empty",
-                        {note_panel("no tokens here, so nothing is attended to")}, {});
+std::string empty_picture(const AttentionRecord& record, const MapChoice& choice,
+                          std::string_view note) {
+  return framed_picture(text_of(record, choice), "attn-empty", {note_panel(note)}, {});
 }
 
 }  // namespace
 
 std::string attention_svg(const AttentionRecord& record, const MapChoice& choice) {
   const Chosen chosen = chosen_from(record, choice);
-  if (!chosen.drawable) return empty_picture(record, choice);
+  if (!chosen.drawable)
+    return empty_picture(record, choice, "no tokens here, so nothing is attended to");
+  if (chosen.subject.maps.sparse()) {
+    return empty_picture(
+        record, choice,
+        fmt::format("{} × {} cells are more than a picture shows; --json and --csv "
+                    "have those that were computed",
+                    chosen.subject.maps.queries, chosen.subject.maps.keys));
+  }
   std::vector<Panel> panels;
   const AttentionMaps& maps = chosen.subject.maps;
   const bool mean = !choice.mean.empty();

@@ -181,7 +181,7 @@ class HeadMap {
     out_ += " data-weights=\"";
     append_weight_rows(out_, weights_, axes_.columns.size());
     out_ += "\">\n";
-    append_compact_cells(out_, axes_, weights_, cell_);
+    append_compact_cells(out_, axes_, {weights_, large_.left_out}, cell_);
   }
 
   void append_cells() {
@@ -205,21 +205,26 @@ class HeadMap {
                    const std::string& key_label) {
     const float weight = weights_[row * axes_.columns.size() + key];
     const bool masked = axes_.is_masked(row, key, weight);
-    out_ += masked ? "<g class=\"cell hidden\" data-weight=\"" : "<g class=\"cell\" data-weight=\"";
+    const bool left_out = MapCells{weights_, large_.left_out}.is_left_out(axes_, row, key);
+    const bool hidden = masked || left_out;
+    out_ += hidden ? "<g class=\"cell hidden\" data-weight=\"" : "<g class=\"cell\" data-weight=\"";
     append_weight(out_, weight);
     append_format(out_, "\" data-key=\"{}\"><title>", key);
     append_weight(out_, weight);
-    append_format(out_, "{}\nquery {}: {}\nkey {}: {}</title>", masked ? " (masked)" : "", row,
-                  query_label, key, key_label);
+    append_format(out_, "{}\nquery {}: {}\nkey {}: {}</title>",
+                  masked     ? " (masked)"
+                  : left_out ? " (not computed)"
+                             : "",
+                  row, query_label, key, key_label);
     const int level = color_level(weight);
-    std::string paint = masked ? "masked" : fmt::format("s{}", level);
+    std::string paint = masked ? "masked" : left_out ? "left-out" : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
     const auto side = to_size(cell_);
     // Larger cells leave a line of the page between them.
-    const int drawn = cell_ >= 20 && !masked ? cell_ - 1 : cell_;
+    const int drawn = cell_ >= 20 && !hidden ? cell_ - 1 : cell_;
     append_format(out_, "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/>",
                   paint, key * side, row * side, drawn);
-    if (!masked) append_number_text(row, key, weight, level);
+    if (!hidden) append_number_text(row, key, weight, level);
     out_ += "</g>\n";
   }
 

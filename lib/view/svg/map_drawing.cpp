@@ -41,6 +41,22 @@ void append_mask(std::string& out, std::size_t rows, std::size_t columns, int ce
   out += "z\"/>\n";
 }
 
+/// The cells that a pattern leaves out, in runs.
+void append_left_out(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
+  const std::size_t columns = axes.columns.size();
+  const std::size_t side = to_size(cell);
+  std::string path;
+  for (std::size_t row = 0; row < axes.reads.size() && !cells.left_out.empty(); ++row) {
+    for (std::size_t first = 0, end = 0; first < columns; first = end + 1) {
+      for (end = first; end < columns && cells.is_left_out(axes, row, end);) ++end;
+      if (end == first) continue;
+      append_format(path, "M{} {}h{}v{}h-{}z", first * side, row * side, (end - first) * side, side,
+                    (end - first) * side);
+    }
+  }
+  if (!path.empty()) append_format(out, "<path class=\"left-out\" d=\"{}\"/>\n", path);
+}
+
 }  // namespace
 
 AxisLabels plan_labels(double pitch, double largest) {
@@ -115,8 +131,8 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
   }
 }
 
-void append_compact_cells(std::string& out, const GridAxes& axes, std::span<const float> weights,
-                          int cell) {
+void append_compact_cells(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
+  const std::span<const float> weights = cells.weights;
   const std::size_t rows = axes.reads.size();
   const std::size_t columns = axes.columns.size();
   std::array<std::string, color_levels + 1> paths;
@@ -133,6 +149,7 @@ void append_compact_cells(std::string& out, const GridAxes& axes, std::span<cons
   append_format(out, "<rect class=\"s0\" width=\"{}\" height=\"{}\"/>\n", columns * to_size(cell),
                 rows * to_size(cell));
   if (axes.causal) append_mask(out, rows, columns, cell);
+  append_left_out(out, axes, cells, cell);
   append_format(out, "<g class=\"cells\" transform=\"scale({})\">\n", cell);
   for (std::size_t level = 0; level < paths.size(); ++level) {
     if (paths[level].empty()) continue;

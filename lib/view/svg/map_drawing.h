@@ -54,9 +54,19 @@ void append_label(std::string& out, std::string_view label, const LabelText& sty
 /// All weights of a map as an attribute's value: rows parted by ";", numbers by blanks.
 void append_weight_rows(std::string& out, std::span<const float> weights, std::size_t keys);
 
+/// The weights of a map and, where a pattern leaves cells out, which.
+struct MapCells {
+  std::span<const float> weights;          ///< [queries · keys]
+  std::span<const std::uint8_t> left_out;  ///< likewise; empty: none
+
+  bool is_left_out(const GridAxes& axes, std::size_t row, std::size_t column) const {
+    const std::size_t i = row * axes.columns.size() + column;
+    return !left_out.empty() && left_out[i] != 0 && !axes.is_masked(row, column, weights[i]);
+  }
+};
+
 /// A whole map as one path a colour, at the origin, `cell` pixels a cell: small however many cells.
-void append_compact_cells(std::string& out, const GridAxes& axes, std::span<const float> weights,
-                          int cell);
+void append_compact_cells(std::string& out, const GridAxes& axes, const MapCells& cells, int cell);
 
 /// "label-9" and so on, for the font sizes that plan_labels() chooses; nothing for 12.
 std::string_view label_class(double font_size);

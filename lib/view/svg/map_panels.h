@@ -32,14 +32,16 @@ struct LargeMap {
   std::optional<int> layer;
   std::optional<int> head;
   std::span<const float> weights;  ///< [queries · keys]
+  std::vector<std::uint8_t> left_out =
+      {};  ///< [queries · keys] as AttentionMaps::left_out() has it
 };
 
 /// One map with every token, a number in each cell where it fits, and under the pointer each
 /// cell's exact weight and tokens.
 Panel head_panel(const MapSubject& subject, const LargeMap& large);
 
-/// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells,
-/// weights that are no numbers, pieces that go on with a word.
+/// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells, cells
+/// that a pattern leaves out, weights that are no numbers, pieces that go on with a word.
 Panel scale_panel(const MapSubject& subject);
 
 }  // namespace attn

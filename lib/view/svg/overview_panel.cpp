@@ -96,7 +96,8 @@ class Overview {
                   kind_word(subject_.kind), layer, head, layer, head, x_of(head), y_of(layer));
     append_weight_rows(panel_.svg, maps_.map(layer, head), keys);
     append_format(panel_.svg, "\">\n<title>layer {}, head {}</title>\n", layer, head);
-    append_compact_cells(panel_.svg, subject_.axes, maps_.map(layer, head), cell_);
+    const std::vector<std::uint8_t> left_out = maps_.left_out(layer, head);
+    append_compact_cells(panel_.svg, subject_.axes, {maps_.map(layer, head), left_out}, cell_);
     append_format(panel_.svg,
                   "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n",
                   width + 1, height + 1);

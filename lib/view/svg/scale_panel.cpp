@@ -2,6 +2,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/at.h"
 #include "view/color.h"
 #include "view/svg/map_panels.h"
 #include "view/svg/text_width.h"
@@ -14,14 +15,38 @@ constexpr double bar_left = 48;  // after the word "weight"
 constexpr int bar_step = 2;      // levels of the scale a rectangle of the bar
 constexpr double level_width = 2.4;
 constexpr double bar_height = 12;
-constexpr double sample = 14;      // pixels, the side of a sample cell
-constexpr double sample_gap = 22;  // pixels between two samples
+constexpr double sample_side = 14;  // pixels, the side of a sample cell
+constexpr double sample_gap = 22;   // pixels between two samples
 constexpr double text_size = 12;
 constexpr std::array<float, 6> ticks = {0.0f, 0.01f, 0.1f, 0.25f, 0.5f, 1.0f};
 
 bool has_odd(const AttentionMaps& maps) {
   return std::any_of(maps.weights.begin(), maps.weights.end(),
                      [](float weight) { return !std::isfinite(weight); });
+}
+
+// Pictures without a pattern do not carry it.
+constexpr std::string_view left_out_style =
+    R"svg(<style>
+.attn-picture .left-out{fill:url(#attn-dots)}
+.attn-picture .dots-ground{fill:#ffffff}
+.attn-picture .dots-dot{fill:#c6ccd3}
+@media screen and (prefers-color-scheme:dark){
+.attn-picture .dots-ground{fill:#0d1117}
+.attn-picture .dots-dot{fill:#39424d}
+}
+</style>
+<defs><pattern id="attn-dots" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="dots-ground" width="6" height="6"/><rect class="dots-dot" x="2" y="2" width="1.5" height="1.5"/></pattern></defs>
+)svg";
+
+/// Whether a head leaves a cell out that no mask hides.
+bool leaves_out(const MapSubject& subject) {
+  if (!subject.maps.seen) return false;
+  const std::vector<SeenCells>& patterns = subject.maps.seen->patterns;
+  const auto queries = to_size(subject.maps.queries), keys = to_size(subject.maps.keys);
+  const std::size_t whole = subject.axes.causal ? queries * (queries + 1) / 2 : queries * keys;
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const SeenCells& pattern) { return pattern.count() < whole; });
 }
 
 double level_x(double level) {
@@ -64,13 +89,22 @@ Panel scale_panel(const MapSubject& subject) {
                               : fmt::format(
                                     "<rect class=\"{0}\" x=\"{1:.1f}\" y=\"0.5\" "
                                     "width=\"{2}\" height=\"{2}\"/>\n",
-                                    mark, x, sample);
-    const double text_x = mark.empty() ? x : x + sample + 6;
+                                    mark, x, sample_side);
+    const double text_x = mark.empty() ? x : x + sample_side + 6;
     append_format(panel.svg, "<text class=\"quiet\" x=\"{:.1f}\" y=\"11.5\">{}</text>\n", text_x,
                   text);
     x = text_x + std::ceil(text_width(text, text_size)) + sample_gap;
   };
   if (subject.axes.causal) add("masked", "masked");
+  if (leaves_out(subject)) {
+    panel.svg = std::string(left_out_style) + panel.svg;
+    add("left-out", "not computed: outside of the pattern");
+  }
+  if (subject.maps.seen && !subject.maps.seen->own_global.empty()) {
+    const std::vector<float>& own = subject.maps.seen->own_global;
+    const auto [least, most] = std::minmax_element(own.begin(), own.end());
+    add("", fmt::format("own global tokens take {:.2f} to {:.2f} of a row", *least, *most));
+  }
   if (has_odd(subject.maps)) add("odd", "not a number");
   if (subject.axes.has_continuations()) add("", "‿ goes on with the word before it");
   panel.width = x - sample_gap;

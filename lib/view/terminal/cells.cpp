@@ -133,6 +133,10 @@ Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode
   return {"▄", shade_escape(*upper, color) + text_escape(*lower, color)};
 }
 
+Cell left_out_cell(CellForm form, int columns) {
+  return {at_right(form == CellForm::numbers ? "-   " : "-", columns), ""};
+}
+
 TextLine scale_line(const Scale& scale, ColorMode color, int width) {
   TextLine line = color == ColorMode::none ? plain_scale(scale.form, width)
                                            : painted_scale(scale.form, scale.cell, color, width);

@@ -28,6 +28,9 @@ Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 /// below the last row it is as below a weight of 0. Without colours a half is full or empty.
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color);
 
+/// A cell that a pattern leaves out: nothing was computed there.
+Cell left_out_cell(CellForm form, int columns);
+
 /// What a line about shades is made of.
 struct Scale {
   CellForm form = CellForm::numbers;

@@ -178,11 +178,23 @@ class MapDrawer {
     const auto columns = axes_.labels.columns.size();
     const float found = map.weights[to_size(row) * columns + to_size(column)];
     if (axes_.labels.is_masked(to_size(row), to_size(column), found)) return std::nullopt;
+    if (is_left_out(map, row, column)) return std::nullopt;
     return found;
+  }
+
+  bool is_left_out(const ShownMap& map, int row, int column) const {
+    if (map.left_out.empty() || axes_.labels.is_masked(to_size(row), to_size(column), 0)) {
+      return false;
+    }
+    const auto columns = axes_.labels.columns.size();
+    return map.left_out[to_size(row) * columns + to_size(column)] != 0;
   }
 
   Cell cell(const ShownMap& map, int row, int column) const {
     const std::optional<float> here = weight(map, row, column);
+    if (layout_.form != CellForm::halves && is_left_out(map, row, column)) {
+      return left_out_cell(layout_.form, layout_.cell);
+    }
     if (layout_.form == CellForm::numbers) return number_cell(here, layout_.cell, color_);
     if (layout_.form == CellForm::shades) return shade_cell(here, layout_.cell, color_);
     const bool more = row + 1 < to_int(axes_.labels.reads.size());

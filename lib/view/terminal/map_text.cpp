@@ -37,8 +37,17 @@ constexpr std::array<KindText, 3> kinds = {{
      "Cross-attention: the steps that write a word (row) look at the source words."},
 }};
 
+/// Of the encoder, where a pattern leaves keys out.
+constexpr KindText patterned = {
+    "Encoder self-attention: each source token (row) looks at those of its pattern.",
+    "Encoder self-attention: each source word (row) looks at those of its pattern."};
+
 std::string kind_line(const ShownMaps& shown, int width) {
-  const KindText& text = at(kinds, shown.kind);
+  const bool pattern = std::any_of(shown.maps.begin(), shown.maps.end(), [](const ShownMap& map) {
+    return std::find(map.left_out.begin(), map.left_out.end(), 1) != map.left_out.end();
+  });
+  const bool encoder = shown.kind == AttentionKind::encoder_self;
+  const KindText& text = encoder && pattern ? patterned : at(kinds, shown.kind);
   return wrapped(shown.by_words ? text.by_words : text.by_tokens, width);
 }
 
@@ -75,7 +84,32 @@ class KindRenderer {
   /// What its shades mean, as a line; empty where it has none.
   TextLine scale(bool sums, ColorMode color, int width) const {
     if (top_) return {};
-    return scale_line({layout_.form, layout_.cell, sums}, color, width);
+    return scale_line({layout_.form, layout_.cell, sums && !has_own_global()}, color, width);
+  }
+
+  /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
+  std::vector<std::string> pattern_sentences(std::size_t maps, ColorMode color) const {
+    std::vector<std::string> sentences;
+    const auto drawn = std::span(shown_.maps).first(maps);
+    const bool marks =
+        !top_ && std::any_of(drawn.begin(), drawn.end(),
+                             [this](const ShownMap& map) { return leaves_out(map); });
+    if (marks && layout_.form != CellForm::halves) {
+      sentences.emplace_back("- is not computed: the pattern leaves it out.");
+    } else if (marks && color != ColorMode::none) {
+      sentences.emplace_back("What is unpainted is not computed.");
+    }
+    if (!has_own_global()) return sentences;
+    float least = 1, most = 0;
+    for (const ShownMap& map : drawn) {
+      for (const float sum : map.own_global) {
+        least = std::min(least, sum);
+        most = std::max(most, sum);
+      }
+    }
+    sentences.push_back(
+        fmt::format("The model's own global tokens take {:.2f} to {:.2f} of a row.", least, most));
+    return sentences;
   }
 
   int bands() const { return (to_int(shown_.maps.size()) + in_band_ - 1) / in_band_; }
@@ -141,6 +175,19 @@ class KindRenderer {
     if (!brief_ && layout_.heading_lines <= few_lines) return true;
     const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
     return layout_.blocks > 1 || band % apart == 0;
+  }
+
+  bool has_own_global() const {
+    return std::any_of(shown_.maps.begin(), shown_.maps.end(),
+                       [](const ShownMap& map) { return !map.own_global.empty(); });
+  }
+  /// Whether a cell is left out that no mask hides.
+  bool leaves_out(const ShownMap& map) const {
+    const std::size_t columns = axes_.labels.columns.size();
+    for (std::size_t i = 0; i < map.left_out.size(); ++i) {
+      if (map.left_out[i] != 0 && !axes_.labels.is_masked(i / columns, i % columns, 0)) return true;
+    }
+    return false;
   }
 
   const ShownMaps& shown_;
@@ -221,6 +268,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
 
   MapText result;
   bool continued = false, cuts_best = false;
+  std::vector<std::string> sentences;
   const int note = options.note.empty() ? 0 : 1 + display_width(options.note);
   const bool sums = rows_sum_to_1(shown);
   TextLine scale;
@@ -236,11 +284,17 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
     all[i].render(bands[i], style.color, width, result.text);
     continued = continued || all[i].has_continuations();
     cuts_best = cuts_best || all[i].cuts_best(bands[i]);
+    for (std::string& sentence : all[i].pattern_sentences(drawn, style.color)) {
+      if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+        sentences.push_back(std::move(sentence));
+      }
+    }
   }
   if (result.text.empty()) return result;
   result.last_line = scale.columns;
   add_scale({});
   if (cuts_best) result.add_sentence("best: aligns words best.", width);
+  for (const std::string& sentence : sentences) result.add_sentence(sentence, width);
   if (continued) result.add_sentence("‿ goes on with the word before it.", width);
   if (note > 0) result.add_sentence(options.note, width);
   result.lines = lines_of(result.text);

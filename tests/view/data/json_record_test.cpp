@@ -234,5 +234,42 @@ TEST_CASE("json: NaN is never written") {
   CHECK_THROWS_AS(to_json_line(record), std::logic_error);
 }
 
+TEST_CASE("json: what a pattern computed, why, and how far tokens see") {
+  const Json plain = parsed(demo_record());
+  CHECK_FALSE(plain.contains("seen"));
+  AttentionRecord record = patterned_record();
+  record.encoder_self.seen->own_global.assign(4 * 5, 0.25F);
+  const Json json = parsed(record);
+  CHECK_FALSE(json["hypotheses"][0].contains("seen"));
+  CHECK(json["encoder_self"][1][1].size() == 5);  // dense, as ever
+  CHECK(json["seen"].dump() ==
+        R"({"encoder_self":{"reasons":["window","global"],"patterns":[[[0,5,1],[0,1,1,1,2,0],)"
+        R"([0,1,1,1,3,0],[0,1,1,2,3,0],[0,1,1,3,2,0]]],"of":[[0,0],[0,0]],"own_global":[[)"
+        R"([0.25,0.25,0.25,0.25,0.25],[0.25,0.25,0.25,0.25,0.25]],[[0.25,0.25,0.25,0.25,0.25],)"
+        R"([0.25,0.25,0.25,0.25,0.25]]],"reach":[[0,5,1],[0,3,1,3,2,2],[0,4,1,4,1,2],)"
+        R"([0,1,1,1,1,2,2,3,1],[0,1,1,1,2,2,3,2,1]]}})");
+}
+
+TEST_CASE("json: large maps of a pattern are the computed cells alone") {
+  constexpr int tokens = most_dense_tokens + 1;
+  AttentionRecord record = demo_record();
+  AttentionMaps& maps = record.encoder_self;
+  maps = {1, 2, tokens, tokens, {}, SeenMaps{{small_longformer(tokens)}, {0, 0}}};
+  const std::size_t cells = maps.seen->patterns[0].count();
+  CHECK(maps.weight_count() == 2 * cells);
+  for (std::size_t i = 0; i < 2 * cells; ++i) maps.weights.push_back(static_cast<float>(i));
+  const Json json = parsed(record);
+  CHECK(json["encoder_self"].dump() == "[]");
+  const Json& seen = json["seen"]["encoder_self"];
+  CHECK_FALSE(seen.contains("reach"));
+  CHECK(seen["weights"][0][0][0].size() == tokens);
+  CHECK(seen["weights"][0][0][1].dump() == "[1025,1026,1027]");
+  CHECK(seen["weights"][0][1][1][0] == cells + tokens);
+  CHECK(seen["weights"][0][1][tokens - 1].size() == 3);
+  CHECK(maps.dense(0, 1)[tokens + 2] == static_cast<float>(cells + tokens + 2));
+  CHECK(maps.dense(0, 1)[tokens + 3] == 0);
+  CHECK(to_json_line(record).size() < 200'000);
+}
+
 }  // namespace
 }  // namespace attn

@@ -372,5 +372,38 @@ TEST_CASE("pictures: the same record gives the same bytes") {
   CHECK(attention_svg(long_record()) == attention_svg(long_record()));
 }
 
+TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and a legend") {
+  const AttentionRecord record = patterned_record();
+  const std::string svg = attention_svg(record, {AttentionKind::encoder_self, 0, 0, 0});
+  CHECK(
+      svg.find(R"(<g class="cell hidden" data-weight="0" data-key="3"><title>0 (not computed))") !=
+      std::string::npos);
+  CHECK(svg.find(R"svg(<rect class="left-out")svg") != std::string::npos);
+  CHECK(svg.find(R"svg(<path class="left-out" d="M)svg") != std::string::npos);
+  CHECK(svg.find("not computed: outside of the pattern</text>") != std::string::npos);
+  CHECK(svg.find("attn-dots") != std::string::npos);
+  for (const AttentionKind kind : {AttentionKind::cross, AttentionKind::decoder_self}) {
+    CHECK(attention_svg(record, {kind}).find("left-out") == std::string::npos);
+  }
+  AttentionRecord own = record;
+  own.encoder_self.seen->own_global.assign(4 * 5, 0.25F);
+  own.encoder_self.seen->own_global[3] = 0.5F;
+  const std::string rest = attention_svg(own, {AttentionKind::encoder_self});
+  CHECK(rest.find("own global tokens take 0.25 to 0.50 of a row</text>") != std::string::npos);
+  CHECK(rest.find("weights sum to 1 with those on the model's own global tokens") !=
+        std::string::npos);
+}
+
+TEST_CASE("svg: large maps of a pattern are left out with a line") {
+  constexpr int tokens = most_dense_tokens + 1;
+  AttentionRecord record = demo_record();
+  record.encoder_self = {1, 1, tokens, tokens, {}, SeenMaps{{small_longformer(tokens)}, {0}}};
+  record.encoder_self.weights.resize(record.encoder_self.weight_count());
+  const std::string svg = attention_svg(record, {AttentionKind::encoder_self});
+  CHECK(
+      svg.find("1025 × 1025 cells are more than a picture shows; --json and --csv have those that "
+               "were computed</text>") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace attn

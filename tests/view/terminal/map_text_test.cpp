@@ -568,5 +568,44 @@ TEST_CASE("terminal: a record without hypotheses or words draws what there is") 
   CHECK(rendered(silent, {"all"}, 80).empty());
 }
 
+TEST_CASE("cells that a pattern leaves out are marked, and only there a line says so") {
+  const AttentionRecord record = test::patterned_record();
+  CHECK(rendered(record, {"encoder:0:0"}, 60) ==
+        "Encoder self-attention: each source token (row) looks at\n"
+        "those of its pattern.\n"
+        "        encoder:0:0\n"
+        "          0 The 1 group  2 went  3 home  4 </s>\n"
+        "0 The      0.02    0.02    0.14░   0.21▒   0.62▓\n"
+        "1 group    0.03    0.14░   0.17░    -       -\n"
+        "2 went     0.01    0.23▒   0.55▓   0.02     -\n"
+        "3 home     0.06░    -      0.43▓   0.05░   0.42▒\n"
+        "4 </s>     0.64▓    -       -      0.09░   0.04\n"
+        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72. A row sums to 1.\n"
+        "- is not computed: the pattern leaves it out.\n");
+  AttentionRecord own = record;
+  own.encoder_self.seen->own_global = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
+                                       0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
+  CHECK(rendered(own, {"encoder:0:0"}, 60) ==
+        "Encoder self-attention: each source token (row) looks at\n"
+        "those of its pattern.\n"
+        "        encoder:0:0\n"
+        "          0 The 1 group  2 went  3 home  4 </s>\n"
+        "0 The      0.02    0.02    0.14░   0.21▒   0.62▓\n"
+        "1 group    0.03    0.14░   0.17░    -       -\n"
+        "2 went     0.01    0.23▒   0.55▓   0.02     -\n"
+        "3 home     0.06░    -      0.43▓   0.05░   0.42▒\n"
+        "4 </s>     0.64▓    -       -      0.09░   0.04\n"
+        "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n"
+        "- is not computed: the pattern leaves it out.\n"
+        "The model's own global tokens take 0.10 to 0.50 of a row.\n");
+  const std::string words = text_of(record, {"encoder:0:0"}, {60, 0, ColorMode::none, true}).text;
+  CHECK(words.find("3 home     0.06░    -      0.43▓   0.05░   0.42▒\n") != std::string::npos);
+  CHECK(rendered(record, {"encoder:0:mean"}, 40).find("not computed") != std::string::npos);
+  for (const AttentionRecord& other : {demo_record(), long_record()}) {
+    CHECK(rendered(other, {"all"}, 80).find("not computed") == std::string::npos);
+  }
+  CHECK(rendered(record, {"cross"}, 80).find("not computed") == std::string::npos);
+}
+
 }  // namespace
 }  // namespace attn

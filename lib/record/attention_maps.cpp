@@ -1,0 +1,61 @@
+#include "record/attention_maps.h"
+
+#include <algorithm>
+
+namespace attn {
+
+std::size_t AttentionMaps::weight_count() const {
+  if (!sparse()) return to_size(layers) * to_size(heads) * to_size(queries) * to_size(keys);
+  std::size_t count = 0;
+  for (const int pattern : seen->of) count += attn::at(seen->patterns, pattern).count();
+  return count;
+}
+
+std::span<const float> AttentionMaps::cells(int layer, int head) const {
+  std::size_t first = 0;
+  const int place = layer * heads + head;
+  for (int before = 0; before < place; ++before) {
+    first += attn::at(seen->patterns, attn::at(seen->of, before)).count();
+  }
+  return std::span(weights).subspan(first, seen_by(layer, head)->count());
+}
+
+std::vector<float> AttentionMaps::dense(int layer, int head) const {
+  if (!sparse()) {
+    const std::span<const float> whole = map(layer, head);
+    return {whole.begin(), whole.end()};
+  }
+  std::vector<float> whole(to_size(queries) * to_size(keys));
+  auto next = cells(layer, head).begin();
+  for (int query = 0; query < queries; ++query) {
+    for (const SeenRun& run : seen_by(layer, head)->row(query)) {
+      const auto to = whole.begin() + to_index(query) * keys + run.first;
+      std::copy_n(next, run.end - run.first, to);
+      next += run.end - run.first;
+    }
+  }
+  return whole;
+}
+
+std::vector<std::uint8_t> AttentionMaps::left_out(std::optional<int> layer,
+                                                  std::optional<int> head) const {
+  if (!seen) return {};
+  std::vector<std::uint8_t> out(to_size(queries) * to_size(keys), 1);
+  std::vector<std::uint8_t> done(seen->patterns.size(), 0);
+  for (int place = 0; place < layers * heads; ++place) {
+    if (layer.value_or(place / heads) != place / heads) continue;
+    if (head.value_or(place % heads) != place % heads) continue;
+    const int pattern = attn::at(seen->of, place);
+    if (attn::at(done, pattern) != 0) continue;
+    attn::at(done, pattern) = 1;
+    for (int query = 0; query < queries; ++query) {
+      for (const SeenRun& run : attn::at(seen->patterns, pattern).row(query)) {
+        const auto row = out.begin() + to_index(query) * keys;
+        std::fill(row + run.first, row + run.end, std::uint8_t{0});
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace attn

@@ -1,0 +1,70 @@
+// Every head's weights of one kind for one sentence, and what a pattern left out of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/at.h"
+#include "base/seen_cells.h"
+
+namespace attn {
+
+/// Of more tokens, maps of a pattern hold the computed cells alone.
+inline constexpr int most_dense_tokens = 1024;
+
+/// What a pattern looked at, head by head.
+struct SeenMaps {
+  std::vector<SeenCells> patterns;     ///< those that differ
+  std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
+  std::vector<float> own_global = {};  ///< [layers · heads · queries] the weight that a row gives
+                                       ///< to global tokens of the model's own, which are no keys
+                                       ///< of these maps (Pegasus-X); empty: there are none
+};
+
+/// Weights as Hugging Face indexes them: [layer][head][query][key].
+struct AttentionMaps {
+  int layers = 0;
+  int heads = 0;
+  int queries = 0;
+  int keys = 0;
+  /// layers · heads · queries · keys, row-major; of sparse() maps the computed cells alone, in the
+  /// order of their runs.
+  std::vector<float> weights;
+  std::optional<SeenMaps> seen = std::nullopt;  ///< none: every cell is computed, or masked
+
+  /// Whether `weights` holds the computed cells alone.
+  bool sparse() const { return seen && (queries > most_dense_tokens || keys > most_dense_tokens); }
+
+  /// The [queries · keys] weights of one head, row-major; of maps that are not sparse.
+  std::span<const float> map(int layer, int head) const {
+    const std::size_t size = to_size(queries) * to_size(keys);
+    return {weights.data() + to_size(layer * heads + head) * size, size};
+  }
+  std::span<float> map(int layer, int head) {
+    const std::size_t size = to_size(queries) * to_size(keys);
+    return {weights.data() + to_size(layer * heads + head) * size, size};
+  }
+  float at(int layer, int head, int query, int key) const {
+    return map(layer, head)[to_size(query) * to_size(keys) + to_size(key)];
+  }
+
+  /// What a head looked at; null: at all.
+  const SeenCells* seen_by(int layer, int head) const {
+    if (!seen) return nullptr;
+    return &attn::at(seen->patterns, attn::at(seen->of, layer * heads + head));
+  }
+  /// Of sparse maps: the weights of one head's computed cells.
+  std::span<const float> cells(int layer, int head) const;
+  /// map() of any maps, with 0 where nothing was computed.
+  std::vector<float> dense(int layer, int head) const;
+  /// [queries · keys] 1 where none of the heads computed the cell: of one head, of all of a layer
+  /// (no head) or of all (no layer). Empty where there is no pattern.
+  std::vector<std::uint8_t> left_out(std::optional<int> layer, std::optional<int> head) const;
+  /// How many numbers `weights` has to hold.
+  std::size_t weight_count() const;
+};
+
+}  // namespace attn

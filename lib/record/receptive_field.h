@@ -1,0 +1,42 @@
+// How far a token sees: which tokens of the input the rows of each layer are made from.
+//
+//   R_0(i) = {i},   R_l(i) = R_{l−1}(i) ∪ ⋃ R_{l−1}(j) over the keys j that query i of layer l sees
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "record/attention_maps.h"
+
+namespace attn {
+
+/// What the heads of one layer look at.
+struct LayerSight {
+  std::vector<const SeenCells*> heads;  ///< those that differ; none: every query sees every key
+};
+
+/// How many tokens the rows of a layer are made from.
+struct Reach {
+  int least = 0;
+  double mean = 0;
+  int most = 0;
+  int farthest = 0;  ///< the largest |i − j|
+};
+
+struct ReceptiveField {
+  int tokens = 0;
+  int side = 0;            ///< of the picture: tokens, or blocks of them
+  std::vector<int> first;  ///< [side · side] after how many layers a token of the row's block has
+                           ///< seen a token of the column's; 0: after none
+  std::vector<Reach> after;  ///< a layer each
+};
+
+/// Layer by layer; a picture of at most `most_side` blocks. `relays`: the model has global tokens
+/// of its own beside the sentence, which hand on everything after two layers.
+ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, int most_side,
+                               bool relays);
+
+/// Of recorded maps of a pattern.
+ReceptiveField receptive_field(const AttentionMaps& maps);
+
+}  // namespace attn
