@@ -276,6 +276,39 @@ def given_records():
     return [record]
 
 
+def pattern_records():
+    """Window \u00b11 and a global first token in the encoder, whose rows give a quarter to global tokens of its own."""
+    record = main_records()[0]
+    n = len(record["source"]["tokens"])
+    runs = [[0, n, 1]] + [[0, 1, 1, max(1, q - 1), min(n, q + 2) - max(1, q - 1), 0] for q in range(1, n)]
+    for heads in record["encoder_self"]:
+        for rows in heads:
+            for q, row in enumerate(rows):
+                seen = {k for i in range(0, len(runs[q]), 3) for k in range(runs[q][i], runs[q][i] + runs[q][i + 1])}
+                rows[q] = [weight if k in seen else 0.0 for k, weight in enumerate(row)]
+    reach = [[0, n, 1]] + [[0, 1, 1, 1, n - 1, 2] for _ in range(1, n)]
+    heads = len(record["encoder_self"][0])
+    layers = len(record["encoder_self"])
+    record["seen"] = {"encoder_self": {"reasons": ["window", "global"], "patterns": [runs],
+        "of": [[0] * heads for _ in range(layers)],
+        "own_global": [[[0.25] * n for _ in range(heads)] for _ in range(layers)], "reach": reach}}
+    return [record]
+
+
+def large_pattern_records():
+    """A map of a pattern that is too large to be dense."""
+    record = without_options(Maker(layers=1, heads=1, head_dim=4).record(pieces("a"), [pieces("b")]))
+    n = 1025
+    tokens = ["\u2581x"] * (n - 1) + [END]
+    record["source"] = {"text": "x", "tokens": tokens, "ids": [1] * n}
+    record["encoder_self"] = []
+    record["seen"] = {"encoder_self": {"reasons": ["window"], "patterns": [[[q, 1, 0] for q in range(n)]],
+        "of": [[0]], "weights": [[[[1.0]] * n]]}}
+    for hypothesis in record["hypotheses"]:
+        hypothesis["cross"] = [[[[1.0] + [0.0] * (n - 1) for _ in hypothesis["tokens"]]]]
+    return [record]
+
+
 HOSTILE = [
     "</script><script>window.tripped=1</script>", "<!--<script>", "\"'`\\", "<svg onload=window.tripped=2>",
     "<img src=x onerror=window.tripped=3>", "\u001b[31mred\u001b[0m", "a\u202eb\u2066c", "x\u2028y\u2029z", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
@@ -367,6 +400,7 @@ def parts_records():
 
 
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
+          "pattern": pattern_records, "large_pattern": large_pattern_records,
           "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "given": given_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 

@@ -18,9 +18,11 @@ const compareView = (() => {
   }
 
   function matrixAt(record, hypothesis, kind, layer, head) {
+    if (isTooLarge(record, hypothesis, kind)) return matrixOf([], false, 0, 0);
     const axes = axesOf(record, hypothesis, kind);
-    return matrixOf(rowsOf(record, hypothesis, kind, layer, head), axes.causal, axes.reads.length,
-        axes.columns.length);
+    const [n, m] = [axes.reads.length, axes.columns.length];
+    return matrixOf(rowsOf(record, hypothesis, kind, layer, head), axes.causal, n, m,
+        whyOf(record, hypothesis, kind, { layer, head, n, m }));
   }
 
   /** How much of a row's attention went elsewhere, as the mean over rows: 0 to 1; null where the maps

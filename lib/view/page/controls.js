@@ -119,6 +119,11 @@ const controls = (() => {
         state.view);
     switches.digits.update([choice("none", "none"), choice("two", "0.00"),
         choice("exact", "exact", "the number as the record holds it")], state.digits);
+    find("why").hidden = !scene.seen;
+    if (scene.seen) {
+      switches.why.update([choice("weight", "weight", "the shade is the weight"),
+          choice("reason", "reason", "the colour says why the pattern computes the cell")], state.why);
+    }
     find("over").hidden = !overall;
     if (overall) {
       switches.over.update([choice("one", "this sentence"),
@@ -152,6 +157,7 @@ const controls = (() => {
     switches.unit = segmented("unit", "Unit", (unit) => change({ unit }));
     switches.view = segmented("view", "View", (view) => change({ view }));
     switches.digits = segmented("digits", "Numbers", (digits) => change({ digits }));
+    switches.why = segmented("why", "Colour", (why) => change({ why }));
     switches.over = segmented("over", "Over", (over) => change({ over }));
     switches.shade = segmented("shade", "Shade", (shade) => change({ shade }));
     find("sentence-picker").addEventListener("change", (event) =>

@@ -16,6 +16,7 @@ const heatMap = (() => {
   let at = { row: 0, column: 0 };  // the cell that Tab reaches
   let layout = null;
   let hatch = null;
+  let dots = null;  // where a pattern leaves a cell out
 
   // ---- measuring
 
@@ -167,6 +168,22 @@ const heatMap = (() => {
     return context.createPattern(tile, "repeat");
   }
 
+  function makeDots(context, scale) {
+    const size = Math.round(6 * scale);
+    const tile = make("canvas", { width: size, height: size });
+    const pen = tile.getContext("2d");
+    pen.fillStyle = themeColor("--hatch");
+    pen.fillRect(Math.floor(size / 3), Math.floor(size / 3), Math.ceil(1.2 * scale), Math.ceil(1.2 * scale));
+    return context.createPattern(tile, "repeat");
+  }
+
+  function groundOf(masked, shade, at) {
+    if (masked === 2) return dots;
+    if (masked === 1) return hatch || shade.css;
+    const reason = state.why === "reason" ? reasonAt(at) : null;
+    return reason ? reasonColour(reason, scene.matrix.w[at]) : shade.css;
+  }
+
   function draw(matrix) {
     const { n, m, w, masked } = matrix;
     const width = m * layout.width;
@@ -181,6 +198,9 @@ const heatMap = (() => {
     canvas.style.top = `${layout.top}px`;
     const context = canvas.getContext("2d");
     hatch = scene.axes.causal ? makeHatch(context, scale) : null;
+    dots = scene.seen ? makeDots(context, scale) : null;
+    const byReason = scene.seen && state.why === "reason";
+    const ink = themeColor("--ink");
     const edge = (i, size) => Math.round(i * size * scale);
     const gap = layout.width >= 20 ? Math.max(1, Math.round(scale)) : 0;
     const narrow = layout.width < 46;
@@ -196,10 +216,10 @@ const heatMap = (() => {
         const wide = edge(k + 1, layout.width) - left - gap;
         const i = q * m + k;
         const shade = shadeOf(w[i]);
-        context.fillStyle = masked[i] ? hatch || shade.css : shade.css;
+        context.fillStyle = groundOf(masked[i], shade, i);
         context.fillRect(left, top, wide, tall);
         if (!layout.numbers || masked[i] || (narrow && w[i] < 0.005)) continue;
-        context.fillStyle = w[i] < 0.005 ? faint : shade.text;
+        context.fillStyle = w[i] < 0.005 ? faint : byReason ? ink : shade.text;
         context.fillText(cellText(w[i]), left + wide / 2, top + tall / 2 + scale * 0.5);
       }
     }

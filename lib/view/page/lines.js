@@ -105,7 +105,11 @@ const linesView = (() => {
         y += thickness;
         const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
         const path = w[at] >= least() && thickness >= thinnest ? lineAt(at, q, k) : dropLine(at);
-        if (path) placeLine(path, { from, to, bend, thickness });
+        if (path) {
+          const reason = state.why === "reason" ? reasonAt(at) : null;
+          path.style.stroke = reason ? reasonLine(reason) : "";
+          placeLine(path, { from, to, bend, thickness });
+        }
       }
     }
   }
@@ -191,7 +195,7 @@ const linesView = (() => {
       const cell = cellOf(index);
       const at = cell ? cell[0] * m + cell[1] : -1;
       const shown = cell && !masked[at];
-      value.textContent = !cell ? "" : masked[at] ? "·" : fixed(w[at], 2);
+      value.textContent = !cell ? "" : masked[at] ? (masked[at] === 2 ? "–" : "·") : fixed(w[at], 2);
       button.classList.toggle("is-masked", Boolean(cell) && !shown);
       label.style.backgroundColor = shown ? shadeOf(w[at]).css : "";
       label.style.color = shown ? shadeOf(w[at]).text : "";

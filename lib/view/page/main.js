@@ -9,6 +9,7 @@ function updateAll() {
   stage.update();
   nextView.update();
   wayView.update();
+  fieldView.update();
   stepsView.update();
   treeView.update();
   reportView.update();
@@ -41,7 +42,7 @@ function beginPage() {
     find("failure").hidden = false;
     return;
   }
-  for (const view of [controls, trainingView, compareView, overview, stage, nextView, wayView, stepsView, treeView, reportView,
+  for (const view of [controls, trainingView, compareView, overview, stage, nextView, wayView, fieldView, stepsView, treeView, reportView,
       keyboard]) view.start();
   followJumps();
   onChange(updateAll);

@@ -92,9 +92,17 @@ Json best_of(const Json& cross) {
   return best;
 }
 
-/// Maps under `key`, packed.
+/// Maps under `key`, packed. Of large maps of a pattern the page says that they are large.
 void pack(Json& owner, const char* key) {
-  if (const auto found = owner.find(key); found != owner.end()) *found = packed_maps(*found);
+  const auto found = owner.find(key);
+  if (found == owner.end()) return;
+  const auto seen = owner.find("seen");
+  const bool has_pattern = seen != owner.end() && seen->contains(key);
+  if (has_pattern && found->is_array() && found->empty()) {
+    (*seen)[key].erase("weights");
+  } else {
+    *found = packed_maps(*found);
+  }
 }
 
 /// Each node's pieces from the start to it; parents come before children.

@@ -7,20 +7,12 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "view/page/json_place.h"
+#include "view/page/map_shape.h"
 
 namespace attn {
 namespace {
 
 constexpr std::size_t kMostSide = 1'000'000;  // of anything that is counted
-
-/// What the arrays of one kind of attention measure.
-struct MapShape {
-  std::size_t layers = 0;
-  std::size_t heads = 0;
-  std::size_t head_dim = 0;
-  std::size_t queries = 0;
-  std::size_t keys = 0;
-};
 
 std::size_t count(const JsonPlace& model, std::string_view stack, std::string_view what) {
   const std::string key = fmt::format("{}_{}", stack, what);
@@ -57,32 +49,6 @@ std::size_t check_tokens(const JsonPlace& sequence) {
   ids.array(tokens.size(), "ids, one a token");
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i].whole();
   return tokens.size();
-}
-
-void check_numbers(const JsonPlace& row, std::size_t width, std::string_view of) {
-  row.array(width, of);
-  for (std::size_t i = 0; i < width; ++i) row[i].number();
-}
-
-/// [layer][head] of something that `check` looks at.
-template <typename Check>
-void check_heads_of(const JsonPlace& layers, const MapShape& shape, Check&& check) {
-  layers.array(shape.layers, "layers");
-  for (std::size_t layer = 0; layer < shape.layers; ++layer) {
-    const JsonPlace heads = layers[layer];
-    heads.array(shape.heads, "heads");
-    for (std::size_t head = 0; head < shape.heads; ++head) check(heads[head]);
-  }
-}
-
-/// [layer][head][query][key]
-void check_maps(const JsonPlace& maps, const MapShape& shape) {
-  check_heads_of(maps, shape, [&](const JsonPlace& map) {
-    map.array(shape.queries, "rows, one a query");
-    for (std::size_t q = 0; q < shape.queries; ++q) {
-      check_numbers(map[q], shape.keys, "weights, one a key");
-    }
-  });
 }
 
 /// Base64 of as many float32 as the product of `sides`; `of` says what they are.
@@ -164,7 +130,12 @@ void check_figures(const JsonPlace& figures) {
 }
 
 void check_kind(const JsonPlace& owner, std::string_view kind, const MapShape& shape) {
-  check_maps(owner[kind], shape);
+  const auto seen = owner.find("seen");
+  if (const auto of_kind = seen ? seen->find(kind) : std::nullopt) {
+    check_seen(*of_kind, owner[kind], shape);
+  } else {
+    check_maps(owner[kind], shape);
+  }
   if (const auto vectors = owner.find("vectors")) check_vectors((*vectors)[kind], shape);
   if (const auto report = owner.find("report")) {
     check_heads_of((*report)[kind], shape, check_figures);

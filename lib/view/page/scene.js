@@ -1,28 +1,33 @@
 // What is to be seen: the state and the records become one matrix with its labels. Views draw a
 // scene and know neither records nor rules.
 
-/** A matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does not exist. */
-function matrixOf(rows, causal, n, m) {
-  const matrix = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m) };
+/** A matrix of weights: n rows, m columns, `w` row-major, `masked` 1 where a cell does not exist and
+ *  2 where a pattern leaves it out; `why`, where there is a pattern, as whyOf() has it. */
+function matrixOf(rows, causal, n, m, why = null) {
+  const matrix = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m), why };
   for (let q = 0; q < n; ++q) {
     const row = rows[q] || [];
     for (let k = 0; k < m; ++k) {
       const weight = row[k];
       matrix.w[q * m + k] = typeof weight === "number" ? weight : NaN;
       if (causal && k > q && weight === 0) matrix.masked[q * m + k] = 1;
+      else if (why && why[q * m + k] === 0) matrix.masked[q * m + k] = 2;
     }
   }
   return matrix;
 }
 
-/** The mean of several heads, cell by cell. A cell is masked where all of them are. */
+/** The mean of several heads, cell by cell. A cell is masked, or left out, where all of them are; its
+ *  reason is that of the first head that has one. */
 function meanOf(matrices) {
   const { n, m } = matrices[0];
-  const mean = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(1) };
+  const why = matrices[0].why ? new Uint8Array(n * m) : null;
+  const mean = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(2), why };
   for (const matrix of matrices) {
     for (let i = 0; i < n * m; ++i) {
       mean.w[i] += matrix.w[i];
-      mean.masked[i] &= matrix.masked[i];
+      mean.masked[i] = Math.min(mean.masked[i], matrix.masked[i]);
+      if (why && why[i] === 0) why[i] = matrix.why[i];
     }
   }
   for (let i = 0; i < n * m; ++i) mean.w[i] /= matrices.length;
@@ -34,14 +39,16 @@ function meanOf(matrices) {
 function mergeWords(matrix, rowGroups, columnGroups) {
   const n = rowGroups.length;
   const m = columnGroups.length;
-  const merged = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(1) };
+  const why = matrix.why ? new Uint8Array(n * m) : null;
+  const merged = { n, m, w: new Float64Array(n * m), masked: new Uint8Array(n * m).fill(2), why };
   rowGroups.forEach((row, q) => {
     columnGroups.forEach((column, k) => {
       let sum = 0;
       for (let i = row.first; i < row.end; ++i) {
         for (let j = column.first; j < column.end; ++j) {
           sum += matrix.w[i * matrix.m + j];
-          merged.masked[q * m + k] &= matrix.masked[i * matrix.m + j];
+          merged.masked[q * m + k] = Math.min(merged.masked[q * m + k], matrix.masked[i * matrix.m + j]);
+          if (why && why[q * m + k] === 0) why[q * m + k] = matrix.why[i * matrix.m + j];
         }
       }
       merged.w[q * m + k] = sum / (row.end - row.first);
@@ -110,15 +117,20 @@ function makeScene() {
   const record = sentence.moments[state.moment];
   const hypothesis = hypothesisOf(record, state.hypothesis, state.branch);
   const shape = shapeOf(record, state.kind);
-  const axes = axesOf(record, hypothesis, state.kind);
+  const tooLarge = isTooLarge(record, hypothesis, state.kind);
+  const axes = tooLarge ? { reads: [], writes: null, columns: [], causal: false, ends: { reads: [], columns: [] } }
+    : axesOf(record, hypothesis, state.kind);
   const words = state.unit === "words";
   const { rows, columns } = labelAxes(axes, words);
   const pieces = (layer, head) => matrixOf(rowsOf(record, hypothesis, state.kind, layer, head),
-                                           axes.causal, axes.reads.length, axes.columns.length);
+      axes.causal, axes.reads.length, axes.columns.length, tooLarge ? null
+        : whyOf(record, hypothesis, state.kind, { layer, head, n: axes.reads.length, m: axes.columns.length }));
   const inUnit = (matrix) => (words ? mergeWords(matrix, rows, columns) : matrix);
   const made = {
     sentence, record, hypothesis, shape, axes, rows, columns, pieces,
     kind: state.kind,
+    tooLarge,
+    seen: seenOf(record, hypothesis, state.kind),
     words,
     merges: words && (rows.length < axes.reads.length || columns.length < axes.columns.length),
     heads: shownHeads(shape),
@@ -148,7 +160,7 @@ function sceneTitle({ kind, heads, shape }) {
 /** A weight of the scene as text: as recorded, or to six figures where it was computed here. */
 function weightText(q, k) {
   const at = q * scene.matrix.m + k;
-  if (scene.matrix.masked[at]) return "masked";
+  if (scene.matrix.masked[at]) return scene.matrix.masked[at] === 2 ? "not computed" : "masked";
   return scene.exact ? shortest(scene.matrix.w[at]) : computed(scene.matrix.w[at]);
 }
 

@@ -74,7 +74,7 @@ const stage = (() => {
       const row = scene.rows[cell.q];
       replaceChildren(readout, rowText(row), " looks at ",
           dataText(scene.columns[cell.k].label, { class: "strong" }), ": ",
-        make("span", { class: "number strong", text: weightText(cell.q, cell.k) }));
+        make("span", { class: "number strong", text: weightText(cell.q, cell.k) }), reasonText(cell));
     } else if (now) {
       const list = largest(now.axis, now.index, 3);
       const isRow = now.axis === "row";
@@ -85,11 +85,24 @@ const stage = (() => {
       ]);
       replaceChildren(readout, isRow ? rowText(scene.rows[now.index])
           : dataText(scene.columns[now.index].label, { class: "strong" }),
-        isRow ? " looks most at " : " is looked at most by ", parts, isRow ? probability(now.index) : null);
+        isRow ? " looks most at " : " is looked at most by ", parts, isRow ? [restText(now.index), probability(now.index)] : null);
     } else {
       replaceChildren(readout, make("span", { class: "quiet",
           text: "Point at a word or a cell; click a word to lock it, a cell to see how its weight comes about." }));
     }
+  }
+
+  /** Why a pattern computes a cell. */
+  function reasonText({ q, k }) {
+    const reason = reasonAt(q * scene.matrix.m + k);
+    return reason ? make("span", { class: "quiet", text: ` · ${reason}: ${REASONS[reason] ? REASONS[reason].says : ""}` }) : null;
+  }
+
+  /** Where the rest of a row went. */
+  function restText(q) {
+    const own = ownGlobalOf(q);
+    return own === null ? null : make("span", { class: "quiet" },
+        " · the model's own global tokens ", make("span", { class: "number", text: fixed(own, 3) }));
   }
 
   /** How sure the model was of what this step writes. */
@@ -124,9 +137,11 @@ const stage = (() => {
     find("stage-title").textContent = scene.title;
     find("stage-name").textContent = scene.name;
     find("stage-name").hidden = scene.name === "";
-    find("stage-says").textContent = KINDS[scene.kind].says + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + (scene.words ? "" : pieceHint()) + offHint() + emptyHint();
+    const patterned = scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2);
+    find("stage-says").textContent = (patterned ? "Each source word looks at those of its pattern." : KINDS[scene.kind].says) + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint();
     find("word-rule").hidden = !scene.words;
-    const nothing = scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
+    const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
+      : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
     find("stage-empty").textContent = nothing;
     find("stage-empty").hidden = nothing === "";
@@ -187,11 +202,21 @@ const stage = (() => {
     return scene.record.source.text.trim() === "" ? " The sentence is empty: the model reads its end symbol alone." : "";
   }
 
+  function restHint() {
+    return scene.seen && scene.seen.own_global ? " The model's own global tokens take the rest of each row: its words sum to less than 1." : "";
+  }
+
   function pieceHint() {
     const goesOn = (label) => label !== null && label.startsWith(CONTINUATION);
     const any = scene.columns.some((column) => goesOn(column.label)) ||
                 scene.rows.some((row) => goesOn(row.reads) || goesOn(row.writes));
     return any ? " ‿ goes on with the word before it." : "";
+  }
+
+  function reasonItem(reason) {
+    const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+    swatch.style.background = reasonColour(reason, 0.5);
+    return make("span", { class: "legend-item", title: REASONS[reason] ? REASONS[reason].says : reason }, swatch, reason);
   }
 
   function drawLegend() {
@@ -210,6 +235,10 @@ const stage = (() => {
       return tick;
     }));
     find("legend-masked").hidden = !scene.axes.causal;
+    find("legend-left-out").hidden = !scene.matrix.masked.includes(2);
+    const byReason = scene.seen && state.why === "reason";
+    find("legend-reasons").hidden = !byReason;
+    if (byReason) replaceChildren(find("legend-reasons"), scene.seen.reasons.map((reason) => reasonItem(reason)));
     find("digits-says").hidden = !wantsHeat() || state.digits === "none" || heatMap.hasNumbers();
   }
 

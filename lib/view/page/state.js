@@ -18,6 +18,7 @@ const state = {
   view: "both",         // or "lines", "heat"
   shade: "root",        // the root spreads small weights, as on the terminal; or "linear"
   digits: "two",        // or "exact", "none"
+  why: "weight",        // what colours a cell; or "reason": why a pattern computes it
   least: null,          // hundredths of weight below which no line is drawn; null: what suits the map
   step: FIRST_STEP,     // of the translation: whose next word is shown
   token: null,          // a source token whose way is shown; null: that of the step
@@ -36,6 +37,7 @@ const CHOICES = {
   view: ["both", "lines", "heat"],
   shade: ["root", "linear"],
   digits: ["two", "exact", "none"],
+  why: ["weight", "reason"],
   over: ["one", "all"],
   theme: ["auto", "light", "dark"],
 };
@@ -129,7 +131,7 @@ function addressOf() {
   if (state.least !== null) parts.push(`least=${state.least}`);
   parts.push(`kind=${state.kind}`, `layer=${state.layer}`, `head=${state.head}`);
   const beginnings = { mean: "one", unit: "tokens", view: "both", shade: "root", digits: "two",
-      over: "one", theme: "auto" };
+      why: "weight", over: "one", theme: "auto" };
   for (const [key, first] of Object.entries(beginnings)) {
     if (state[key] !== first) parts.push(`${key}=${state[key]}`);
   }

@@ -21,8 +21,12 @@ function stepsOf(place, q, k) {
     const weight = rows[q] && rows[q][j];
     return typeof weight === "number" ? weight : NaN;
   });
-  const masked = weights.map((weight, j) => axes.causal && j > q && weight === 0);
-  const steps = { q, k, layer, head, weights, masked, headDim: shape.headDim };
+  const why = whyOf(record, hypothesis, kind, { layer, head, n: axes.reads.length, m: axes.columns.length });
+  const future = weights.map((weight, j) => axes.causal && j > q && weight === 0);
+  const masked = future.map((hidden, j) => hidden || (why !== null && why[q * axes.columns.length + j] === 0));
+  /** What stands where a weight is missing. */
+  const hiddenText = (j) => (future[j] ? "masked" : "not computed");
+  const steps = { q, k, layer, head, weights, masked, hiddenText, headDim: shape.headDim };
   const vector = (which, row, count) => vectorOf(record, hypothesis, kind, which,
       { layer, head, row, rows: count });
   const query = vector("query", q, axes.reads.length);

@@ -105,7 +105,9 @@ const stepsView = (() => {
       step(2, "Scaled", scaleText,
         equation(computed(steps.dots[k]), " × ", make("span",
             { "data-step": "scale", text: shortest(steps.scale) }), " = ", scaled)),
-      step(3, "Masked", scene.axes.causal
+      step(3, "Masked", hidden && steps.hiddenText(k) !== "masked"
+        ? "The pattern leaves this word out: nothing is computed here, as if −∞ were added."
+        : scene.axes.causal
         ? (hidden ? "This word is not written yet when the step looks: −∞ is added, and e^−∞ is 0."
                   : "This word is already there when the step looks: 0 is added.")
         : "Nothing is masked in this kind: 0 is added.",
@@ -178,7 +180,7 @@ const stepsView = (() => {
     const cell = (text) => make("td", { class: "number", text });
     return rowTable("softmax over the row", ["looks at", "score", "− largest", "e^", "weight"], steps,
         columns,
-      (j) => (steps.masked[j] ? [cell("−∞"), cell("−∞"), cell("0"), cell("masked")]
+      (j) => (steps.masked[j] ? [cell("−∞"), cell("−∞"), cell("0"), cell(steps.hiddenText(j))]
         : [cell(fixed(steps.scores[j], 4)), cell(fixed(steps.scores[j] - steps.max, 4)),
             cell(computed(steps.powers[j])), cell(shortest(steps.weights[j]))]),
       [make("th", { scope: "row", text: "sum" }), make("td"), make("td"), cell(computed(steps.powerSum)),
@@ -203,14 +205,15 @@ const stepsView = (() => {
         (scene.hypothesis && scene.hypothesis.branch !== undefined && scene.kind !== "encoder_self"
             ? " for a branch of the search" : "") +
         ", so q · k and the weighted value cannot be shown. What follows from the weights alone:" }),
-      make("p", {}, hidden
+      make("p", {}, hidden && steps.hiddenText(steps.k) !== "masked"
+          ? "The pattern leaves this cell out: nothing was computed. Of the row's other words:" : hidden
           ? "The cell is masked: its score became −∞, and e^−∞ is 0. Of the row's other words:" :
         ["Softmax keeps the differences of scores: ln(weight ÷ largest) says how far the score of ",
             dataText(labels.columns[steps.k], { class: "strong" }),
          " lies under the row's largest: ", make("span",
              { class: "result", "data-step": "ratio", text: computed(steps.logRatio[steps.k]) }), "."]),
       rowTable("the row's weights", ["looks at", "score − largest", "weight"], steps, labels.columns,
-        (j) => (steps.masked[j] ? [cell("−∞"), cell("masked")]
+        (j) => (steps.masked[j] ? [cell("−∞"), cell(steps.hiddenText(j))]
             : [cell(fixed(steps.logRatio[j], 4)), cell(shortest(steps.weights[j]))]),
         [make("th", { scope: "row", text: "sum" }), make("td"), cell(fixed(sumOf(steps.weights), 6))]));
   }
@@ -248,7 +251,7 @@ const stepsView = (() => {
         make("tbody", {}, span(row).map((q) => make("tr", {},
             make("th", { scope: "row" }, dataText(names[q])),
           span(column).map((k) => make("td", { class: "number", text: matrix.masked[q * matrix.m + k]
-              ? "masked" : computed(matrix.w[q * matrix.m + k]) })),
+              ? (matrix.masked[q * matrix.m + k] === 2 ? "not computed" : "masked") : computed(matrix.w[q * matrix.m + k]) })),
           make("td", { class: "number", text: computed(sumOf(span(column).map((k) =>
               matrix.w[q * matrix.m + k]))) })))))),
       equation("mean of the sums = ", make("span",

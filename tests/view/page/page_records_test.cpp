@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,30 @@ struct Change {
   const char* value;     ///< JSON; empty: the key goes
   const char* expected;  ///< after "r.json:1: "
 };
+
+/// The same with what a pattern computed.
+Json pattern_record() {
+  return read_json_file(ATTN_SOURCE_DIR "/tests/fuzz/seeds/record/pattern.json");
+}
+
+/// A map of a pattern that is too large to be dense: every token sees itself.
+Json large_pattern_record() {
+  constexpr std::size_t tokens = 1025;
+  Json record = pattern_record();
+  record["hypotheses"] = Json::array();
+  for (const char* key : {"vectors", "way", "report", "search"}) record.erase(key);
+  record["source"]["tokens"] = std::vector<std::string>(tokens, "x");
+  record["source"]["ids"] = std::vector<int>(tokens, 1);
+  record["encoder_self"] = Json::array();
+  Json runs = Json::array(), weights = Json::array();
+  for (std::size_t i = 0; i < tokens; ++i) {
+    runs.push_back({i, 1, 0});
+    weights.push_back({1.0});
+  }
+  record["seen"]["encoder_self"] = {
+      {"reasons", {"window"}}, {"patterns", {runs}}, {"of", {{0}}}, {"weights", {{weights}}}};
+  return record;
+}
 
 constexpr Change kChanges[] = {
     {"/model/d_model", "", "model.d_model is missing; expected it to be there"},
@@ -123,7 +148,75 @@ constexpr Change kChanges[] = {
     {"/search/length_penalty", "null", "search.length_penalty is null; expected a number"},
 };
 
+constexpr Change kPatternChanges[] = {
+    {"/seen", "5", "seen is a JSON number; expected an object"},
+    {"/seen/encoder_self/of", "", "seen.encoder_self.of is missing; expected it to be there"},
+    {"/seen/encoder_self/of/0/0", "1",
+     "seen.encoder_self.of[0][0] is 1; expected a number below 1"},
+    {"/seen/encoder_self/reasons/0", "7",
+     "seen.encoder_self.reasons[0] is a JSON number; expected a text"},
+    {"/seen/encoder_self/patterns/0", "[[]]",
+     "seen.encoder_self.patterns[0] is an array of 1; expected an array of 2 rows, one a query"},
+    {"/seen/encoder_self/patterns/0/1", "[0,1]",
+     "seen.encoder_self.patterns[0][1] is 2 numbers; expected three a run"},
+    {"/seen/encoder_self/patterns/0/1/3", "0",
+     "seen.encoder_self.patterns[0][1][3] is 0; expected 1 to 1"},
+    {"/seen/encoder_self/patterns/0/1/0", "2",
+     "seen.encoder_self.patterns[0][1][0] is 2; expected 0 to 1"},
+    {"/seen/encoder_self/patterns/0/1/4", "2",
+     "seen.encoder_self.patterns[0][1][4] is 2; expected 1 to 1"},
+    {"/seen/encoder_self/patterns/0/0/1", "0",
+     "seen.encoder_self.patterns[0][0][1] is 0; expected 1 to 2"},
+    {"/seen/encoder_self/patterns/0/0/2", "2",
+     "seen.encoder_self.patterns[0][0][2] is 2; expected a number below 2"},
+    {"/seen/encoder_self/patterns/0/0/0", "-1",
+     "seen.encoder_self.patterns[0][0][0] is -1; expected a whole number from 0"},
+    {"/seen/encoder_self/own_global/0/0", "[1]",
+     "seen.encoder_self.own_global[0][0] is an array of 1; expected an array of 2 weights, one a "
+     "query"},
+    {"/seen/encoder_self/reach/1/2", "9",
+     "seen.encoder_self.reach[1][2] is 9; expected a number below 2"},
+    {"/encoder_self/0/0/1", "[1]",
+     "encoder_self[0][0][1] is an array of 1; expected an array of 2 weights, one a key"},
+    {"/hypotheses/0/seen/decoder_self/patterns", "{}",
+     "hypotheses[0].seen.decoder_self.patterns is a JSON object; expected an array"},
+};
+
+constexpr Change kLargeChanges[] = {
+    {"/encoder_self", "[[[]]]",
+     "encoder_self is an array of 1; expected an array of 0 layers: above 1024 tokens seen.weights "
+     "has the weights"},
+    {"/seen/encoder_self/weights", "",
+     "seen.encoder_self.weights is missing; expected it to be there"},
+    {"/seen/encoder_self/weights/0/0/7", "[1,0]",
+     "seen.encoder_self.weights[0][0][7] is an array of 2; expected an array of 1 weights, one a "
+     "computed cell"},
+    {"/seen/encoder_self/weights/0/0/1024/0", "null",
+     "seen.encoder_self.weights[0][0][1024][0] is null; expected a number"},
+};
+
+/// Each change of a record is refused with its words.
+void check_changes(const Json& whole, std::span<const Change> changes) {
+  CHECK(message_of(whole) == "accepted");
+  for (const Change& change : changes) {
+    CAPTURE(change.place);
+    const Pointer place(change.place);
+    Json record = whole;
+    if (*change.value != 0) {
+      record[place] = Json::parse(change.value);
+    } else {
+      record.at(place.parent_pointer()).erase(place.back());
+    }
+    CHECK(message_of(record) == std::string("r.json:1: ") + change.expected);
+  }
+}
+
 }  // namespace
+
+TEST_CASE("what a pattern computed: dense and large maps, and what is wrong with each") {
+  check_changes(pattern_record(), kPatternChanges);
+  check_changes(large_pattern_record(), kLargeChanges);
+}
 
 TEST_CASE("a record with every key is taken as it is, and keys that are not known pass") {
   const Json whole = full_record();
