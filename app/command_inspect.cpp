@@ -15,8 +15,12 @@
 #include "file_guard.h"
 #include "model_source.h"
 #include "output_file.h"
+#include "raster/svg_png.h"
+#include "receptive_report.h"
 #include "view/data/inspect_json.h"
+#include "view/svg/receptive_svg.h"
 #include "view/terminal/inspect_tables.h"
+#include "view/terminal/receptive_text.h"
 #include "view/terminal/table_text.h"
 
 namespace attn {
@@ -26,7 +30,9 @@ struct InspectArguments {
   ModelOptions source;
   std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
   std::string attention, head_dim = "64", threads = "1", dropout = "0";
-  bool presets = false, causal = false, backward = false;
+  std::string svg, png;
+  bool presets = false, causal = false, backward = false, receptive_field = false,
+       length_given = false;
 };
 
 std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
@@ -107,10 +113,63 @@ void report_attention(const InspectArguments& arguments) {
   print(arguments, {table}, {{"attention", list}});
 }
 
+Json receptive_json(const ReceptiveField& field) {
+  Json layers = Json::array();
+  for (const Reach& reach : field.after) {
+    layers.push_back({{"least", reach.least},
+                      {"mean", reach.mean},
+                      {"most", reach.most},
+                      {"farthest", reach.farthest}});
+  }
+  Json first = Json::array();
+  for (int row = 0; row < field.side; ++row) {
+    const auto begin = field.first.begin() + to_index(row) * field.side;
+    first.push_back(std::vector<int>(begin, begin + field.side));
+  }
+  return {{"receptive_field",
+           {{"tokens", field.tokens}, {"layers", layers}, {"side", field.side}, {"first", first}}}};
+}
+
+/// --receptive-field: how far the encoder's tokens see, as a table and a picture.
+void report_receptive_field(const InspectArguments& arguments) {
+  if (arguments.presets || !arguments.attention.empty()) {
+    throw UsageError("--receptive-field is about one model; leave --{} out",
+                     arguments.presets ? "presets" : "attention");
+  }
+  const ModelShape shape = read_shape(arguments.source);
+  const ModelConfig& config = shape.config;
+  const int most = std::min(most_receptive_tokens, config.max_positions);
+  const int tokens = arguments.length_given
+                         ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
+                         : std::min(most, 128);
+  const TerminalStyle style = terminal_style();
+  const auto field = [&](int side) { return encoder_receptive_field(config, tokens, side); };
+  const std::string pattern = pattern_says(config.encoder_attention);
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    const std::string svg =
+        receptive_svg(field(most_receptive_side),
+                      fmt::format("{} · {} · {} tokens · {} layers", printable(shape.name), pattern,
+                                  tokens, config.encoder_layers));
+    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
+    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+  }
+  const ReceptiveField shown = field(receptive_side(style));
+  print(arguments,
+        {receptive_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
+        arguments.json.empty() ? Json() : receptive_json(field(tokens > 1024 ? 256 : tokens)));
+  if (arguments.json != "-") output().write("\n" + receptive_picture(shown, style));
+}
+
 void run_inspect(const InspectArguments& arguments) {
   FileGuard guard;
   if (!arguments.presets) tell_inputs(arguments.source, guard);
   guard.write("--json", arguments.json);
+  guard.write("--svg", arguments.svg);
+  guard.write("--png", arguments.png);
+  if (arguments.receptive_field) {
+    report_receptive_field(arguments);
+    return;
+  }
   if (!arguments.attention.empty()) {
     report_attention(arguments);
     return;
@@ -171,8 +230,19 @@ void add_inspect(CLI::App& app, Run& run) {
       ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
       ->type_name("N,N,…");
   command->add_flag("--presets", arguments->presets, "List the well-known shapes");
-  command->add_option("--length", arguments->length, "Tokens for --presets' figures [128]")
-      ->type_name("N");
+  CLI::Option* length =
+      command
+          ->add_option("--length", arguments->length,
+                       "Tokens for --presets' figures and --receptive-field [128]")
+          ->type_name("N");
+  CLI::Option* receptive = command->add_flag("--receptive-field", arguments->receptive_field,
+                                             "How far the encoder's tokens see after each layer");
+  command->add_option("--svg", arguments->svg, "Write the receptive field as a picture")
+      ->type_name("FILE")
+      ->needs(receptive);
+  command->add_option("--png", arguments->png, "The same as PNG")
+      ->type_name("FILE")
+      ->needs(receptive);
   CLI::Option* attention =
       command
           ->add_option("--attention", arguments->attention,
@@ -199,9 +269,13 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --model data/models/en-de --source-length 40\n"
       "  attn-demo inspect --presets\n"
       "  attn-demo inspect --preset bert-base\n"
+      "  attn-demo inspect --config configs/toy.json --receptive-field --length 64\n"
       "  attn-demo inspect --attention full,longformer --lengths 2048,8192 --threads 2");
   refuse_empty_values(*command, {});
-  command->callback([arguments, &run] { run = [arguments] { run_inspect(*arguments); }; });
+  command->callback([arguments, length, &run] {
+    arguments->length_given = length->count() > 0;
+    run = [arguments] { run_inspect(*arguments); };
+  });
 }
 
 }  // namespace attn

@@ -1,0 +1,238 @@
+// Patterns of attention through the program: what was computed, why, how far a token sees, and what
+// kinds of attention cost.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "bad_input.h"
+
+namespace attn::test {
+namespace {
+
+/// A config of three layers with this pattern in its encoder.
+std::string config_with(const TemporaryDirectory& scene, const std::string& pattern,
+                        const std::string& more = "") {
+  return scene.write("pattern.json", R"({"model": {"d_model": 12, "encoder_layers": 3,
+    "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "max_position_embeddings": 1200)" +
+                                         more + R"(, "encoder_attention": )" + pattern + R"(},
+    "tokenizer": {"model": ")" + demo_tokenizer() +
+                                         R"("}, "decode": {"max_length": 2}})");
+}
+
+Json record_of(const std::string& config, const std::string& text) {
+  const Result shown =
+      run_program({.args = {"translate", "--config", config, "--json", "-", text}});
+  REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+  return Json::parse(shown.out);
+}
+
+double sum_of(const Json& row) {
+  double sum = 0;
+  for (const Json& weight : row) sum += weight.get<double>();
+  return sum;
+}
+
+constexpr const char* kLongformer = R"({"type": "longformer", "window": 2})";
+
+}  // namespace
+
+TEST_CASE("a record says what the pattern computed; other cells are 0, and rows sum to 1") {
+  const TemporaryDirectory scene;
+  const Json record = record_of(
+      config_with(scene, kLongformer, R"(, "decoder_attention": {"type": "window", "window": 2})"),
+      "The group went home");
+  const Json& seen = record["seen"]["encoder_self"];
+  CHECK(seen["reasons"].dump() == R"(["window","global"])");
+  CHECK(seen["of"].dump() == "[[0,0],[0,0],[0,0]]");
+  CHECK(seen["patterns"].dump() ==
+        "[[[0,5,1],[0,1,1,1,2,0],[0,1,1,1,3,0],[0,1,1,2,3,0],[0,1,1,3,2,0]]]");
+  CHECK(seen["reach"].dump() ==
+        "[[0,5,1],[0,3,1,3,2,2],[0,4,1,4,1,2],[0,1,1,1,1,2,2,3,1],[0,1,1,1,2,2,3,2,1]]");
+  CHECK_FALSE(seen.contains("own_global"));
+  CHECK(record["encoder_self"][1][1][4][1] == 0);
+  CHECK(sum_of(record["encoder_self"][2][0][3]) == doctest::Approx(1));
+  CHECK(record["hypotheses"][0]["seen"]["decoder_self"]["patterns"][0][1].dump() == "[0,2,0]");
+}
+
+TEST_CASE("Pegasus-X: what a row gives to the model's own global tokens is in the record") {
+  const TemporaryDirectory scene;
+  const std::string config =
+      scene.write("x.json", R"({"model": {"model_type": "pegasus_x",
+    "d_model": 12, "encoder_layers": 2, "decoder_layers": 1, "encoder_attention_heads": 2,
+    "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "block_size": 2,
+    "num_global_tokens": 2}, "tokenizer": {"model": ")" +
+                                demo_tokenizer() + R"("}, "decode": {"max_length": 2}})");
+  const Json record = record_of(config, "The group went home");
+  const Json& seen = record["seen"]["encoder_self"];
+  CHECK(seen["of"].dump() == "[[0,0],[1,1]]");
+  CHECK(seen["patterns"].dump() ==
+        "[[[0,2,0],[0,2,0],[2,2,0],[2,2,0],[4,1,0]],[[0,1,0],[1,2,0],[1,2,0],[3,2,0],[3,2,0]]]");
+  CHECK(seen["reach"][4].dump() == "[0,4,2,4,1,1]");  // by the global tokens after two layers
+  for (int row = 0; row < 5; ++row) {
+    const double own = seen["own_global"][1][1][row].get<double>();
+    CHECK(own > 0);
+    CHECK(own + sum_of(record["encoder_self"][1][1][row]) == doctest::Approx(1));
+  }
+  const Result shown = run_program(
+      {.args = {"translate", "--config", config, "--show", "encoder:0:0", "The group went home"}});
+  CHECK(shown.out.find("A row sums to 1") == std::string::npos);
+  CHECK(shown.out.find("- is not computed: the pattern leaves it out.") != std::string::npos);
+  CHECK(shown.out.find("The model's own global tokens take 0.") != std::string::npos);
+}
+
+TEST_CASE("above 1024 tokens a record holds the computed cells alone; page and CSV take it") {
+  const TemporaryDirectory scene;
+  const std::string config = config_with(scene, R"({"type": "window", "window": 4})");
+  std::string text;
+  for (int i = 0; i < 1099; ++i) text += i == 0 ? "the" : " the";
+  const std::string json = scene.file("r.json"), html = scene.file("p.html");
+  const Result shown = run_program({.args = {"translate", "--config", config, "--json", json,
+                                             "--csv", scene.file("csv"), "--show", "none", text}});
+  REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+  const Json record = Json::parse(bytes_of(json));
+  CHECK(record["source"]["ids"].size() == 1100);
+  CHECK(record["encoder_self"].dump() == "[]");
+  const Json& seen = record["seen"]["encoder_self"];
+  CHECK(seen["patterns"][0][500].dump() == "[498,5,0]");
+  CHECK(seen["weights"][2][1][500].size() == 5);
+  CHECK(sum_of(seen["weights"][2][1][500]) == doctest::Approx(1));
+  CHECK_FALSE(seen.contains("reach"));
+  CHECK(bytes_of(json).size() < 1'000'000);
+  const std::size_t cells = 6 * (1100 * 5 - 6);
+  CHECK(lines_of(bytes_of(scene.file("csv") + "/encoder.csv")).size() == 1 + cells);
+  const Result page = run_program({.args = {"page", json, "--html", html}});
+  CHECK_MESSAGE(page.code == kDone, page.err);
+  CHECK(bytes_of(html).find("\"weights\":[") == std::string::npos);
+  const Result maps =
+      run_program({.args = {"translate", "--config", config, "--show", "encoder", text}});
+  CHECK(maps.code == kDone);
+  CHECK(maps.out ==
+        "\n\nThe encoder's maps of 1100 tokens are too large for a window; --json and --csv\n"
+        "have what was computed.\n");
+}
+
+TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {
+  const TemporaryDirectory scene;
+  const std::string config = config_with(scene, R"({"type": "window", "window": 4})");
+  const std::vector<std::string> args = {"inspect",           "--config", config,
+                                         "--receptive-field", "--length", "8"};
+  const Result text = run_program({.args = args});
+  CHECK(text.code == kDone);
+  CHECK(text.err == "");
+  CHECK(
+      text.out ==
+      "Receptive field of 8 tokens: window, window 4\n\n"
+      "layers  fewest tokens  mean  most  farthest\n"
+      "───────────────────────────────────────────\n"
+      "     1              3   4.2     5         2\n"
+      "     2              5   6.5     8         4\n"
+      "     3              7   7.8     8         6\n\n"
+      "How many tokens of the source a row is made from; the farthest is so many places\naway.\n\n"
+      "     0  1 1 1 2 2 3 3 -\n"
+      "     1  1 1 1 1 2 2 3 3\n"
+      "     2  1 1 1 1 1 2 2 3\n"
+      "     3  2 1 1 1 1 1 2 2\n"
+      "     4  2 2 1 1 1 1 1 2\n"
+      "     5  3 2 2 1 1 1 1 1\n"
+      "     6  3 3 2 2 1 1 1 1\n"
+      "     7  - 3 3 2 2 1 1 1\n"
+      "Rows see, columns are seen; a digit: the token is seen after so many layers, -:\n"
+      "after none.\n");
+  std::vector<std::string> as_json = args;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  const Result json = run_program({.args = as_json});
+  CHECK(json.code == kDone);
+  const Json field = Json::parse(json.out)["receptive_field"];
+  CHECK(field["tokens"] == 8);
+  CHECK(field["side"] == 8);
+  CHECK(field["first"][0].dump() == "[1,1,1,2,2,3,3,0]");
+  CHECK(field["layers"].dump() ==
+        R"([{"least":3,"mean":4.25,"most":5,"farthest":2},{"least":5,"mean":6.5,"most":8,)"
+        R"("farthest":4},{"least":7,"mean":7.75,"most":8,"farthest":6}])");
+  std::vector<std::string> as_svg = args;
+  as_svg.insert(as_svg.end(), {"--svg", scene.file("f.svg")});
+  CHECK(run_program({.args = as_svg}).code == kDone);
+  const std::string svg = bytes_of(scene.file("f.svg"));
+  CHECK(svg.find("data-layers=\"3\" d=\"M5 0h2v1h-2z") != std::string::npos);
+  CHECK(svg.find("window, window 4 · 8 tokens · 3 layers") != std::string::npos);
+  check_all({
+      {"--receptive-field beyond the positions",
+       {"inspect", "--config", config, "--receptive-field", "--length", "1201"},
+       kUsage,
+       {"--length 1201", "1200"}},
+      {"--receptive-field with --presets",
+       {"inspect", "--presets", "--receptive-field"},
+       kUsage,
+       {"--receptive-field is about one model; leave --presets out"}},
+      {"--receptive-field with --attention",
+       {"inspect", "--attention", "full", "--receptive-field"},
+       kUsage,
+       {"--receptive-field is about one model; leave --attention out"}},
+      {"--svg without --receptive-field", {"inspect", "--svg", "{dir}/x.svg"}, kUsage, {"--svg"}},
+  });
+}
+
+TEST_CASE("inspect --attention: a row a kind and length") {
+  const std::vector<std::string> args = {
+      "inspect",    "--attention", "full,window,longformer,chunks",
+      "--lengths",  "16,40",       "--heads",
+      "2",          "--head-dim",  "4",
+      "--backward", "--dropout",   "0.1"};
+  std::vector<std::string> as_json = args;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  const Result result = run_program({.args = as_json});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  CHECK(result.err == "");
+  const Json list = Json::parse(result.out)["attention"];
+  REQUIRE(list.size() == 8);
+  std::string rows;
+  for (const Json& row : list) {
+    CHECK(row.size() == 7);
+    CHECK(row["causal"] == false);
+    CHECK(row["forward_seconds"].get<double>() > 0);
+    CHECK(row["backward_seconds"].get<double>() > 0);
+    CHECK(row["peak_bytes"].is_number_unsigned());
+    rows += row["kind"].get<std::string>() + " " + row["length"].dump() + " " +
+            row["multiply_adds"].dump() + "; ";
+  }
+  CHECK(rows ==
+        "full 16 4096; full 40 25600; window 16 4096; window 40 25600; longformer 16 4096; "
+        "longformer 40 25600; chunks 16 4096; chunks 40 25600; ");
+  const Result causal = run_program({.args = {"inspect", "--attention", "window", "--lengths", "16",
+                                              "--heads", "1", "--causal", "--json", "-"}});
+  const Json one = Json::parse(causal.out)["attention"][0];
+  CHECK(one["causal"] == true);
+  CHECK(one["backward_seconds"].is_null());
+  CHECK(one["multiply_adds"] == 2 * 64 * 16 * 17 / 2);
+  const Result table = run_program({.args = {"inspect", "--attention", "full", "--lengths", "16"}});
+  CHECK(table.out.find("Attention alone, one sentence\n") == 0);
+}
+
+TEST_CASE("bad input: inspect --attention") {
+  const auto measure = [](const std::vector<std::string>& more, const std::string& says) {
+    std::vector<std::string> args = {"inspect", "--attention"};
+    args.insert(args.end(), more.begin(), more.end());
+    return BadCase{"inspect --attention " + more.front(), args, kUsage, {says}};
+  };
+  check_all({
+      measure({"ful"},
+              "--attention ful: expected full, window, longformer, bigbird, sparse_strided, "
+              "sparse_fixed or chunks"),
+      measure({"full,"}, "--attention : expected full, "),
+      measure({"bigbird", "--causal"},
+              "--attention bigbird: expected full, window, sparse_strided or sparse_fixed, which "
+              "can be causal"),
+      measure({"full", "--lengths", "0"}, "--lengths 0: "),
+      measure({"full", "--head-dim", "x"}, "--head-dim x: "),
+      measure({"full", "--heads", "2,4"}, "--heads 2,4: "),
+      measure({"full", "--threads", "0"}, "--threads 0: "),
+      measure({"full", "--dropout", "1"}, "--dropout 1: "),
+      {"--causal without --attention",
+       {"inspect", "--causal"},
+       kUsage,
+       {"--causal", "--attention"}},
+  });
+}
+
+}  // namespace attn::test
