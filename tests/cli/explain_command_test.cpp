@@ -313,7 +313,7 @@ TEST_CASE("what explain refuses") {
       {"explain of a step that is not there",
        {"explain", "home", "--config", "{demo}", "--kind", "encoder", "--step", "5-99"},
        kUsage,
-       {"--step 99: the explanation has steps 1 to 13"}},
+       {"--step 99: the explanation has steps 1 to 14"}},
       {"explain of steps that --short does not have",
        {"explain", "x", "--config", "{demo}", "--short", "--step", "1"},
        kUsage,
