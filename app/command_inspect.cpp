@@ -1,4 +1,5 @@
 // attn-demo inspect: what is in a model, a config or a preset, and what it costs.
+#include <filesystem>
 #include <memory>
 #include <sstream>
 
@@ -148,8 +149,9 @@ void report_receptive_field(const InspectArguments& arguments) {
   if (!arguments.svg.empty() || !arguments.png.empty()) {
     const std::string svg =
         receptive_svg(field(most_receptive_side),
-                      fmt::format("{} · {} · {} tokens · {} layers", printable(shape.name), pattern,
-                                  tokens, config.encoder_layers));
+                      fmt::format("{} · {} · {} tokens · {} layers",
+                                  printable(std::filesystem::path(shape.name).filename().string()),
+                                  pattern, tokens, config.encoder_layers));
     if (!arguments.svg.empty()) deliver(arguments.svg, svg);
     if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
   }
@@ -269,7 +271,7 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --model data/models/en-de --source-length 40\n"
       "  attn-demo inspect --presets\n"
       "  attn-demo inspect --preset bert-base\n"
-      "  attn-demo inspect --config configs/toy.json --receptive-field --length 64\n"
+      "  attn-demo inspect --config configs/demo.json --receptive-field --length 24\n"
       "  attn-demo inspect --attention full,longformer --lengths 2048,8192 --threads 2");
   refuse_empty_values(*command, {});
   command->callback([arguments, length, &run] {

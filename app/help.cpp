@@ -36,7 +36,8 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
     {"What the terminal shows",
      " --show --numbers --words --pieces --top --hypothesis --report --align --align-weights "
      "--align-least "
-     "--head-importance --presets --source-length --target-length --lengths --length "},
+     "--head-importance --presets --receptive-field --source-length --target-length --lengths "
+     "--length "},
     {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
