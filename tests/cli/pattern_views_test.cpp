@@ -213,7 +213,10 @@ TEST_CASE("bad input: inspect --attention") {
   const auto measure = [](const std::vector<std::string>& more, const std::string& says) {
     std::vector<std::string> args = {"inspect", "--attention"};
     args.insert(args.end(), more.begin(), more.end());
-    return BadCase{"inspect --attention " + more.front() + " " + more.back(), args, kUsage, {says}};
+    return BadCase{"inspect --attention " + more.front() + (more.size() > 1 ? " " + more[1] : ""),
+                   args,
+                   kUsage,
+                   {says}};
   };
   check_all({
       measure({"ful"},
