@@ -7,7 +7,8 @@ std::vector<AttentionGroup> TrainableGlobalTokens::begin(const PackedTokens& sou
   if (config_.global_tokens == 0) {
     return self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   }
-  return layout_.emplace(source, config_.global_tokens).groups();
+  layout_ = std::make_unique<const GlobalRows>(source, config_.global_tokens);
+  return layout_->groups();
 }
 
 ConstMatrixRef TrainableGlobalTokens::enter(const ConstMatrixRef& sentences) {

@@ -2,7 +2,7 @@
 // out of the encoder's layers, and their gradient. Without such tokens all rows pass as they are.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <vector>
 
 #include "compute/buffer.h"
@@ -34,7 +34,7 @@ class TrainableGlobalTokens {
   const ModelConfig& config_;
   Parameter tokens_;
   Parameter gradient_;
-  std::optional<GlobalRows> layout_;
+  std::unique_ptr<const GlobalRows> layout_;  ///< null: no such tokens
   Buffer rows_;       ///< [S + B·G, D]
   Buffer sentences_;  ///< [S, D]
   Buffer drows_;      ///< [S + B·G, D]
