@@ -35,17 +35,17 @@ TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D e
   Terminal terminal;
   const Program program(in_a_shell(at(terminal)));
   REQUIRE(terminal.wait_for(kWaits));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("The grou\x7fup\n");  // one letter taken back
   const std::string group = translation_of("The group");
   REQUIRE(terminal.wait_for("\r\n" + group + "\r\n"));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("The dog\x01Now \n");  // Ctrl-A: to the beginning
   REQUIRE(terminal.wait_for("\r\n" + translation_of("Now The dog") + "\r\n"));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("\x1b[A\x1b[A\n");  // two lines back
   REQUIRE(terminal.wait_for("\r\n" + group + "\r\n"));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("\x04");
   CHECK(terminal.wait_for_exit(kDone));
   CHECK(terminal.seen().ends_with("\n"));
@@ -54,10 +54,10 @@ TEST_CASE("a prompt: an answer a line, lines are edited and remembered, Ctrl-D e
 TEST_CASE("a prompt takes letters of several bytes and two columns back whole") {
   Terminal terminal;
   Program program(at(terminal, {"--json", "/dev/null"}));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("Grü\x7f\x7f\x7fThe 漢字\x7f\x7fgroup\n");
   CHECK(terminal.wait_for("\r\n" + translation_of("The group") + "\r\n"));
-  CHECK(terminal.wait_for("> "));
+  CHECK(terminal.wait_for_prompt());
   terminal.send("\x04");
   CHECK(program.finish().code == kDone);
 }
@@ -65,7 +65,7 @@ TEST_CASE("a prompt takes letters of several bytes and two columns back whole") 
 TEST_CASE("Ctrl-C at the prompt ends in 130, and the terminal is as it was") {
   Terminal terminal;
   const Program program(in_a_shell(at(terminal)));
-  REQUIRE(terminal.wait_for("> "));
+  REQUIRE(terminal.wait_for_prompt());
   terminal.send("The gr");
   REQUIRE(terminal.wait_for("The gr"));
   terminal.send("\x03");

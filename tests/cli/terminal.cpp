@@ -4,10 +4,13 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <stdexcept>
+#include <thread>
 
 #include "base/at.h"
 
@@ -56,6 +59,16 @@ bool Terminal::wait_for(const std::string& part) {
     }
     if (!read_more()) return false;
   }
+}
+
+bool Terminal::wait_for_prompt() {
+  if (!wait_for("> ")) return false;
+  for (int i = 0; i < 10'000; ++i) {
+    termios now{};
+    if (tcgetattr(master_, &now) == 0 && (now.c_lflag & ICANON) == 0) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return false;
 }
 
 void Terminal::read_rest() {

@@ -26,6 +26,10 @@ class Terminal {
   /// terminal's other side is closed, or after ten seconds without a byte.
   bool wait_for(const std::string& part);
 
+  /// The same until "> " stands there and keys are the program's: libedit writes its prompt first,
+  /// and what is typed before it takes the keys the terminal shows itself.
+  bool wait_for_prompt();
+
   /// The same until the program has gone. The last bytes may be lost: the end of a session's first
   /// process takes what nobody has read with it. See in_a_shell.
   void read_rest();
