@@ -69,7 +69,7 @@ TEST_CASE("Pegasus-X: what a row gives to the model's own global tokens is in th
   CHECK(seen["patterns"].dump() ==
         "[[[0,2,0],[0,2,0],[2,2,0],[2,2,0],[4,1,0]],[[0,1,0],[1,2,0],[1,2,0],[3,2,0],[3,2,0]]]");
   CHECK(seen["reach"][4].dump() == "[0,4,2,4,1,1]");  // by the global tokens after two layers
-  for (int row = 0; row < 5; ++row) {
+  for (std::size_t row = 0; row < 5; ++row) {
     const double own = seen["own_global"][1][1][row].get<double>();
     CHECK(own > 0);
     CHECK(own + sum_of(record["encoder_self"][1][1][row]) == doctest::Approx(1));
