@@ -35,9 +35,9 @@ class TrainableGlobalTokens {
   Parameter tokens_;
   Parameter gradient_;
   std::unique_ptr<const GlobalRows> layout_;  ///< null: no such tokens
-  Buffer rows_;       ///< [S + B·G, D]
-  Buffer sentences_;  ///< [S, D]
-  Buffer drows_;      ///< [S + B·G, D]
+  Buffer rows_;                               ///< [S + B·G, D]
+  Buffer sentences_;                          ///< [S, D]
+  Buffer drows_;                              ///< [S + B·G, D]
 };
 
 }  // namespace attn
