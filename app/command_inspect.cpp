@@ -272,7 +272,7 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --presets\n"
       "  attn-demo inspect --preset bert-base\n"
       "  attn-demo inspect --config configs/demo.json --receptive-field --length 24\n"
-      "  attn-demo inspect --attention full,longformer --lengths 2048,8192 --threads 2");
+      "  attn-demo inspect --attention full,longformer --lengths 1024,4096 --threads 2");
   refuse_empty_values(*command, {});
   command->callback([arguments, length, &run] {
     arguments->length_given = length->count() > 0;
