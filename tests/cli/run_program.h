@@ -12,16 +12,23 @@
 
 namespace attn::test {
 
+/// How long a program may keep quiet, in milliseconds; only a hanging one comes near.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int kPatience = 600'000;
+#else
+inline constexpr int kPatience = 60'000;
+#endif
+
 struct Request {
   std::vector<std::string> args;
   std::string input = {};                                             ///< all of stdin
   std::vector<std::pair<std::string, std::string>> environment = {};  ///< added to ours
-  std::string stdout_path = {};      ///< a file or device in place of the pipe
-  std::string folder = {};           ///< the program's working directory
-  bool stdout_reader_gone = false;   ///< nobody reads the pipe behind stdout
-  std::string program = {};          ///< another than the one that was just built
-  std::function<void()> in_child{};  ///< last thing before exec: rights and the like
-  int limit_milliseconds = 60'000;   ///< without output or end; only a hanging program comes near
+  std::string stdout_path = {};        ///< a file or device in place of the pipe
+  std::string folder = {};             ///< the program's working directory
+  bool stdout_reader_gone = false;     ///< nobody reads the pipe behind stdout
+  std::string program = {};            ///< another than the one that was just built
+  std::function<void()> in_child{};    ///< last thing before exec: rights and the like
+  int limit_milliseconds = kPatience;  ///< without output or end
 };
 
 struct Result {
