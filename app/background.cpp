@@ -9,17 +9,16 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 
 #include "base/at.h"
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/head_name.h"
+#include "console.h"
 #include "view/color.h"
 
 namespace attn {
@@ -30,11 +29,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto patience = std::chrono::milliseconds(300);
 constexpr auto patience_with_network = std::chrono::milliseconds(1000);
 constexpr float middle_grey = 0.18f;  // luminance, half way to white for the eye
-
-std::string_view variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 /// The last field of "0;15" or "0;default;15" is the background's place in the palette of 16.
 std::optional<bool> light_by_palette(std::string_view colors) {
@@ -91,7 +85,7 @@ class Unechoed {
 std::string answer_of(int terminal) {
   constexpr std::string_view question = "\x1b]11;?\x1b\\\x1b[c";
   if (::write(terminal, question.data(), question.size()) != std::ssize(question)) return "";
-  const bool far = !variable("SSH_CONNECTION").empty();
+  const bool far = !environment("SSH_CONNECTION").empty();
   const auto end = Clock::now() + (far ? patience_with_network : patience);
   std::string answer;
   for (;;) {
@@ -108,9 +102,9 @@ std::string answer_of(int terminal) {
 }
 
 std::optional<bool> asked() {
-  const std::string_view term = variable("TERM");
+  const std::string_view term = environment("TERM");
   // The console prints what it does not know.
-  if (term == "linux" || (term.starts_with("screen") && variable("TMUX").empty())) return {};
+  if (term == "linux" || (term.starts_with("screen") && environment("TMUX").empty())) return {};
   const Descriptor terminal(open_descriptor("/dev/tty", O_RDWR | O_NOCTTY));
   if (terminal.number() < 0 || tcgetpgrp(terminal.number()) != getpgrp()) return {};
   pollfd typed{terminal.number(), POLLIN, 0};
@@ -120,12 +114,12 @@ std::optional<bool> asked() {
 }
 
 bool find_out() {
-  const std::string_view said = variable("ATTN_DEMO_BACKGROUND");
+  const std::string_view said = environment("ATTN_DEMO_BACKGROUND");
   if (!said.empty() && said != "light" && said != "dark") {
     throw UsageError("ATTN_DEMO_BACKGROUND={}: expected light or dark", excerpt(said));
   }
   if (!said.empty()) return said == "light";
-  if (const auto light = light_by_palette(variable("COLORFGBG"))) return *light;
+  if (const auto light = light_by_palette(environment("COLORFGBG"))) return *light;
   return asked().value_or(false);
 }
 

@@ -114,23 +114,6 @@ void report_attention(const InspectArguments& arguments) {
   print(arguments, {table}, {{"attention", list}});
 }
 
-Json receptive_json(const ReceptiveField& field) {
-  Json layers = Json::array();
-  for (const Reach& reach : field.after) {
-    layers.push_back({{"least", reach.least},
-                      {"mean", reach.mean},
-                      {"most", reach.most},
-                      {"farthest", reach.farthest}});
-  }
-  Json first = Json::array();
-  for (int row = 0; row < field.side; ++row) {
-    const auto begin = field.first.begin() + to_index(row) * field.side;
-    first.push_back(std::vector<int>(begin, begin + field.side));
-  }
-  return {{"receptive_field",
-           {{"tokens", field.tokens}, {"layers", layers}, {"side", field.side}, {"first", first}}}};
-}
-
 /// --receptive-field: how far the encoder's tokens see, as a table and a picture.
 void report_receptive_field(const InspectArguments& arguments) {
   if (arguments.presets || !arguments.attention.empty()) {

@@ -25,12 +25,12 @@ namespace {
 
 constexpr int widest_pipe = 10'000;
 
+}  // namespace
+
 std::string_view environment(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr ? value : "";
 }
-
-}  // namespace
 
 Output& output() {
   static Output instance;

@@ -41,6 +41,9 @@ void note(std::string_view text);
 /// A line for stderr with its end. On a terminal it is wrapped at words.
 std::string error_line(std::string_view printable_text);
 
+/// A variable of the environment; empty where it is not set.
+std::string_view environment(const char* name);
+
 bool stdin_is_terminal();
 bool stdout_is_terminal();
 bool stderr_is_terminal();

@@ -142,12 +142,12 @@ void HeadStatistics::add_maps(AttentionKind kind, const AttentionMaps& maps, con
   }
   of_kind.queries += to_size(maps.queries);
   const auto width = to_size(maps.keys);
+  std::vector<float> scratch;
   for (std::size_t place = 0; place < of_kind.sums.size(); ++place) {
     // Heads lie one after the other, layer by layer: the first layer's head `place`.
-    const std::vector<float> map = maps.dense(0, to_int(place));
+    const std::span<const float> map = maps.whole(0, to_int(place), scratch);
     for (int query = 0; query < maps.queries; ++query) {
-      add_row(of_kind.sums[place], std::span(map).subspan(to_size(query) * width, width), query,
-              maps, keys);
+      add_row(of_kind.sums[place], map.subspan(to_size(query) * width, width), query, maps, keys);
     }
   }
 }

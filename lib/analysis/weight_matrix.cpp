@@ -7,7 +7,8 @@ namespace {
 
 /// Adds a head's map times `factor`.
 void add_head(WeightMatrix& sum, const AttentionMaps& maps, HeadPlace place, double factor) {
-  const std::vector<float> map = maps.dense(place.layer, place.head);
+  std::vector<float> scratch;
+  const std::span<const float> map = maps.whole(place.layer, place.head, scratch);
   for (std::size_t i = 0; i < map.size(); ++i) {
     sum.values[i] += factor * static_cast<double>(map[i]);
   }

@@ -7,6 +7,14 @@
 
 namespace attn {
 
+void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> groups,
+                      const ConstMatrixRef& x, MatrixRef normal) {
+  for (const AttentionGroup& group : groups) {
+    norm.forward(x.middleRows(group.first_query, group.origin),
+                 normal.middleRows(group.first_query, group.origin));
+  }
+}
+
 GlobalRows::GlobalRows(const PackedTokens& source, Index globals) : places_(to_size(globals)) {
   std::iota(places_.begin(), places_.end(), Index{0});
   tokens_.offsets.clear();
@@ -29,10 +37,16 @@ std::vector<AttentionGroup> GlobalRows::groups() const {
 
 void GlobalRows::put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
                             MatrixRef all) const {
-  for_each([&](Index first, Index own, Index length) {
+  for_each([&](Index first, Index /*own*/, Index /*length*/) {
     for (Index g = 0; g < globals(); ++g) {
       for (Index j = 0; j < all.cols(); ++j) all(first + g, j) = global_tokens.at(g, j);
     }
+  });
+  put(sentences, all);
+}
+
+void GlobalRows::put(const ConstMatrixRef& sentences, MatrixRef all) const {
+  for_each([&](Index first, Index own, Index length) {
     all.middleRows(first + globals(), length) = sentences.middleRows(own, length);
   });
 }

@@ -5,8 +5,14 @@
 #include "compute/parameter.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention_observer.h"
+#include "nn/layer_norm.h"
 
 namespace attn {
+
+/// Of x [T, D] the rows before each sentence through a norm of their own → the same rows of
+/// `normal`.
+void norm_global_rows(const LayerNorm& norm, std::span<const AttentionGroup> groups,
+                      const ConstMatrixRef& x, MatrixRef normal);
 
 /// Where the rows of a batch lie with G global tokens' rows before each sentence's.
 class GlobalRows {
@@ -27,6 +33,8 @@ class GlobalRows {
   /// The sentences' rows [S, D] with `global_tokens` [G, D] before each → `all` [S + B·G, D].
   void put_before(const Parameter& global_tokens, const ConstMatrixRef& sentences,
                   MatrixRef all) const;
+  /// The sentences' rows to their places among `all`; global tokens' rows stay.
+  void put(const ConstMatrixRef& sentences, MatrixRef all) const;
   /// The sentences' rows among `all`.
   void take(const ConstMatrixRef& all, MatrixRef sentences) const;
   Index globals() const { return std::ssize(places_); }

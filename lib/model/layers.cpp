@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/at.h"
+#include "model/global_rows.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 
@@ -68,10 +69,7 @@ ConstMatrixRef norm_before(const Block& block, const ConstMatrixRef& x) {
   MatrixRef normal = block.run.work.normal.topRows(x.rows());
   block.norm.forward(x, normal);
   if (block.global_norm != nullptr) {
-    for (const AttentionGroup& group : block.run.self) {
-      block.global_norm->forward(x.middleRows(group.first_query, group.origin),
-                                 normal.middleRows(group.first_query, group.origin));
-    }
+    norm_global_rows(*block.global_norm, block.run.self, x, normal);
   }
   block.watch(block.stages.normed, normal);
   return normal;

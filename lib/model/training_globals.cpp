@@ -28,9 +28,7 @@ MatrixRef TrainableGlobalTokens::leave_backward(MatrixRef dsentences) {
   if (!layout_) return dsentences;
   MatrixRef drows = drows_.resize(layout_->rows(), dsentences.cols());
   drows.setZero();  // the decoder does not read global rows
-  layout_->for_each([&](Index first, Index own, Index length) {
-    drows.middleRows(first + layout_->globals(), length) = dsentences.middleRows(own, length);
-  });
+  layout_->put(dsentences, drows);
   return drows;
 }
 

@@ -1,5 +1,6 @@
 #include "model/training_residual.h"
 
+#include "model/global_rows.h"
 #include "nn/residual.h"
 
 namespace attn {
@@ -10,11 +11,7 @@ ConstMatrixRef TrainableResidual::norm_before(const ConstMatrixRef& x,
   MatrixRef normal = normal_.resize(x.rows(), x.cols());
   if (!normalize_before_) return x;
   norm_.forward(x, normal);
-  if (!global_) return normal_;
-  for (const AttentionGroup& group : groups) {
-    global_->norm.forward(x.middleRows(group.first_query, group.origin),
-                          normal.middleRows(group.first_query, group.origin));
-  }
+  if (global_) norm_global_rows(global_->norm, groups, x, normal);
   return normal_;
 }
 
@@ -60,10 +57,13 @@ void TrainableResidual::norm_before_backward(const ConstMatrixRef& x, MatrixRef 
     MatrixRef d = dnormal.middleRows(first, count);
     norm.backward(x.middleRows(first, count), d, d, gradient);
   };
-  if (!global_) backward(norm_, gradient_, 0, x.rows());
-  for (const AttentionGroup& group : global_ ? groups : groups.first(0)) {
-    backward(global_->norm, global_->gradient, group.first_query, group.origin);
-    backward(norm_, gradient_, group.first_query + group.origin, group.queries - group.origin);
+  if (global_) {
+    for (const AttentionGroup& group : groups) {
+      backward(global_->norm, global_->gradient, group.first_query, group.origin);
+      backward(norm_, gradient_, group.first_query + group.origin, group.queries - group.origin);
+    }
+  } else {
+    backward(norm_, gradient_, 0, x.rows());
   }
   add_rows(dnormal, dx);
 }

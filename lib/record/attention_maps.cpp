@@ -20,21 +20,19 @@ std::span<const float> AttentionMaps::cells(int layer, int head) const {
   return std::span(weights).subspan(first, seen_by(layer, head)->count());
 }
 
-std::vector<float> AttentionMaps::dense(int layer, int head) const {
-  if (!sparse()) {
-    const std::span<const float> whole = map(layer, head);
-    return {whole.begin(), whole.end()};
-  }
-  std::vector<float> whole(to_size(queries) * to_size(keys));
+std::span<const float> AttentionMaps::whole(int layer, int head,
+                                            std::vector<float>& scratch) const {
+  if (!sparse()) return map(layer, head);
+  scratch.assign(to_size(queries) * to_size(keys), 0.0F);
   auto next = cells(layer, head).begin();
   for (int query = 0; query < queries; ++query) {
     for (const SeenRun& run : seen_by(layer, head)->row(query)) {
-      const auto to = whole.begin() + to_index(query) * keys + run.first;
+      const auto to = scratch.begin() + to_index(query) * keys + run.first;
       std::copy_n(next, run.end - run.first, to);
       next += run.end - run.first;
     }
   }
-  return whole;
+  return scratch;
 }
 
 std::vector<std::uint8_t> AttentionMaps::left_out(std::optional<int> layer,

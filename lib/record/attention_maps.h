@@ -58,8 +58,8 @@ struct AttentionMaps {
   }
   /// Of sparse maps: the weights of one head's computed cells.
   std::span<const float> cells(int layer, int head) const;
-  /// map() of any maps, with 0 where nothing was computed.
-  std::vector<float> dense(int layer, int head) const;
+  /// map() of any maps; of sparse ones in `scratch`, with 0 where nothing was computed.
+  std::span<const float> whole(int layer, int head, std::vector<float>& scratch) const;
   /// [queries · keys] 1 where none of the heads computed the cell: of one head, of all of a layer
   /// (no head) or of all (no layer). Empty where there is no pattern.
   std::vector<std::uint8_t> left_out(std::optional<int> layer, std::optional<int> head) const;

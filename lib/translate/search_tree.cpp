@@ -22,10 +22,10 @@ std::vector<int> path_to(const SearchTree& tree, int node) {
 
 /// Row `query` of every head, `keys` columns of it, one after another.
 std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
-  std::vector<float> rows;
+  std::vector<float> rows, scratch;
   for (int layer = 0; layer < maps.layers; ++layer) {
     for (int head = 0; head < maps.heads; ++head) {
-      const std::vector<float> map = maps.dense(layer, head);
+      const std::span<const float> map = maps.whole(layer, head, scratch);
       const auto first = map.begin() + to_index(query) * maps.keys;
       rows.insert(rows.end(), first, first + keys);
     }

@@ -25,6 +25,13 @@ struct GridAxes {
   bool is_masked(std::size_t row, std::size_t column, float weight) const {
     return causal && column > row && weight == 0.0f;
   }
+  /// Whether a pattern leaves a cell out that no mask hides. `left_out` [rows · columns] has 1
+  /// where it does; empty: nowhere.
+  bool is_left_out(std::span<const std::uint8_t> left_out, std::size_t row, std::size_t column,
+                   float weight = 0.0f) const {
+    return !left_out.empty() && left_out[row * columns.size() + column] != 0 &&
+           !is_masked(row, column, weight);
+  }
   /// Whether any label goes on with the word before it (view/token_label.h).
   bool has_continuations() const;
 };

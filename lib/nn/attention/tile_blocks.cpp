@@ -5,16 +5,16 @@
 namespace attn {
 
 PanelProduct product_of(const float* x, Index in, const float* panels, Index out, float* y) {
-  PanelProduct product{};
-  product.x = x;
-  product.x_stride = in;
-  product.in = in;
-  product.panels = panels;
-  product.panel_rows = in;
-  product.out = out;
-  product.y = y;
-  product.y_stride = out;
-  return product;
+  return {.x = x,
+          .x_stride = in,
+          .rows = 0,
+          .in = in,
+          .panels = panels,
+          .out = out,
+          .bias = nullptr,
+          .y = y,
+          .y_stride = out,
+          .panel_rows = in};
 }
 
 void run_product(const PanelProduct& product) {

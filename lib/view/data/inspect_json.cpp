@@ -117,4 +117,21 @@ Json preset_json(const Preset& preset, const InspectOptions& options) {
   return json;
 }
 
+Json receptive_json(const ReceptiveField& field) {
+  Json layers = Json::array();
+  for (const Reach& reach : field.after) {
+    layers.push_back({{"least", reach.least},
+                      {"mean", reach.mean},
+                      {"most", reach.most},
+                      {"farthest", reach.farthest}});
+  }
+  Json first = Json::array();
+  for (int row = 0; row < field.side; ++row) {
+    const auto begin = field.first.begin() + to_index(row) * field.side;
+    first.push_back(std::vector<int>(begin, begin + field.side));
+  }
+  return {{"receptive_field",
+           {{"tokens", field.tokens}, {"layers", layers}, {"side", field.side}, {"first", first}}}};
+}
+
 }  // namespace attn

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "config/model_config.h"
 #include "config/presets.h"
+#include "record/receptive_field.h"
 #include "view/inspect_options.h"
 
 namespace attn {
@@ -17,5 +18,8 @@ Json presets_json(int length);
 
 /// One preset, runnable or not: the same object and how its attention grows.
 Json preset_json(const Preset& preset, const InspectOptions& options);
+
+/// What the encoder's tokens see after each layer, with the picture's cells.
+Json receptive_json(const ReceptiveField& field);
 
 }  // namespace attn

@@ -205,7 +205,7 @@ class HeadMap {
                    const std::string& key_label) {
     const float weight = weights_[row * axes_.columns.size() + key];
     const bool masked = axes_.is_masked(row, key, weight);
-    const bool left_out = MapCells{weights_, large_.left_out}.is_left_out(axes_, row, key);
+    const bool left_out = axes_.is_left_out(large_.left_out, row, key, weight);
     const bool hidden = masked || left_out;
     out_ += hidden ? "<g class=\"cell hidden\" data-weight=\"" : "<g class=\"cell\" data-weight=\"";
     append_weight(out_, weight);

@@ -45,10 +45,13 @@ void append_mask(std::string& out, std::size_t rows, std::size_t columns, int ce
 void append_left_out(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
   const std::size_t columns = axes.columns.size();
   const std::size_t side = to_size(cell);
+  const auto is_left_out = [&](std::size_t row, std::size_t column) {
+    return axes.is_left_out(cells.left_out, row, column, cells.weights[row * columns + column]);
+  };
   std::string path;
   for (std::size_t row = 0; row < axes.reads.size() && !cells.left_out.empty(); ++row) {
     for (std::size_t first = 0, end = 0; first < columns; first = end + 1) {
-      for (end = first; end < columns && cells.is_left_out(axes, row, end);) ++end;
+      for (end = first; end < columns && is_left_out(row, end);) ++end;
       if (end == first) continue;
       append_format(path, "M{} {}h{}v{}h-{}z", first * side, row * side, (end - first) * side, side,
                     (end - first) * side);

@@ -58,11 +58,6 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
 struct MapCells {
   std::span<const float> weights;          ///< [queries · keys]
   std::span<const std::uint8_t> left_out;  ///< likewise; empty: none
-
-  bool is_left_out(const GridAxes& axes, std::size_t row, std::size_t column) const {
-    const std::size_t i = row * axes.columns.size() + column;
-    return !left_out.empty() && left_out[i] != 0 && !axes.is_masked(row, column, weights[i]);
-  }
 };
 
 /// A whole map as one path a colour, at the origin, `cell` pixels a cell: small however many cells.

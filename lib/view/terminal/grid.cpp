@@ -183,11 +183,7 @@ class MapDrawer {
   }
 
   bool is_left_out(const ShownMap& map, int row, int column) const {
-    if (map.left_out.empty() || axes_.labels.is_masked(to_size(row), to_size(column), 0)) {
-      return false;
-    }
-    const auto columns = axes_.labels.columns.size();
-    return map.left_out[to_size(row) * columns + to_size(column)] != 0;
+    return axes_.labels.is_left_out(map.left_out, to_size(row), to_size(column));
   }
 
   Cell cell(const ShownMap& map, int row, int column) const {

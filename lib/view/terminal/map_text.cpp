@@ -185,7 +185,7 @@ class KindRenderer {
   bool leaves_out(const ShownMap& map) const {
     const std::size_t columns = axes_.labels.columns.size();
     for (std::size_t i = 0; i < map.left_out.size(); ++i) {
-      if (map.left_out[i] != 0 && !axes_.labels.is_masked(i / columns, i % columns, 0)) return true;
+      if (axes_.labels.is_left_out(map.left_out, i / columns, i % columns)) return true;
     }
     return false;
   }
