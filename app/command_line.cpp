@@ -23,15 +23,16 @@ struct Command {
   std::string_view name;
   void (*add)(CLI::App& app, Run& run);
 };
-constexpr std::array<Command, 9> kCommands = {{{"translate", add_translate},
-                                               {"explain", add_explain},
-                                               {"page", add_page},
-                                               {"train", add_train},
-                                               {"init", add_init},
-                                               {"convert", add_convert},
-                                               {"inspect", add_inspect},
-                                               {"evaluate", add_evaluate},
-                                               {"tokenizer", add_tokenizer}}};
+constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
+                                                {"explain", add_explain},
+                                                {"page", add_page},
+                                                {"train", add_train},
+                                                {"init", add_init},
+                                                {"convert", add_convert},
+                                                {"inspect", add_inspect},
+                                                {"evaluate", add_evaluate},
+                                                {"tokenizer", add_tokenizer},
+                                                {"serve", add_serve}}};
 
 /// Options that people try on `train`, and what is meant.
 struct TriedOption {

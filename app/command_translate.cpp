@@ -13,6 +13,7 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "experiment.h"
 #include "line_views.h"
 #include "model_source.h"
 #include "output_file.h"
@@ -213,17 +214,12 @@ class TranslateCommand {
   void run_what_if() {
     const Progress progress("translating");
     const std::string& sentence = options_.sentences.front();
-    const PreparedSentence before = prepare(sentence, 0).parts.front();
-    const PreparedSentence after =
-        options_.what_if.swap.empty() ? before : prepare_swapped(sentence);
-    if (options_.what_if.needs_record()) {
-      // What words name and which head is best is known once the sentence has been translated.
-      const AttentionRecord unforced = std::move(translator_->record({after}).front());
-      changes_ = options_.what_if.changes(unforced.model, &unforced);
-      if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
-    }
-    WhatIfRecord record = what_if(before, after);
-    record.after.changes = options_.what_if.described(changes_);
+    ExperimentSentences sentences;
+    sentences.before = prepare(sentence, 0).parts.front();
+    sentences.after = options_.what_if.swap.empty() ? sentences.before : prepare_swapped(sentence);
+    const WhatIfRecord record =
+        run_experiment(*translator_, options_.what_if, sentences, detail_, changes_);
+    if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     add_to_files(record);
     if (view_.stdout_alone()) return;
     const TerminalStyle style = terminal_style();
@@ -234,11 +230,6 @@ class TranslateCommand {
     // A head that is switched off has a map of zeros: say why.
     const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
     output().write(fmt::format("\nAfter: {}\n", changes) + views_->maps_text(record.after, 1));
-  }
-
-  WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after) const {
-    return for_option("--force",
-                      [&] { return translator_->what_if(before, after, changes_, detail_); });
   }
 
   PreparedSentence prepare_swapped(const std::string& sentence) {

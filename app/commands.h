@@ -17,6 +17,7 @@ void add_init(CLI::App& app, Run& run);
 void add_convert(CLI::App& app, Run& run);
 void add_inspect(CLI::App& app, Run& run);
 void add_evaluate(CLI::App& app, Run& run);
+void add_serve(CLI::App& app, Run& run);
 void add_tokenizer(CLI::App& app, Run& run);
 
 }  // namespace attn

@@ -39,6 +39,11 @@ void ModelOptions::add_model_to(CLI::App& command) {
 }
 
 void ModelOptions::add_models_to(CLI::App& command) {
+  add_directories_to(
+      command, "Model directory (config.json, model.safetensors, …); several translate together");
+}
+
+void ModelOptions::add_directories_to(CLI::App& command, const std::string& description) {
   command
       .add_option_function<std::vector<std::string>>(
           "--model",
@@ -46,10 +51,14 @@ void ModelOptions::add_models_to(CLI::App& command) {
             model = directories.front();
             more_models.assign(directories.begin() + 1, directories.end());
           },
-          "Model directory (config.json, model.safetensors, …); several translate together")
+          description)
       ->type_name("DIR")
       ->take_all()
       ->allow_extra_args(false);
+}
+
+void ModelOptions::add_served_to(CLI::App& command) {
+  add_directories_to(command, "Model directory; of several, the page lets one choose");
 }
 
 void ModelOptions::add_maps_of_to(CLI::App& command) {

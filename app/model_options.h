@@ -31,6 +31,7 @@ struct ModelOptions {
   void add_to(CLI::App& command);
   void add_model_to(CLI::App& command);   ///< --model, once
   void add_models_to(CLI::App& command);  ///< --model, once or more
+  void add_served_to(CLI::App& command);  ///< the same, for models that do not translate together
   void add_maps_of_to(CLI::App& command);
   void add_globals_to(CLI::App& command);  ///< --global
   void add_heads_to(CLI::App& command);    ///< --heads
@@ -48,6 +49,9 @@ struct ModelOptions {
   std::uint64_t seed_number() const;
   /// Places of --global in rising order, each once, below `positions`.
   std::vector<Index> global_places(int positions) const;
+
+ private:
+  void add_directories_to(CLI::App& command, const std::string& description);
 };
 
 }  // namespace attn

@@ -66,7 +66,7 @@ void PageContent::write(OutputFile& file, const std::string& heads) const {
   say_what_is_missing(chosen);
   const std::string page = [&] {
     const Progress progress("making the page");
-    return page_html(chosen.records, heads, curves_);
+    return page_html({.records = chosen.records, .heads = heads, .curves = curves_});
   }();
   if (page.size() > small_bytes) {
     note(fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(page.size()))));

@@ -37,8 +37,12 @@ void SearchOptions::add_split_to(CLI::App& command) {
       ->type_name("never|sentences|auto");
 }
 
-void SearchOptions::add_speed_to(CLI::App& command) {
+void SearchOptions::add_threads_to(CLI::App& command) {
   command.add_option("--threads", threads, "Threads [the cores, at most 4]")->type_name("N");
+}
+
+void SearchOptions::add_speed_to(CLI::App& command) {
+  add_threads_to(command);
   command.add_option("--batch", batch, "Sentences translated together [32]")->type_name("N");
 }
 

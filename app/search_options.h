@@ -20,6 +20,7 @@ struct SearchOptions {
   enum class NBest { offered, not_offered };
   void add_search_to(CLI::App& command, NBest n_best);  ///< --beam … --max-length
   void add_split_to(CLI::App& command);                 ///< --split
+  void add_threads_to(CLI::App& command);               ///< --threads
   void add_speed_to(CLI::App& command);                 ///< --threads, --batch
 
   /// What the command line says of the search; UsageError naming option, value and range.

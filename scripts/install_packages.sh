@@ -5,7 +5,7 @@ set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev
   libspdlog-dev doctest-dev libsentencepiece-dev libicu-dev libbenchmark-dev
-  librsvg2-dev libpng-dev libedit-dev fonts-dejavu-core libexpat1-dev "$@")
+  librsvg2-dev libpng-dev libedit-dev libcpp-httplib-dev fonts-dejavu-core libexpat1-dev "$@")
 
 missing=()
 for package in "${packages[@]}"; do

@@ -102,6 +102,7 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
     for (int i = 0; i < decode.num_beams; ++i) rows.add(config.decoder_start_token_id, 0, b);
   }
   while (!active.empty()) {
+    stop_if_asked(watch.stop);
     decoder.step(rows.tokens, rows.parents, rows.sentences);
     const auto count = std::ssize(active);
     std::vector<BestCandidates> best(active.size(), BestCandidates(0));

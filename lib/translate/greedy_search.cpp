@@ -32,12 +32,12 @@ void choose_greedily(const LogitsProcessor& processor, EnsembleDecoder& decoder,
 }  // namespace
 
 SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
-                            const DecodeConfig& decode, AttentionObserver* observer) {
+                            const DecodeConfig& decode, const SearchWatch& watch) {
   const ModelConfig& config = models.config();
   const std::vector<int> ends = ends_of(decode, config);
   const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
   EnsembleDecoder decoder(models, source, source.sentences(), most_steps(decode, models, source),
-                          observer);
+                          watch.observer);
 
   std::vector<GreedySentence> sentences(to_size(source.sentences()));
   StepRows rows;
@@ -47,6 +47,7 @@ SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
     rows.add(config.decoder_start_token_id, b, b);
   }
   while (!rows.tokens.empty()) {
+    stop_if_asked(watch.stop);
     decoder.step(rows.tokens, rows.parents, rows.sentences);
     const auto count = std::ssize(rows.tokens);
     parallel_for(count, decoder.size() * 8, [&](Index r) {

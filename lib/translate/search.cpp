@@ -42,7 +42,7 @@ void require_room(const DecodeConfig& decode, const Ensemble& models, const Pack
 SearchResults search_here(const Ensemble& models, const PackedTokens& source,
                           const DecodeConfig& decode, const SearchWatch& watch) {
   return decode.num_beams == 1 && watch.trace == nullptr
-             ? greedy_search(models, source, decode, watch.observer)
+             ? greedy_search(models, source, decode, watch)
              : beam_search(models, source, decode, watch);
 }
 
@@ -116,7 +116,7 @@ SearchResults search(const Ensemble& models, const PackedTokens& source, const D
                      const SearchWatch& watch) {
   if (source.sentences() == 0) return {};
   require_room(decode, models, source);
-  const bool watched = watch.trace != nullptr || watch.observer != nullptr;
+  const bool watched = watch.trace != nullptr || watch.observer != nullptr || watch.stop != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {
     return search_in_parts(models, source, decode);
   }

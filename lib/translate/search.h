@@ -2,6 +2,7 @@
 // transformers' `generate`.
 #pragma once
 
+#include <atomic>
 #include <span>
 #include <vector>
 
@@ -36,8 +37,16 @@ class SearchTrace {
 /// Who looks on, and who interferes. Null is off and costs nothing.
 struct SearchWatch {
   SearchTrace* trace = nullptr;
-  AttentionObserver* observer = nullptr;  ///< of the first model's encoder and of its every step
+  AttentionObserver* observer = nullptr;    ///< of the first model's encoder and of its every step
+  const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
 };
+
+/// What a search throws at the step after it was told to stop.
+struct SearchStopped {};
+
+inline void stop_if_asked(const std::atomic<bool>* stop) {
+  if (stop != nullptr && stop->load(std::memory_order_relaxed)) throw SearchStopped();
+}
 
 /// Hypotheses of each sentence of a batch, best first.
 using SearchResults = std::vector<std::vector<SearchHypothesis>>;

@@ -37,7 +37,7 @@ Index most_steps(const DecodeConfig& decode, const Ensemble& models, const Packe
 
 /// One beam: the likeliest token at each step.
 SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
-                            const DecodeConfig& decode, AttentionObserver* observer);
+                            const DecodeConfig& decode, const SearchWatch& watch);
 
 /// `num_beams` hypotheses a sentence side by side.
 SearchResults beam_search(const Ensemble& models, const PackedTokens& source,

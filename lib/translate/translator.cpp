@@ -155,7 +155,8 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
-  std::vector<std::vector<SearchHypothesis>> found = search(models_, source, decode_);
+  std::vector<std::vector<SearchHypothesis>> found =
+      search(models_, source, decode_, {.stop = stop_});
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
@@ -187,6 +188,7 @@ std::vector<WayStep> Translator::whole_way(const StackEnds& ends, std::span<cons
 Translator::Session Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
                                       const Changes* changes) const {
   Session session;
+  stop_if_asked(stop_);
   session.detail = detail;
   session.changes = changes;
   AttentionRecord& record = session.record;
@@ -210,6 +212,7 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
 }
 
 HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids) const {
+  stop_if_asked(stop_);
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
   if (ids.empty()) {  // the hypothesis of an empty sentence: maps without rows
@@ -256,7 +259,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
 SearchTree Translator::grow_tree(const PreparedSentence& sentence,
                                  const EncodedSource& encoded) const {
   SearchTreeTrace trace(decode_);
-  search(models_, pack_one(sentence.ids), decode_, {&trace, nullptr});
+  search(models_, pack_one(sentence.ids), decode_, {.trace = &trace, .stop = stop_});
   SearchTree tree = trace.take();
   complete(tree, model_, encoded, tokenizer_);
   return tree;
@@ -307,7 +310,7 @@ WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedS
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced);
   const SearchResults found =
-      search(model_, pack_one(after.ids), decode_, {nullptr, &intervention});
+      search(model_, pack_one(after.ids), decode_, {.observer = &intervention, .stop = stop_});
   for (const SearchHypothesis& hypothesis : found.front()) {
     session.record.hypotheses.push_back(replay(session, hypothesis.ids));
     session.record.hypotheses.back().score = hypothesis.score;

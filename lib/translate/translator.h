@@ -2,6 +2,7 @@
 // attention did on the way.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,6 +86,11 @@ class Translator {
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }
+  const ModelSummary& summary() const { return summary_; }
+
+  /// From now on translations and records end with SearchStopped soon after `stop` is set, which
+  /// outlives the translator.
+  void stop_when(const std::atomic<bool>& stop) { stop_ = &stop; }
 
   const DecodeConfig& decode_config() const { return decode_; }
 
@@ -114,6 +120,7 @@ class Translator {
   const Tokenizer& tokenizer_;
   DecodeConfig decode_;
   ModelSummary summary_;
+  const std::atomic<bool>* stop_ = nullptr;
 };
 
 /// The facts of a config for a record; name, weights and seed are the caller's.

@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kCommands = {"translate", "explain", "page",    "train",
                                             "init",      "convert", "inspect", "evaluate",
-                                            "tokenizer", "help",    "version"};
+                                            "tokenizer", "serve",   "help",    "version"};
 
 std::string text_of(const std::vector<std::string>& args) {
   const Result result = run_program({.args = args});

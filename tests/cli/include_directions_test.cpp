@@ -28,6 +28,9 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"train",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"raster", {"base"}},
+    {"serve",
+     {"base", "compute", "config", "text", "nn", "model", "record", "translate", "view",
+      "view/data", "view/page"}},
     // What all views share lies at view's root; no kind of view knows another one.
     {"view", {"base", "config", "record"}},
     {"view/terminal", {"base", "config", "record", "view"}},

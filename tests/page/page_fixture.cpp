@@ -21,6 +21,7 @@ int main() {
       records.push_back(attn::page_record(line, {.vectors = true, .search = true}));
     }
   }
-  std::cout << attn::page_html(records, heads, curves) << std::flush;
+  std::cout << attn::page_html({.records = records, .heads = heads, .curves = curves})
+            << std::flush;
   return std::cout ? 0 : 4;
 }

@@ -1,5 +1,7 @@
 #include "view/page/page_html.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <stdexcept>
@@ -60,38 +62,57 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-void append_page_data(std::string& out, std::span<const std::string> records,
-                      std::string_view heads, std::span<const std::string> curves) {
+void append_page_data(std::string& out, const PageData& data) {
   out += R"({"format":"attn-demo.page","version":2,"records":[)";
   bool first = true;
-  for (const std::string& record : records) {
+  for (const std::string& record : data.records) {
     if (!first) out += ',';
     first = false;
     append_data(out, trimmed(record));
   }
   out += ']';
-  if (!heads.empty()) {
+  if (!data.heads.empty()) {
     out += ",\"heads\":";
-    append_data(out, trimmed(heads));
-    out += ",\"best\":" + page_best_heads(heads);
+    append_data(out, trimmed(data.heads));
+    out += ",\"best\":" + page_best_heads(data.heads);
   }
-  for (std::size_t i = 0; i < curves.size(); ++i) {
+  for (std::size_t i = 0; i < data.curves.size(); ++i) {
     out += i == 0 ? ",\"curves\":[" : ",";
-    out += curves[i];
+    out += data.curves[i];
   }
-  if (!curves.empty()) out += ']';
+  if (!data.curves.empty()) out += ']';
+  if (!data.live.empty()) {
+    out += ",\"live\":";
+    append_data(out, data.live);
+  }
   out += '}';
+}
+
+/// What the page may do: run its own script, wear its own style, and ask its own server where it
+/// has one.
+std::string policy(const std::string& script, bool live) {
+  return fmt::format(
+      "default-src 'none'; script-src '{}'; style-src '{}'; {}base-uri 'none'; form-action 'none'; "
+      "require-trusted-types-for 'script'",
+      policy_hash(script), policy_hash(page_style), live ? "connect-src 'self'; " : "");
 }
 
 }  // namespace
 
-std::string page_html(std::span<const std::string> records, std::string_view heads,
-                      std::span<const std::string> curves) {
+std::string page_data(const PageData& data) {
+  std::string out;
+  append_page_data(out, data);
+  return out;
+}
+
+std::string live_page_policy() {
+  return policy(whole_script(), true) + "; frame-ancestors 'none'";
+}
+
+std::string page_html(const PageData& data) {
   const std::string script = whole_script();
-  const std::string script_hash = policy_hash(script);
-  const std::string style_hash = policy_hash(page_style);
   std::size_t size = page_template.size() + page_style.size() + script.size() + 256;
-  for (const std::string& record : records) size += record.size() + record.size() / 64 + 1;
+  for (const std::string& record : data.records) size += record.size() + record.size() / 64 + 1;
   std::string out;
   out.reserve(size);
   // One pass over the template: what is put in is never looked at again for marks.
@@ -105,12 +126,10 @@ std::string page_html(std::span<const std::string> records, std::string_view hea
       out += page_style;
     } else if (name == "SCRIPT") {
       out += script;
-    } else if (name == "STYLE_HASH") {
-      out += style_hash;
-    } else if (name == "SCRIPT_HASH") {
-      out += script_hash;
+    } else if (name == "POLICY") {
+      out += policy(script, !data.live.empty());
     } else if (name == "DATA") {
-      append_page_data(out, records, heads, curves);
+      append_page_data(out, data);
     } else {
       throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
     }

@@ -8,12 +8,24 @@
 
 namespace attn {
 
-/// The page with `records` inside, each as page_record() makes it. Every "<" of the data is written
-/// as an escape, so that no text ends the element it is in, and the page's policy lets nothing run
-/// but its own script, which it names by its SHA-256. `heads` are the figures of all heads over all
-/// records (head_report_json makes them); empty: none. `curves` are those of training runs
-/// (page_curve() makes each).
-std::string page_html(std::span<const std::string> records, std::string_view heads = {},
-                      std::span<const std::string> curves = {});
+/// What a page shows.
+struct PageData {
+  std::span<const std::string> records;      ///< each as page_record() makes it
+  std::string_view heads = {};               ///< figures of all heads over all records
+                                             ///< (head_report_json makes them); empty: none
+  std::span<const std::string> curves = {};  ///< of training runs (page_curve() makes each)
+  std::string_view live = {};                ///< JSON for a page that a server stands behind
+};
+
+/// The page with the data inside. Every "<" of the data is written as an escape, so that no text
+/// ends the element it is in, and the page's policy lets nothing run but its own script, which it
+/// names by its SHA-256.
+std::string page_html(const PageData& data);
+
+/// The data alone, as JSON that the page's scripts read.
+std::string page_data(const PageData& data);
+
+/// The content security policy of a page with a server behind it, for the server's header.
+std::string live_page_policy();
 
 }  // namespace attn

@@ -1,0 +1,22 @@
+// An experiment as translate and serve run it.
+#pragma once
+
+#include "translate/translator.h"
+#include "what_if_options.h"
+
+namespace attn {
+
+/// The sentence as it is, and with its words swapped.
+struct ExperimentSentences {
+  PreparedSentence before;
+  PreparedSentence after;
+};
+
+/// Translates both, `after` with what the options change. `changes` are the options' for the model;
+/// what only the sentence knows (words that --force names, the best head) is put into them here.
+/// `after` of the result has its changes described.
+WhatIfRecord run_experiment(const Translator& translator, const WhatIfOptions& options,
+                            const ExperimentSentences& sentences, const RecordDetail& detail,
+                            Changes& changes);
+
+}  // namespace attn

@@ -1,0 +1,212 @@
+#include "serve/answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "config/experiment.h"
+#include "translate/alternatives.h"
+#include "translate/line_parts.h"
+#include "view/data/json_record.h"
+#include "view/data/what_if_json.h"
+#include "view/page/page_html.h"
+#include "view/page/page_record.h"
+
+namespace attn {
+namespace {
+
+/// Adds the time from here to the end of the scope.
+class Timed {
+ public:
+  Timed(Timings& timings, const char* name) : timings_(timings), name_(name) {}
+  ~Timed() {
+    const std::chrono::duration<double, std::milli> took = Clock::now() - start_;
+    timings_.emplace_back(name_, took.count());
+  }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Timings& timings_;
+  const char* name_;
+  Clock::time_point start_ = Clock::now();
+};
+
+/// What is to be said of a sentence.
+void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
+               std::size_t positions) {
+  if (sentence.cut_tokens > 0) {
+    notes.push_back(fmt::format(
+        "the sentence is longer than the model's {} positions: its end was left out", positions));
+  }
+  if (sentence.unknown > 0) {
+    notes.push_back(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown),
+                                sentence.unknown > 1 ? " and more" : ""));
+  }
+  if (sentence.invalid_bytes + sentence.controls > 0) {
+    notes.push_back("control characters were replaced");
+  }
+}
+
+RecordDetail detail_of(const Question& question, const Translator& translator) {
+  const bool searched = !question.target && translator.decode_config().num_beams > 1;
+  return {question.vectors, question.tree && searched, recorded_alternatives};
+}
+
+PreparedSentence prepared(const Translator& translator, const std::string& text, Timings& timings,
+                          std::vector<std::string>& notes) {
+  const Timed timed(timings, "segmentation");
+  PreparedSentence sentence = translator.prepare(text);
+  add_notes(notes, sentence, translator.most_source_tokens());
+  return sentence;
+}
+
+AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
+                          const Question& question, Timings& timings) {
+  const Timed timed(timings, "model");
+  const RecordDetail detail = detail_of(question, translator);
+  if (question.target) return translator.record_target(sentence, *question.target, detail);
+  return std::move(translator.record({sentence}, detail).front());
+}
+
+}  // namespace
+
+std::string json_texts(const std::vector<std::string>& texts) {
+  std::string out = "[";
+  for (const std::string& text : texts) {
+    if (out.size() > 1) out += ',';
+    append_string(out, text);
+  }
+  return out + "]";
+}
+
+std::unique_ptr<Translator> Answers::translator_of(const Question& question,
+                                                   const std::atomic<bool>& stop) const {
+  const auto named = question.model.empty()
+                         ? names_.begin()
+                         : std::find(names_.begin(), names_.end(), question.model);
+  if (named == names_.end()) {
+    throw InputError("the request: no model {} is served; the nearest is {}",
+                     excerpt(question.model), excerpt(nearest(question.model, names_)));
+  }
+  auto translator =
+      service_.translator(static_cast<std::size_t>(named - names_.begin()), question.decode);
+  translator->stop_when(stop);
+  return translator;
+}
+
+std::string Answers::translate(const Question& question, const std::atomic<bool>& stop,
+                               Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  std::vector<std::string> notes;
+  PreparedLine line;
+  {
+    const Timed timed(timings, "segmentation");
+    line = prepare_line(*translator, question.text, Splitting::automatic);
+    for (const PreparedSentence& part : line.parts) {
+      add_notes(notes, part, translator->most_source_tokens());
+    }
+  }
+  std::vector<std::vector<Translation>> parts;
+  {
+    const Timed timed(timings, "model");
+    for (const PreparedSentence& part : line.parts) {
+      parts.push_back(std::move(translator->translate({part}).front()));
+    }
+  }
+  std::string out = R"({"translations":[)";
+  for (const LineTranslation& one : join_parts(parts, line.gaps, translator->decode_config())) {
+    if (out.back() == '}') out += ',';
+    out += R"({"text":)";
+    append_string(out, one.text);
+    out += R"(,"score":)";
+    append_number(out, one.score);
+    out += '}';
+  }
+  out += ']';
+  if (!notes.empty()) out += ",\"notes\":" + json_texts(notes);
+  return out + "}\n";
+}
+
+std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,
+                            Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  if (question.words.given()) {
+    WhatIfRecord record = [&] {
+      const Timed timed(timings, "model");
+      return service_.experiment(*translator, question.text, question.words,
+                                 detail_of(question, *translator));
+    }();
+    if (question.report) {
+      service_.annotate(record.before);
+      service_.annotate(record.after);
+    }
+    const Timed timed(timings, "record");
+    return what_if_json(record);
+  }
+  std::vector<std::string> notes;
+  const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
+  AttentionRecord record = record_of(*translator, sentence, question, timings);
+  if (question.report) service_.annotate(record);
+  const Timed timed(timings, "record");
+  return to_json_line(record);
+}
+
+Answers::PageRecords Answers::page_records(const Question& question, const std::atomic<bool>& stop,
+                                           Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  PageRecords page;
+  std::vector<AttentionRecord> records;
+  const PreparedSentence sentence = prepared(*translator, question.text, timings, page.notes);
+  if (question.words.given()) {
+    const Timed timed(timings, "model");
+    records = what_if_records(service_.experiment(*translator, question.text, question.words,
+                                                  detail_of(question, *translator)));
+  } else {
+    records.push_back(record_of(*translator, sentence, question, timings));
+  }
+  if (question.compare) {
+    const PreparedSentence other = prepared(*translator, *question.compare, timings, page.notes);
+    records.push_back(record_of(*translator, other, question, timings));
+    records.back().changes = {"another sentence"};
+  }
+  const Timed timed(timings, "record");
+  for (AttentionRecord& record : records) {
+    if (question.report) service_.annotate(record);
+    page.records.push_back(
+        page_record(to_json_line(record), {.vectors = question.vectors, .search = question.tree}));
+  }
+  return page;
+}
+
+std::string Answers::page(const Question& question, const std::atomic<bool>& stop,
+                          Timings& timings) const {
+  const PageRecords page = page_records(question, stop, timings);
+  return page_data({.records = page.records, .live = "{\"notes\":" + json_texts(page.notes) + "}"});
+}
+
+std::string Answers::file(const Question& question, const std::atomic<bool>& stop,
+                          Timings& timings) const {
+  const PageRecords page = page_records(question, stop, timings);
+  return page_html({.records = page.records});
+}
+
+std::string Answers::live_page(const Question& question, const std::string& version) const {
+  const std::atomic<bool> never{false};
+  Timings timings;
+  const PageRecords page = page_records(question, never, timings);
+  const std::unique_ptr<Translator> translator = translator_of(question, never);
+  std::string live = R"({"version":)";
+  append_string(live, version);
+  live +=
+      fmt::format(R"(,"models":{},"beams":{},"most_beams":{},"most_text":{}}})", json_texts(names_),
+                  translator->decode_config().num_beams, most_beams, most_text_bytes);
+  return page_html({.records = page.records, .live = live});
+}
+
+}  // namespace attn

@@ -1,0 +1,60 @@
+// What the server answers to a question: translations, attention records, data for its page.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "serve/question.h"
+#include "serve/service.h"
+
+namespace attn {
+
+/// How long the parts of an answer took, in milliseconds.
+using Timings = std::vector<std::pair<const char*, double>>;
+
+class Answers {
+ public:
+  /// `service` outlives it.
+  explicit Answers(Service& service) : service_(service), names_(service.model_names()) {}
+
+  /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
+  /// `stop` is set.
+
+  /// {"translations": [{"text": "…", "score": -0.4}, …]}, best first, and "notes" where there is
+  /// something to say of the sentence.
+  std::string translate(const Question& question, const std::atomic<bool>& stop,
+                        Timings& timings) const;
+
+  /// The attention record, or the experiment's (docs/json.md).
+  std::string attend(const Question& question, const std::atomic<bool>& stop,
+                     Timings& timings) const;
+
+  /// The records as the page reads them (view/page/page_html.h).
+  std::string page(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+
+  /// The page that works without a server, with the same records.
+  std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+
+  /// The live page, which begins with `question`; `version` is the program's.
+  std::string live_page(const Question& question, const std::string& version) const;
+
+ private:
+  struct PageRecords {
+    std::vector<std::string> records;
+    std::vector<std::string> notes;
+  };
+  std::unique_ptr<Translator> translator_of(const Question& question,
+                                            const std::atomic<bool>& stop) const;
+  PageRecords page_records(const Question& question, const std::atomic<bool>& stop,
+                           Timings& timings) const;
+
+  Service& service_;
+  std::vector<std::string> names_;
+};
+
+/// A list of texts as JSON.
+std::string json_texts(const std::vector<std::string>& texts);
+
+}  // namespace attn

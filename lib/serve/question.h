@@ -1,0 +1,45 @@
+// The body of a request as the server understands it: strict JSON, no key that it does not know.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "config/decode_config.h"
+#include "serve/service.h"
+
+namespace attn {
+
+/// What is asked about a sentence.
+struct Question {
+  std::string text;
+  std::string model;                   ///< empty: the first one
+  std::optional<std::string> target;   ///< scored instead of searching
+  std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
+  ExperimentWords words;
+  DecodeOptions decode;
+  bool vectors = false, tree = false, report = false;
+};
+
+/// Which keys a body may have.
+enum class QuestionKind {
+  translate,  ///< text, model and the search's
+  attend,     ///< also target, without, force, swap, vectors, tree, report
+  page,       ///< also compare
+};
+
+/// Limits of what is taken in.
+inline constexpr std::size_t most_body_bytes = std::size_t{64} << 10;
+inline constexpr std::size_t most_text_bytes = 8'000;
+inline constexpr int most_beams = 64;
+inline constexpr std::size_t most_changes = 64;
+
+/// The body's JSON. InputError "the body:LINE:COLUMN: …" where it is none.
+Json parse_body(std::string_view body);
+
+/// InputError naming the key, what was found and what was expected; an unknown key names the
+/// nearest.
+Question read_question(const Json& body, QuestionKind kind);
+
+}  // namespace attn

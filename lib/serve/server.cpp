@@ -1,0 +1,422 @@
+#include "serve/server.h"
+
+#include <fmt/format.h>
+#include <httplib.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <thread>
+
+#include "base/error.h"
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "serve/answers.h"
+#include "serve/connections.h"
+#include "serve/port_holder.h"
+#include "serve/question.h"
+#include "serve/thread_queue.h"
+#include "serve/turns.h"
+#include "view/page/page_html.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kJson = "application/json; charset=utf-8";
+constexpr const char* kHtml = "text/html; charset=utf-8";
+
+/// One line as JSON.
+std::string error_json(std::string_view message) {
+  std::string out = "{\"error\":";
+  append_string(out, shortened(printable(message)));
+  return out + "}\n";
+}
+
+void refuse(httplib::Response& response, int status, std::string_view message) {
+  response.status = status;
+  response.set_content(error_json(message), kJson);
+  constexpr int kTooMany = 429, kUnavailable = 503;
+  if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
+}
+
+Knock knock_of(const httplib::Request& request) {
+  Knock knock;
+  knock.method = request.method;
+  knock.host = request.get_header_value("Host");
+  knock.origin = request.get_header_value("Origin");
+  knock.site = request.get_header_value("Sec-Fetch-Site");
+  knock.authorization = request.get_header_value("Authorization");
+  knock.cookie = request.get_header_value("Cookie");
+  if (request.path == "/") knock.token = request.get_param_value("token");
+  return knock;
+}
+
+/// What is served where, and by which method alone.
+const char* method_of(const std::string& path) {
+  if (path == "/" || path == "/openapi.json") return "GET";
+  if (path == "/api/translate" || path == "/api/attend" || path == "/api/page" ||
+      path == "/api/file") {
+    return "POST";
+  }
+  return nullptr;
+}
+
+/// What the headers alone say against a request; `status` 0: nothing.
+Refusal header_refusal(const httplib::Request& request) {
+  const char* method = method_of(request.path);
+  if (method == nullptr) {
+    return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate and "
+                             "/api/attend",
+                             excerpt(request.path))};
+  }
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.method != method && !(reads && std::strcmp(method, "GET") == 0)) {
+    return {405, fmt::format("{} takes {}, not {}", request.path, method, excerpt(request.method))};
+  }
+  if (request.has_header("Transfer-Encoding")) {
+    return {411, "a body without Content-Length is not read"};
+  }
+  if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
+  if (reads) return {};
+  const std::string type = request.get_header_value("Content-Type");
+  if (type.substr(0, type.find(';')) != "application/json") {
+    return {415, fmt::format("Content-Type is {}; expected application/json",
+                             type.empty() ? "missing" : excerpt(type))};
+  }
+  return {};
+}
+
+std::string stopped_text(StopReason reason, const ServeLimits& limits) {
+  switch (reason) {
+    case StopReason::superseded:
+      return "a newer request of the same page took its place";
+    case StopReason::late:
+      return fmt::format("not done within {} s; ask for a shorter sentence or fewer beams",
+                         limits.work.count() / 1000);
+    case StopReason::ending:
+      return "the server is ending";
+    default:
+      return "nobody waited for the answer";
+  }
+}
+
+int stopped_status(StopReason reason) {
+  constexpr int kConflict = 409, kUnprocessable = 422, kUnavailable = 503;
+  if (reason == StopReason::superseded) return kConflict;
+  return reason == StopReason::late ? kUnprocessable : kUnavailable;
+}
+
+/// A page's name for itself; only letters, digits and dashes count.
+std::string page_name(const httplib::Request& request) {
+  const std::string name = request.get_header_value("Attn-Page");
+  constexpr std::size_t kLongest = 64;
+  const bool plain = name.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789-") == std::string::npos;
+  return plain && name.size() <= kLongest ? name : "";
+}
+
+std::string timing_header(const Timings& timings) {
+  std::string header;
+  for (const auto& [name, milliseconds] : timings) {
+    header += fmt::format("{}{};dur={:.2f}", header.empty() ? "" : ", ", name, milliseconds);
+  }
+  return header;
+}
+
+/// Why a port cannot be taken, as errno; 0: it can.
+int bind_problem(const std::string& host, int port) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return 0;
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, freeaddrinfo);
+  const int number = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (number < 0) return errno;
+  const int yes = 1;
+  setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const int problem = bind(number, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
+  close(number);
+  return problem;
+}
+
+[[noreturn]] void refuse_port(const std::string& host, int port, int problem) {
+  const std::string where = authority(host, port);
+  if (problem == EADDRINUSE) {
+    const std::string holder = port_holder(port);
+    throw SystemError("{}: the port is in use{}; end that program, or take another port: --port {}",
+                      where, holder.empty() ? "" : fmt::format(" ({} listens there)", holder),
+                      port < 65535 ? port + 1 : 8080);
+  }
+  if (problem == EACCES) {
+    throw SystemError("{}: ports below 1024 are the system's; take another one: --port 8080",
+                      where);
+  }
+  if (problem == EADDRNOTAVAIL) {
+    throw SystemError("{}: this machine does not have that address; --host 127.0.0.1 is its own",
+                      where);
+  }
+  throw SystemError("{}: cannot listen there: {}", where,
+                    problem == 0 ? "the system does not say why" : std::strerror(problem));
+}
+
+}  // namespace
+
+class LiveServer::Http {
+ public:
+  Http(GateRules rules, const ServeLimits& limits, Service& service, const std::string& version)
+      : rules_(std::move(rules)),
+        limits_(limits),
+        answers_(service),
+        turns_(limits.at_once, limits.waiting),
+        connections_(limits.request),
+        page_(answers_.live_page(first_question(), version)) {
+    set_up();
+    add_routes();
+  }
+
+  void bind();
+  int port() const { return rules_.port; }
+  void run(const std::atomic<int>& signal);
+
+ private:
+  using Answer = std::string (Answers::*)(const Question&, const std::atomic<bool>&,
+                                          Timings&) const;
+
+  static Question first_question() {
+    Question question;
+    question.text = "The group went home";
+    question.report = question.vectors = question.tree = true;
+    return question;
+  }
+  static Connections::Peer peer_of(const httplib::Request& request) {
+    return {request.remote_addr, request.remote_port};
+  }
+
+  void set_up();
+  void add_routes();
+  bool refused(const httplib::Request& request, httplib::Response& response);
+  void add(const char* path, QuestionKind kind, Answer answer, const char* type);
+  void answer(const httplib::Request& request, httplib::Response& response, QuestionKind kind,
+              Answer how, const char* type);
+  void work(const httplib::Request& request, httplib::Response& response, const Question& question,
+            Answer how, const char* type);
+  void look_around(bool all);
+  void end(std::thread& listener, const std::atomic<bool>& ended);
+
+  GateRules rules_;
+  ServeLimits limits_;
+  Answers answers_;
+  Turns turns_;
+  Connections connections_;
+  std::string page_;
+  std::atomic<bool> ending_{false};
+  httplib::Server server_;
+};
+
+void LiveServer::Http::set_up() {
+  constexpr std::size_t kRequestsOfConnection = 10'000;
+  constexpr time_t kSeconds = 5;
+  server_.new_task_queue = [this] { return new ThreadQueue(limits_.connections); };
+  server_.set_keep_alive_max_count(kRequestsOfConnection);
+  server_.set_keep_alive_timeout(kSeconds);
+  server_.set_read_timeout(kSeconds);
+  server_.set_write_timeout(kSeconds);
+  server_.set_payload_max_length(most_body_bytes);
+  server_.set_tcp_nodelay(true);
+  // Without SO_REUSEPORT, which would let two servers share a port.
+  server_.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  server_.set_default_headers({{"X-Content-Type-Options", "nosniff"},
+                               {"X-Frame-Options", "DENY"},
+                               {"Referrer-Policy", "no-referrer"},
+                               {"Cross-Origin-Opener-Policy", "same-origin"},
+                               {"Cross-Origin-Resource-Policy", "same-origin"},
+                               {"Cache-Control", "no-store"},
+                               {"Content-Security-Policy", live_page_policy()}});
+  server_.set_pre_routing_handler(
+      [this](const httplib::Request& request, httplib::Response& response) {
+        return refused(request, response) ? httplib::Server::HandlerResponse::Handled
+                                          : httplib::Server::HandlerResponse::Unhandled;
+      });
+  server_.set_exception_handler(
+      [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
+        refuse(response, 500, "internal error; please report it");
+      });
+  // What httplib refuses itself: a request line or a header that is none, a body that is too large.
+  server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+    if (!response.body.empty()) return;
+    constexpr int kTooLarge = 413;
+    refuse(response, response.status,
+           response.status == kTooLarge
+               ? fmt::format("the body is larger than {} bytes", most_body_bytes)
+               : std::string("this is no request that the server can read"));
+  });
+}
+
+bool LiveServer::Http::refused(const httplib::Request& request, httplib::Response& response) {
+  const auto say = [&](int status, const std::string& message) {
+    refuse(response, status, message);
+    connections_.end(peer_of(request), true);  // a body may follow that nobody reads
+    return true;
+  };
+  if (ThreadQueue::surplus()) {
+    return say(429,
+               fmt::format("{} connections are open, and no more are served", limits_.connections));
+  }
+  if (ending_) return say(503, "the server is ending");
+  // Parts of an answer are not served (RFC 9110 leaves that to a server): many of one text would
+  // take much memory.
+  const_cast<httplib::Request&>(request).ranges.clear();
+  const Knock knock = knock_of(request);
+  if (const auto no = refusal(rules_, knock)) return say(no->status, no->message);
+  const Refusal no = header_refusal(request);
+  if (no.status == 0) return false;
+  constexpr int kMethod = 405;
+  if (no.status == kMethod) response.set_header("Allow", method_of(request.path));
+  return say(no.status, no.message);
+}
+
+void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, const char* type) {
+  server_.Post(
+      path, [this, kind, how, type](const httplib::Request& request, httplib::Response& response) {
+        answer(request, response, kind, how, type);
+      });
+}
+
+void LiveServer::Http::add_routes() {
+  server_.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
+    connections_.begin(peer_of(request), nullptr);
+    if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
+    response.set_content(page_, kHtml);
+    connections_.end(peer_of(request), false);
+  });
+  add("/api/translate", QuestionKind::translate, &Answers::translate, kJson);
+  add("/api/attend", QuestionKind::attend, &Answers::attend, kJson);
+  add("/api/page", QuestionKind::page, &Answers::page, kJson);
+  add("/api/file", QuestionKind::page, &Answers::file, kHtml);
+}
+
+void LiveServer::Http::answer(const httplib::Request& request, httplib::Response& response,
+                              QuestionKind kind, Answer how, const char* type) {
+  Json body;
+  try {
+    body = parse_body(request.body);
+  } catch (const Error& error) {
+    return refuse(response, 400, error.what());
+  }
+  try {
+    work(request, response, read_question(body, kind), how, type);
+  } catch (const Error& error) {
+    refuse(response, error.code() == ExitCode::memory ? 503 : 422, error.what());
+  } catch (const std::bad_alloc&) {
+    refuse(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
+  } catch (const std::exception&) {
+    refuse(response, 500, "internal error; please report it with the request");
+  }
+}
+
+void LiveServer::Http::work(const httplib::Request& request, httplib::Response& response,
+                            const Question& question, Answer how, const char* type) {
+  Job job;
+  job.page = page_name(request);
+  struct Busy {
+    Connections& connections;
+    Connections::Peer peer;
+    ~Busy() { connections.end(peer, false); }
+  };
+  connections_.begin(peer_of(request), &job);
+  const Busy busy{connections_, peer_of(request)};
+  const Turn turn(turns_, job);
+  if (!turn) {
+    return refuse(response, 429, fmt::format("{} requests wait already", limits_.waiting));
+  }
+  Timings timings;
+  try {
+    if (job.stop) throw SearchStopped();
+    std::string body = (answers_.*how)(question, job.stop, timings);
+    response.set_header("Server-Timing", timing_header(timings));
+    response.set_content(std::move(body), type);
+  } catch (const SearchStopped&) {
+    refuse(response, stopped_status(job.reason), stopped_text(job.reason, limits_));
+  }
+}
+
+void LiveServer::Http::bind() {
+  const int problem = bind_problem(rules_.host, rules_.port);
+  if (problem != 0) refuse_port(rules_.host, rules_.port, problem);
+  if (rules_.port == 0) {
+    rules_.port = server_.bind_to_any_port(rules_.host);
+    if (rules_.port <= 0) refuse_port(rules_.host, 0, 0);
+  } else if (!server_.bind_to_port(rules_.host, rules_.port)) {
+    refuse_port(rules_.host, rules_.port, 0);
+  }
+  connections_.listen_on(rules_.port);
+}
+
+/// Stops what nobody waits for any more.
+void LiveServer::Http::look_around(bool all) {
+  connections_.sweep(all);
+  const auto now = std::chrono::steady_clock::now();
+  turns_.stop_where([&](const Job& job) {
+    if (job.stop) return job.reason.load();
+    return now - job.since > limits_.work ? StopReason::late : StopReason::none;
+  });
+}
+
+void LiveServer::Http::run(const std::atomic<int>& signal) {
+  constexpr std::chrono::milliseconds kPause{20};
+  constexpr int kPausesOfSweep = 10;
+  std::atomic<bool> ended{false};
+  std::thread listener([&] {
+    server_.listen_after_bind();
+    ended = true;
+  });
+  for (int i = 0; signal == 0 && !ended; ++i) {
+    if (i % kPausesOfSweep == 0) look_around(false);
+    std::this_thread::sleep_for(kPause);
+  }
+  const bool broken = ended;
+  end(listener, ended);
+  if (broken) {
+    throw SystemError("{}: the system took the socket away", authority(rules_.host, rules_.port));
+  }
+}
+
+void LiveServer::Http::end(std::thread& listener, const std::atomic<bool>& ended) {
+  constexpr std::chrono::milliseconds kPause{20};
+  ending_ = true;
+  const auto begun = std::chrono::steady_clock::now();
+  while (!turns_.idle() && std::chrono::steady_clock::now() - begun < limits_.ending) {
+    std::this_thread::sleep_for(kPause);
+  }
+  turns_.stop_where([](const Job&) { return StopReason::ending; });
+  server_.stop();
+  while (!ended) {
+    look_around(true);
+    std::this_thread::sleep_for(kPause);
+  }
+  listener.join();
+}
+
+LiveServer::LiveServer(GateRules rules, const ServeLimits& limits, Service& service,
+                       const std::string& version)
+    : http_(std::make_unique<Http>(std::move(rules), limits, service, version)) {}
+LiveServer::~LiveServer() = default;
+void LiveServer::bind() {
+  http_->bind();
+}
+int LiveServer::port() const {
+  return http_->port();
+}
+void LiveServer::run(const std::atomic<int>& signal) {
+  http_->run(signal);
+}
+
+}  // namespace attn

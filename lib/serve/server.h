@@ -1,0 +1,45 @@
+// The live page's server: HTTP on one port, for a browser on the same machine or whoever has the
+// token.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "serve/gate.h"
+#include "serve/service.h"
+
+namespace attn {
+
+struct ServeLimits {
+  std::size_t connections = 256;
+  std::size_t waiting = 256;                  ///< requests that wait for their turn
+  std::size_t at_once = 2;                    ///< requests that compute
+  std::chrono::milliseconds request{10'000};  ///< until a request has come in whole
+  std::chrono::milliseconds work{30'000};     ///< until it is answered
+  std::chrono::milliseconds ending{1'200};    ///< what runs may go on for so long
+};
+
+class LiveServer {
+ public:
+  /// `service` outlives it. Loads the first model and makes the page; Error where that fails.
+  LiveServer(GateRules rules, const ServeLimits& limits, Service& service,
+             const std::string& version);
+  ~LiveServer();
+
+  /// Takes the port (0: any); SystemError naming who could hold it and what to try.
+  void bind();
+  int port() const;
+
+  /// Answers until `signal` is not 0; then what runs is finished, and all is closed, in less than
+  /// two seconds. SystemError where the system takes the socket away.
+  void run(const std::atomic<int>& signal);
+
+ private:
+  class Http;
+  std::unique_ptr<Http> http_;
+};
+
+}  // namespace attn

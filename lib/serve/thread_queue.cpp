@@ -1,0 +1,64 @@
+#include "serve/thread_queue.h"
+
+#include <system_error>
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kSpareThreads = 16;
+thread_local bool is_surplus = false;
+
+}  // namespace
+
+bool ThreadQueue::surplus() {
+  return is_surplus;
+}
+
+ThreadQueue::Enqueued ThreadQueue::enqueue(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    if (tasks_.size() > idle_ && threads_.size() < most_ + kSpareThreads) {
+      try {
+        threads_.emplace_back([this] { work(); });
+      } catch (const std::system_error&) {
+        // The threads there are will do.
+      }
+    }
+  }
+  arrived_.notify_one();
+  return static_cast<Enqueued>(true);
+}
+
+bool ThreadQueue::take(std::function<void()>& task) {
+  std::unique_lock lock(mutex_);
+  ++idle_;
+  arrived_.wait(lock, [&] { return ending_ || !tasks_.empty(); });
+  --idle_;
+  if (tasks_.empty()) return false;
+  task = std::move(tasks_.front());
+  tasks_.pop_front();
+  is_surplus = ++running_ > most_;
+  return true;
+}
+
+void ThreadQueue::work() {
+  std::function<void()> task;
+  while (take(task)) {
+    task();
+    task = nullptr;
+    const std::lock_guard lock(mutex_);
+    --running_;
+  }
+}
+
+void ThreadQueue::shutdown() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  arrived_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+}  // namespace attn

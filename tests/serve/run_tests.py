@@ -1,0 +1,34 @@
+"""Asks attn-demo serve over HTTP, as clients do and as nobody should. ctest runs it as "serve":
+
+    python3 run_tests.py --program build/release/app/attn-demo [test_answers.Answers …]
+"""
+
+import argparse
+import os
+import sys
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "page")]
+
+import server_case  # noqa: E402
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--program", required=True)
+    parser.add_argument("tests", nargs="*")
+    options = parser.parse_args()
+    server_case.PROGRAM = os.path.abspath(options.program)
+    loader = unittest.TestLoader()
+    suite = loader.loadTestsFromNames(options.tests) if options.tests else loader.discover(HERE, "test_*.py")
+    try:
+        result = unittest.TextTestRunner(verbosity=2).run(suite)
+    finally:
+        server_case.close_shared()
+    return 0 if result.wasSuccessful() and not result.skipped and result.testsRun > 0 else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

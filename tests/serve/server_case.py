@@ -1,0 +1,97 @@
+"""One attn-demo serve for all tests, and asking it: as HTTP clients do, and as nobody should."""
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+PROGRAM = None  # attn-demo, as CMake built it; set by run_tests.py
+PATIENCE = float(os.environ.get("ATTN_SERVE_PATIENCE", 120))  # seconds for anything, on a slow machine
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SENTENCE = "The group went home"
+
+
+class Server:
+    def __init__(self, *arguments, host="127.0.0.1"):
+        self.program = subprocess.Popen([PROGRAM, "serve", "--port", "0", "--host", host, *arguments],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.url = self.program.stdout.readline().strip()
+        self.host = host
+        address = self.url.removeprefix("http://").split("/")[0]
+        self.port = int(address.rsplit(":", 1)[1]) if self.url else 0
+
+    def ask(self, method, path, body=None, headers=None):
+        """(status, headers, text) of one request on a connection of its own."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        try:
+            if body is not None and not isinstance(body, (str, bytes)):
+                body = json.dumps(body)
+            if isinstance(body, str):
+                body = body.encode()
+            usual = {"Content-Type": "application/json"} if method == "POST" else {}
+            connection.request(method, path, body, {**usual, **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, dict(answer.getheaders()), answer.read().decode()
+        finally:
+            connection.close()
+
+    def post(self, path, body, **headers):
+        return self.ask("POST", path, body, headers)
+
+    def send(self, data, until_closed=True, limit=PATIENCE):
+        """What comes back for these bytes, up to the end of the connection."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=limit) as connection:
+            connection.sendall(data)
+            received = b""
+            while until_closed:
+                try:
+                    piece = connection.recv(65536)
+                except ConnectionResetError:
+                    break
+                if not piece:
+                    break
+                received += piece
+            return received
+
+    def memory(self):
+        """Resident kilobytes."""
+        with open(f"/proc/{self.program.pid}/status") as status:
+            return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
+
+    def stop(self, number=signal.SIGTERM):
+        """(exit code, seconds it took, stderr)"""
+        begun = time.monotonic()
+        if self.program.poll() is None:
+            self.program.send_signal(number)
+        _, errors = self.program.communicate(timeout=PATIENCE)
+        return self.program.returncode, time.monotonic() - begun, errors
+
+
+class ServerCase(unittest.TestCase):
+    server = None
+
+    @classmethod
+    def setUpClass(cls):
+        if ServerCase.server is None:
+            ServerCase.server = Server()
+
+    def tearDown(self):
+        self.assertIsNone(self.server.program.poll(), "the server has ended")
+
+    def error(self, answer):
+        """(status, message) of a refusal, which is one line of JSON."""
+        status, headers, text = answer
+        self.assertEqual(headers["Content-Type"], "application/json; charset=utf-8")
+        self.assertEqual(text.count("\n"), 1)
+        value = json.loads(text)
+        self.assertEqual(list(value), ["error"])
+        return status, value["error"]
+
+
+def close_shared():
+    if ServerCase.server:
+        ServerCase.server.stop()

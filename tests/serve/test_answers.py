@@ -1,0 +1,248 @@
+"""What the server answers: the command's translations and records, and whole messages for what it refuses."""
+
+import json
+import signal
+import subprocess
+
+import server_case
+from server_case import SENTENCE, Server, ServerCase
+
+
+def translated(*arguments):
+    run = subprocess.run([server_case.PROGRAM, "translate", *arguments], capture_output=True, text=True, check=True)
+    return run.stdout
+
+
+class Answers(ServerCase):
+    def test_translations_are_the_commands(self):
+        status, headers, text = self.server.post("/api/translate", {"text": SENTENCE, "beams": 4, "n_best": 2})
+        self.assertEqual(status, 200)
+        lines = [line.split("\t") for line in translated(SENTENCE, "--beam", "4", "--n-best", "2").splitlines()]
+        found = json.loads(text)["translations"]
+        self.assertEqual([one["text"] for one in found], [line[2] for line in lines])
+        for one, line in zip(found, lines):
+            self.assertAlmostEqual(one["score"], float(line[1]), delta=1e-4)
+
+    def test_a_line_of_several_sentences_is_put_together(self):
+        line = "The group went home. " * 12
+        status, _, text = self.server.post("/api/translate", {"text": line})
+        self.assertEqual(status, 200)
+        self.assertEqual(json.loads(text)["translations"][0]["text"], translated(line, "--show", "none").rstrip("\n"))
+
+    def test_records_are_the_commands(self):
+        status, _, text = self.server.post("/api/attend", {"text": SENTENCE})
+        self.assertEqual(status, 200)
+        self.assertEqual(text, translated(SENTENCE, "--json", "-"))
+
+    def test_a_given_translation_is_scored(self):
+        target = "Die Gruppe ging nach Hause"
+        status, _, text = self.server.post("/api/attend", {"text": SENTENCE, "target": target})
+        self.assertEqual(status, 200)
+        self.assertEqual(text, translated(SENTENCE, "--target", target, "--json", "-"))
+
+    def test_experiments_are_the_commands(self):
+        body = {"text": SENTENCE, "without": ["cross:1:3"], "force": ["cross:0:1:1=group"], "swap": ["home=away"]}
+        status, _, text = self.server.post("/api/attend", body)
+        self.assertEqual(status, 200)
+        self.assertEqual(text, translated(SENTENCE, "--without", "cross:1:3", "--force", "cross:0:1:1=group",
+            "--swap", "home=away", "--json", "-"))
+
+    def test_two_sentences_stand_side_by_side_on_the_page(self):
+        status, _, text = self.server.post("/api/page", {"text": SENTENCE, "compare": "The girl went home"})
+        self.assertEqual(status, 200)
+        page = json.loads(text)
+        self.assertEqual([one["source"]["text"] for one in page["records"]], [SENTENCE, "The girl went home"])
+        self.assertEqual(page["records"][1]["changes"], ["another sentence"])
+        self.assertEqual(page["live"], {"notes": []})
+
+    def test_the_saved_page_is_the_offline_one(self):
+        status, headers, text = self.server.post("/api/file", {"text": SENTENCE, "vectors": True, "tree": True, "report": True})
+        self.assertEqual((status, headers["Content-Type"]), (200, "text/html; charset=utf-8"))
+        self.assertEqual(text, translated(SENTENCE, "--html", "-"))
+
+    def test_notes_say_what_became_of_the_sentence(self):
+        status, _, text = self.server.post("/api/translate", {"text": "a " * 3000})
+        self.assertEqual(status, 200)
+        self.assertIn("notes", json.loads(text))
+
+    def test_an_empty_sentence_is_answered(self):
+        status, _, text = self.server.post("/api/translate", {"text": ""})
+        self.assertEqual((status, text), (200, '{"translations":[{"text":"","score":0}]}\n'))
+
+    def test_parts_of_an_answer_are_not_served(self):
+        for parts in ("bytes=0-1", "bytes=" + ",".join(["0-"] * 2000)):
+            status, _, text = self.server.ask("GET", "/", headers={"Range": parts})
+            self.assertEqual((status, text), (200, self.server.ask("GET", "/")[2]))
+
+    def test_headers_let_no_other_page_in(self):
+        _, headers, text = self.server.ask("GET", "/")
+        self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
+        self.assertEqual(headers["X-Frame-Options"], "DENY")
+        self.assertEqual(headers["Referrer-Policy"], "no-referrer")
+        self.assertEqual(headers["Cross-Origin-Resource-Policy"], "same-origin")
+        self.assertEqual(headers["Cache-Control"], "no-store")
+        policy = headers["Content-Security-Policy"]
+        self.assertTrue(policy.startswith("default-src 'none'; script-src 'sha256-"), policy)
+        self.assertTrue(policy.endswith("connect-src 'self'; base-uri 'none'; form-action 'none'; "
+            "require-trusted-types-for 'script'; frame-ancestors 'none'"), policy)
+        self.assertNotIn("Set-Cookie", headers)
+        self.assertTrue(text.startswith("<!doctype html>"))
+
+
+class Refusals(ServerCase):
+    def test_bodies_that_are_no_json(self):
+        for body, message in (
+                ("", "the body:1:1: found the end of the text, expected a JSON value; is the file empty?"),
+                ('{"text":3', "the body:1:10: found the end of the text, expected ',' or '}'; is it complete?"),
+                ('{"text":"a","text":"b"}', "the body:1:19: found the key \"text\" a second time, expected each key once in an object"),
+        ):
+            status, found = self.error(self.server.post("/api/translate", body))
+            self.assertEqual(status, 400, body)
+            self.assertTrue(found.startswith("the body:1:"), found)
+
+    def test_bodies_that_mean_nothing(self):
+        for path, body, message in (
+            ("translate", {}, 'the request: body.text is missing; expected {"text": "…"}'),
+            ("translate", [], "the request: body: expected a JSON object, {...}, but found []"),
+            ("translate", {"text": 3}, "the request: body.text is 3; expected a string"),
+            ("translate", {"txt": "a"}, 'the request: unknown key "txt" in body; the nearest known one is "text"'),
+            ("translate", {"text": "a", "target": "b"},
+                'the request: unknown key "target" in body; the nearest known one is "text"'),
+            ("translate", {"text": "a", "beams": 0}, "the request: body.beams is 0; expected 1 to 64"),
+            ("translate", {"text": "a", "beams": 65}, "the request: body.beams is 65; expected 1 to 64"),
+            ("translate", {"text": "a", "beams": 2.5}, "the request: body.beams is 2.5; expected an integer"),
+            ("translate", {"text": "a", "beams": True}, "the request: body.beams is true; expected an integer"),
+            ("translate", {"text": "a", "beams": 2, "n_best": 3},
+                "n_best 3 is more than the 2 beams of the search; ask for more beams"),
+            ("translate", {"text": "a", "length_penalty": 101},
+                "the request: body.length_penalty is 101; expected -100 to 100"),
+            ("translate", {"text": "a", "early_stopping": "yes"},
+                'the request: body.early_stopping is "yes"; expected true, false or "never"'),
+            ("translate", {"text": "a" * 8001},
+                "the request: body.text has 8001 bytes; at most 8000 are taken, so send it in parts"),
+            ("translate", {"text": "a", "model": "/etc/passwd"},
+                "the request: no model /etc/passwd is served; the nearest is data/models/en-de"),
+            ("attend", {"text": "a", "without": [3]}, "the request: body.without is [3]; expected a list of strings"),
+            ("attend", {"text": "a", "without": ["cross:9:1"]},
+                "without cross:9:1: layer 9 is asked for, but the model's decoder has layers 0 to 2"),
+            ("attend", {"text": "a", "swap": ["7=b"]}, "swap 7=b: the sentence has words 0 to 0"),
+            ("attend", {"text": "a", "force": ["cross:0:0:90=0"]},
+                "force cross:0:0:90=0: query 90 is not there; the sentence has queries 0 to 4"),
+            ("attend", {"text": "a", "target": "b", "without": "cross:0"},
+                "the request: without, force and swap compare what is translated; leave target out"),
+            ("attend", {"text": "", "without": "cross:0"}, "the sentence has no tokens; there is nothing to try"),
+            ("page", {"text": "a", "compare": "b", "target": "c"},
+                "the request: compare puts two sentences side by side as they are; leave target, without, force and swap out"),
+        ):
+            with self.subTest(body=body):
+                self.assertEqual(self.error(self.server.post("/api/" + path, body)), (422, message))
+
+    def test_paths_and_methods(self):
+        for method, path, status, message in (
+            ("GET", "/index.html", 404,
+                "nothing is at /index.html; the page is at /, the API at /api/translate and /api/attend"),
+            ("POST", "/", 405, "/ takes GET, not POST"),
+            ("GET", "/api/translate", 405, "/api/translate takes POST, not GET"),
+            ("DELETE", "/api/attend", 405, "/api/attend takes POST, not DELETE"),
+            ("OPTIONS", "/api/attend", 405, "/api/attend takes POST, not OPTIONS"),
+        ):
+            with self.subTest(path=path):
+                answer = self.server.ask(method, path, "{}" if method == "POST" else None)
+                self.assertEqual(self.error(answer), (status, message))
+                if status == 405:
+                    self.assertEqual(answer[1]["Allow"], message.split()[2].rstrip(","))
+
+    def test_what_headers_alone_refuse(self):
+        for headers, status, message in (
+            ({"Content-Type": "text/plain"}, 415, "Content-Type is text/plain; expected application/json"),
+            ({"Content-Encoding": "gzip"}, 415, "a packed body is not read"),
+            ({"Origin": "http://evil.example"}, 403,
+                "pages of http://evil.example may not ask here; open this server's own page"),
+            ({"Origin": "null"}, 403, "pages of null may not ask here; open this server's own page"),
+            ({"Sec-Fetch-Site": "cross-site"}, 403,
+                "pages of another site may not ask here; open this server's own page"),
+            ({"Host": "evil.example"}, 421,
+                f"Host evil.example is not this server's name; ask 127.0.0.1:{self.server.port}"),
+            ({"Host": f"evil.example:{self.server.port}"}, 421,
+                f"Host evil.example:{self.server.port} is not this server's name; ask 127.0.0.1:{self.server.port}"),
+            ({"Host": "127.0.0.1:1"}, 421,
+                f"Host 127.0.0.1:1 is not this server's name; ask 127.0.0.1:{self.server.port}"),
+        ):
+            with self.subTest(headers=headers):
+                answer = self.server.ask("POST", "/api/translate", {"text": "a"},
+                    {"Content-Type": "application/json", **headers})
+                self.assertEqual(self.error(answer), (status, message))
+
+    def test_own_names_and_pages_pass(self):
+        for host in ("localhost", "127.0.0.1", "LOCALHOST"):
+            headers = {"Host": f"{host}:{self.server.port}", "Origin": f"http://{host}:{self.server.port}",
+                "Sec-Fetch-Site": "same-origin", "Content-Type": "application/json; charset=utf-8"}
+            self.assertEqual(self.server.ask("POST", "/api/translate", {"text": ""}, headers)[0], 200, host)
+
+
+class Starting(server_case.unittest.TestCase):
+    def failure(self, *arguments):
+        run = subprocess.run([server_case.PROGRAM, "serve", *arguments], capture_output=True, text=True,
+            timeout=server_case.PATIENCE)
+        self.assertEqual(run.stdout, "")
+        return run.returncode, run.stderr.splitlines()[-1]
+
+    def test_a_port_in_use(self):
+        with server_case.socket.create_server(("127.0.0.1", 0)) as taken:
+            port = taken.getsockname()[1]
+            code, line = self.failure("--port", str(port))
+        self.assertEqual(code, 4)
+        self.assertRegex(line, f"^attn-demo: 127.0.0.1:{port}: the port is in use \\(python3?, process "
+            f"{server_case.os.getpid()} listens there\\); end that program, or take another port: --port {port + 1}$")
+
+    def test_arguments_that_are_none(self):
+        self.assertEqual(self.failure("--port", "70000"),
+            (2, "attn-demo: --port 70000: expected a whole number from 0 to 65535, in plain decimals"))
+        self.assertEqual(self.failure("--host", "192.0.2.1", "--port", "0"),
+            (4, "attn-demo: 192.0.2.1:0: this machine does not have that address; --host 127.0.0.1 is its own"))
+        self.assertEqual(self.failure("--model", "x", "--model", "x"), (2, "attn-demo: --model x is named twice"))
+        self.assertEqual(self.failure("--model", "/no/model")[0], 4)
+
+    def test_signals_end_it(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            server = Server()
+            self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
+            found, seconds, errors = server.stop(number)
+            self.assertEqual(found, code)
+            self.assertEqual(errors, "note: open the address in a browser; Ctrl-C ends\n")
+
+    def test_a_model_that_fails_to_load_when_chosen(self):
+        server = Server("--model", server_case.os.path.join(server_case.ROOT, "data/models/en-de"), "--model", "/no/model")
+        try:
+            self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
+            status, _, text = server.post("/api/translate", {"text": SENTENCE, "model": "/no/model"})
+            self.assertEqual(status, 422)
+            self.assertIn("/no/model", json.loads(text)["error"])
+            self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
+        finally:
+            server.stop()
+
+
+class Token(server_case.unittest.TestCase):
+    def test_outside_of_loopback_a_token_is_asked_for(self):
+        server = Server(host="0.0.0.0")
+        try:
+            path, token = server.url.split("/?token=")
+            self.assertRegex(token, "^[0-9a-f]{32}$")
+            message = ("the token is missing or another one; open the address that attn-demo serve printed, or send "
+                "Authorization: Bearer TOKEN")
+            for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Bearer " + "0" * 32},
+                            {"Cookie": f"attn-demo-{server.port}=x"}):
+                status, _, text = server.ask("POST", "/api/translate", {"text": ""},
+                    {"Content-Type": "application/json", **headers})
+                self.assertEqual((status, json.loads(text)), (401, {"error": message}))
+            self.assertEqual(server.ask("GET", "/?token=x")[0], 401)
+            status, headers, _ = server.ask("GET", "/?token=" + token)
+            self.assertEqual(status, 200)
+            self.assertEqual(headers["Set-Cookie"], f"attn-demo-{server.port}={token}; Path=/; HttpOnly; SameSite=Strict")
+            for headers in ({"Authorization": "Bearer " + token}, {"Cookie": headers["Set-Cookie"].split(";")[0]}):
+                self.assertEqual(server.ask("POST", "/api/translate", {"text": ""},
+                    {"Content-Type": "application/json", **headers})[0], 200)
+            self.assertEqual(server.ask("GET", "/?token=" + token, headers={"Host": "evil.example"})[0], 421)
+        finally:
+            server.stop()
