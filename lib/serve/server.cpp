@@ -263,7 +263,10 @@ void LiveServer::Http::set_up() {
 bool LiveServer::Http::refused(const httplib::Request& request, httplib::Response& response) {
   const auto say = [&](int status, const std::string& message) {
     refuse(response, status, message);
-    connections_.end(peer_of(request), true);  // a body may follow that nobody reads
+    // A body that nobody reads would be taken for the next request.
+    const bool body =
+        request.has_header("Content-Length") || request.has_header("Transfer-Encoding");
+    connections_.end(peer_of(request), body || ThreadQueue::surplus());
     return true;
   };
   if (ThreadQueue::surplus()) {

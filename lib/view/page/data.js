@@ -23,8 +23,7 @@ let sentences = [];
 let overall = null;
 let overallBest = [];
 
-function loadRecords(text) {
-  const page = JSON.parse(text);
+function takePage(page) {
   if (page.format !== "attn-demo.page" || page.version !== 2) {
     throw new Error(`this page reads attn-demo.page version 2, and found ${page.format} version ${page.version}`);
   }

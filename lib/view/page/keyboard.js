@@ -67,7 +67,7 @@ const keyboard = (() => {
   function onKey(event) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     if (event.target.closest("select, textarea, input:not([type=radio]):not([type=checkbox]), dialog")) return;
-    const found = KEYS.find((entry) => entry.keys.includes(event.key));
+    const found = [...KEYS, ...liveView.keys()].find((entry) => entry.keys.includes(event.key));
     if (!found || (!enabled && event.key !== "Escape")) return;
     const before = scene.title;
     event.preventDefault();
@@ -80,7 +80,7 @@ const keyboard = (() => {
         make("dt", {}, keys.map((key) => make("kbd", { text: key === "Escape" ? "Esc" : key }))),
         make("dd", { text: says }));
     replaceChildren(find("keys-list"), GRIDS.map(([key, says]) => row([key], says)),
-        KEYS.map((entry) => row(entry.keys, entry.says)));
+        [...KEYS, ...liveView.keys()].map((entry) => row(entry.keys, entry.says)));
   }
 
   function start() {

@@ -13,6 +13,7 @@ function updateAll() {
   stepsView.update();
   treeView.update();
   reportView.update();
+  liveView.update();
 }
 
 function setPrinting(on) {
@@ -36,20 +37,24 @@ function followJumps() {
 }
 
 function beginPage() {
-  loadRecords(find("attn-data").textContent);
+  const page = JSON.parse(find("attn-data").textContent);
+  takePage(page);
   if (sentences.length === 0) {
     find("failure").textContent = "This page holds no sentence.";
     find("failure").hidden = false;
     return;
   }
+  live.start(page.live, location.hash);
   for (const view of [controls, trainingView, compareView, overview, stage, nextView, wayView, fieldView, stepsView, treeView, reportView,
-      keyboard]) view.start();
+      liveView, keyboard]) view.start();
   followJumps();
   onChange(updateAll);
   find("page").hidden = false;
   change({ ...firstView(), ...fieldsOf(location.hash) });
   addEventListener("hashchange", () => {
-    if (location.hash !== addressOf()) change(fieldsOf(location.hash));
+    if (location.hash === addressOf()) return;
+    change(fieldsOf(location.hash));
+    live.go();
   });
   systemDark.addEventListener("change", updateAll);
   addEventListener("beforeprint", () => setPrinting(true));

@@ -144,7 +144,7 @@ function addressOf() {
   if (state.lock) parts.push(`lock=${state.lock.axis}.${state.lock.index}`);
   if (state.cell) parts.push(`cell=${state.cell.q}.${state.cell.k}`);
   if (state.sort) parts.push(`sort=${state.sort}`);
-  return "#" + parts.join("&");
+  return "#" + [...parts, ...live.addressParts()].join("&");
 }
 
 /** The fields that an address holds; whatever it does not understand it leaves out. */

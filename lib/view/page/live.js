@@ -1,0 +1,171 @@
+// With a server behind the page (attn-demo serve): what is asked of it, and one request at a time. A new
+// one takes the place of what still runs. Without a server nothing here happens.
+
+const live = (() => {
+  const PAUSE = 350;  // ms after the last key before vectors and the search are asked for, which take longer
+  const LISTS = ["without", "force", "swap"];
+  const asked = { text: "", model: null, beams: null, target: null, compare: null, without: [], force: [], swap: [] };
+  const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("-");
+  const listeners = [];
+  let settings = null;  // of the server: models, beams, limits; null: there is none
+  let running = null;
+  let rest = 0;
+
+  /** What is known of the last request: {busy, error, notes, took}. */
+  const status = { busy: false, error: "", notes: [], took: null };
+
+  function tell() {
+    for (const run of listeners) run();
+  }
+
+  function bodyOf(detail) {
+    const body = { text: asked.text, ...detail };
+    for (const key of ["model", "beams", "target"]) if (asked[key] !== null) body[key] = asked[key];
+    if (asked.compare !== null && asked.compare.trim() !== "") body.compare = asked.compare;
+    for (const key of LISTS) if (asked[key].length > 0) body[key] = asked[key];
+    return JSON.stringify(body);
+  }
+
+  /** The answer's text; an Error with the server's own words for everything else. */
+  async function post(path, detail, signal) {
+    const answer = await fetch(path, { method: "POST", body: bodyOf(detail), signal,
+        headers: { "Content-Type": "application/json", "Attn-Page": page } });
+    const text = await answer.text();
+    if (answer.ok) return text;
+    const problem = new Error(`the server refuses (${answer.status})`);
+    try {
+      problem.message = JSON.parse(text).error;
+    } catch {
+      // What is no JSON keeps the number alone.
+    }
+    problem.wait = answer.status === 429 ? 1000 * Number(answer.headers.get("Retry-After") || 1) : 0;
+    throw problem;
+  }
+
+  function show(text) {
+    const data = JSON.parse(text);
+    takePage(data);
+    status.notes = (data.live && data.live.notes) || [];
+    change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
+      hypothesis: 0, branch: null, lock: state.lock, cell: state.cell });
+  }
+
+  /** Asks for what is wanted now: at once without what takes long, and with it after a pause. */
+  async function follow() {
+    clearTimeout(rest);
+    if (running) running.abort();
+    const control = new AbortController();
+    running = control;
+    const begun = performance.now();
+    status.busy = true;
+    tell();
+    try {
+      show(await post("/api/page", { report: true }, control.signal));
+      status.error = "";
+      requestAnimationFrame(() => {
+        status.took = performance.now() - begun;
+        tell();
+      });
+      rest = setTimeout(complete, PAUSE, control);
+    } catch (problem) {
+      if (control.signal.aborted) return;
+      status.error = problem.message;
+      status.took = null;
+      if (problem.wait) rest = setTimeout(follow, problem.wait);
+    }
+    if (running === control) status.busy = false;
+    tell();
+  }
+
+  async function complete(control) {
+    try {
+      const text = await post("/api/page", { report: true, vectors: true, tree: true }, control.signal);
+      if (running === control) show(text);
+    } catch {
+      // The picture without them stands; the next key asks again.
+    }
+  }
+
+  /** Takes over what is wanted and asks. A translation that is given, an experiment and a second sentence
+   *  exclude each other; what names places of the text ends with it. */
+  function want(fields) {
+    if ("text" in fields && fields.text !== asked.text) Object.assign(asked, { target: null, force: [], swap: [] });
+    if (fields.target !== undefined && fields.target !== null) Object.assign(asked, { compare: null, without: [], force: [], swap: [] });
+    if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
+    if (LISTS.some((key) => fields[key] && fields[key].length > 0)) Object.assign(asked, { target: null, compare: null });
+    Object.assign(asked, fields);
+    return follow();
+  }
+
+  /** The page that works without a server, of what is on show. */
+  async function save() {
+    try {
+      const text = await post("/api/file", { report: true, vectors: true, tree: true });
+      const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/html" })), download: "attn-demo.html" });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+      announce("saved as attn-demo.html");
+    } catch (problem) {
+      status.error = problem.message;
+      tell();
+    }
+  }
+
+  // The address.
+
+  function addressParts() {
+    if (!settings) return [];
+    const parts = [];
+    for (const key of ["text", "model", "beams", "target", "compare"]) {
+      if (asked[key] !== null) parts.push(`${key}=${encodeURIComponent(asked[key])}`);
+    }
+    for (const key of LISTS) for (const value of asked[key]) parts.push(`${key}=${encodeURIComponent(value)}`);
+    return parts;
+  }
+
+  /** What an address asks for; null: it does not say. */
+  function wantedBy(address) {
+    const wanted = { text: null, model: null, beams: null, target: null, compare: null, without: [], force: [], swap: [] };
+    for (const part of address.replace(/^#/, "").split("&")) {
+      const [key, ...rest] = part.split("=");
+      let value = "";
+      try {
+        value = decodeURIComponent(rest.join("="));
+      } catch {
+        continue;
+      }
+      if (LISTS.includes(key)) wanted[key].push(value);
+      else if (key === "beams" && /^\d{1,2}$/.test(value)) wanted.beams = Number(value);
+      else if (key !== "beams" && key in wanted) wanted[key] = value;
+    }
+    return wanted.text === null ? null : wanted;
+  }
+
+  function link() {
+    return location.origin + "/" + addressOf();
+  }
+
+  /** After the address was changed by hand. */
+  function go() {
+    const wanted = settings && wantedBy(location.hash);
+    if (!wanted || JSON.stringify({ ...asked, ...wanted }) === JSON.stringify(asked)) return;
+    Object.assign(asked, wanted);
+    follow();
+  }
+
+  function start(given, address) {
+    if (!given) return;
+    settings = given;
+    asked.text = sentences[0].text;
+    // The token of the address is a cookie by now; a copied link must not hold it.
+    if (location.search) history.replaceState(null, "", location.pathname + location.hash);
+    const wanted = wantedBy(address);
+    if (!wanted) return;
+    const { sentence, moment, ...view } = fieldsOf(address);
+    Object.assign(asked, wanted);
+    follow().then(() => change(view));
+  }
+
+  return { start, want, save, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+    settings: () => settings };
+})();

@@ -1,0 +1,190 @@
+// The fields and buttons of the live page: the sentence, its German, and what is changed in the model.
+
+const liveView = (() => {
+  const isLive = () => live.settings() !== null;
+  let words = "";
+
+  /** A field as high as its text. */
+  function fit(field) {
+    field.style.height = "auto";
+    field.style.height = `${field.scrollHeight}px`;
+  }
+
+  /** Leaves the field alone that someone types in, unless it has not been changed. */
+  function put(field, text) {
+    if (field.value !== text) field.value = text;
+    fit(field);
+  }
+
+  function typed(field, run) {
+    field.addEventListener("input", (event) => {
+      fit(field);
+      if (!event.isComposing) run(field.value.replace(/\n/g, " "));
+    });
+    field.addEventListener("compositionend", () => run(field.value.replace(/\n/g, " ")));
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") event.preventDefault();
+      if (event.key === "Escape") field.blur();
+    });
+  }
+
+  const list = (value, entries) => (entries.includes(value) ? entries.filter((one) => one !== value) : [...entries, value]);
+
+  /** The head on show, by the name that --without takes; empty for a mean. */
+  function switchOff() {
+    if (isLive() && scene.name) live.want({ without: list(scene.name, live.asked.without) });
+  }
+
+  function pinned() {
+    if (!isLive() || !state.cell || !scene.name || scene.words) return null;
+    return `${scene.name}:${state.cell.q}=${state.cell.k}`;
+  }
+
+  /** Puts the whole weight of the chosen cell's query on its key. */
+  function pin() {
+    const wanted = pinned();
+    if (!wanted) return;
+    const [row] = wanted.split("=");
+    const others = live.asked.force.filter((one) => !one.startsWith(`${row}=`));
+    live.want({ force: live.asked.force.includes(wanted) ? others : [...others, wanted],
+      without: live.asked.without.filter((one) => one !== scene.name) });
+  }
+
+  function chip(key, value) {
+    const says = { without: "without", force: "pinned", swap: "swapped" }[key];
+    return make("li", {}, make("button", { type: "button", class: "live-chip", title: "take it back",
+      on: { click: () => live.want({ [key]: live.asked[key].filter((one) => one !== value) }) } },
+      `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
+  }
+
+  function updateWords() {
+    const all = live.asked.text.split(" ").filter((word) => word !== "");
+    if (words === all.join(" ")) return;
+    words = all.join(" ");
+    replaceChildren(find("live-word"), all.map((word, i) => make("option", { value: i, text: printable(word) })));
+  }
+
+  function says() {
+    const { status } = live;
+    if (status.error) return status.error;
+    if (status.notes.length > 0) return status.notes.join("; ");
+    return status.took === null ? "" : `${Math.round(status.took)} ms`;
+  }
+
+  function updateStage() {
+    const off = live.asked.without.includes(scene.name);
+    find("live-off").hidden = scene.name === "";
+    find("live-off").textContent = off ? "switch on again" : "switch off";
+    find("live-off").setAttribute("aria-label", `${off ? "switch on again" : "switch off"} ${scene.name} in the model`);
+    const wanted = pinned();
+    find("live-pin").hidden = wanted === null;
+    if (wanted === null) return;
+    const { q, k } = state.cell;
+    const back = live.asked.force.includes(wanted);
+    replaceChildren(find("live-pin"), back ? "unpin " : "pin ", dataText(rowLabel(scene.rows[q])), " to ",
+        dataText(scene.columns[k].label));
+  }
+
+  function update() {
+    if (!isLive()) return;
+    const { asked, status } = live;
+    put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
+    const given = asked.target !== null;
+    const german = scene.hypothesis ? printable(scene.hypothesis.text) : "";
+    put(find("live-target"), given ? asked.target : german);
+    find("live").classList.toggle("is-given", given);
+    find("live-search").hidden = !given;
+    find("live-beams").placeholder = scene.record.decoding ? scene.record.decoding.beams : "";
+    find("live-beams").disabled = given;
+    if (document.activeElement !== find("live-beams")) find("live-beams").value = asked.beams === null ? "" : asked.beams;
+    find("live-model").value = asked.model === null ? live.settings().models[0] : asked.model;
+    find("live-second").hidden = asked.compare === null;
+    if (asked.compare !== null && document.activeElement !== find("live-compare")) put(find("live-compare"), asked.compare);
+    find("live-compare-open").setAttribute("aria-pressed", String(asked.compare !== null));
+    const chips = ["without", "force", "swap"].flatMap((key) => asked[key].map((value) => chip(key, value)));
+    replaceChildren(find("live-changes"), chips);
+    find("live-changes").hidden = chips.length === 0;
+    replaceChildren(find("live-says"), dataText(printable(says())));
+    find("live").classList.toggle("is-busy", status.busy);
+    find("live").classList.toggle("is-wrong", status.error !== "");
+    updateWords();
+    updateStage();
+  }
+
+  function toggle(button, box, field) {
+    const open = find(box).hidden;
+    find(box).hidden = !open;
+    find(button).setAttribute("aria-pressed", String(open));
+    if (open) find(field).focus();
+    return open;
+  }
+
+  async function copy() {
+    try {
+      await navigator.clipboard.writeText(live.link());
+      find("live-link").textContent = "Copied";
+      setTimeout(() => { find("live-link").textContent = "Copy link"; }, 1500);
+      announce("the link is copied");
+    } catch {
+      announce("the browser copies nothing here; the address bar has the link");
+    }
+  }
+
+  function listen() {
+    typed(find("live-text"), (text) => live.want({ text }));
+    typed(find("live-target"), (target) => live.want({ target }));
+    typed(find("live-compare"), (compare) => live.want({ compare }));
+    const on = (id, run, event = "click") => find(id).addEventListener(event, run);
+    on("live-search", () => live.want({ target: null }));
+    on("live-model", (event) => live.want({ model: event.target.value, without: [], force: [] }), "change");
+    on("live-beams", (event) => {
+      const beams = Number(event.target.value);
+      const whole = Number.isInteger(beams) && beams >= 1 && beams <= live.settings().most_beams;
+      if (event.target.value === "" || whole) live.want({ beams: whole ? beams : null });
+    }, "input");
+    on("live-compare-open", () => {
+      const open = toggle("live-compare-open", "live-second", "live-compare");
+      if (open) live.asked.compare = "";
+      else live.want({ compare: null });
+    });
+    on("live-swap-open", () => toggle("live-swap-open", "live-swap", "live-word"));
+    on("live-swap", (event) => {
+      event.preventDefault();
+      const word = find("live-swap-word").value.trim();
+      if (word === "") return;
+      const at = find("live-word").value;
+      live.want({ swap: [...live.asked.swap.filter((one) => !one.startsWith(`${at}=`)), `${at}=${word}`] });
+      find("live-swap-word").value = "";
+    }, "submit");
+    on("live-link", copy);
+    on("live-save", live.save);
+    on("live-off", switchOff);
+    on("live-pin", pin);
+  }
+
+  function start() {
+    if (!isLive()) return;
+    document.body.classList.add("is-live");
+    find("live").hidden = false;
+    find("live-stage").hidden = false;
+    replaceChildren(find("live-model"), live.settings().models.map((name) => make("option", { value: name,
+      text: printable(String(name).split("/").filter(Boolean).pop() || name), title: printable(name) })));
+    find("live-model-box").hidden = live.settings().models.length < 2;
+    find("live-beams").max = live.settings().most_beams;
+    listen();
+    live.onChange(update);
+    addEventListener("resize", () => ["live-text", "live-target", "live-compare"].forEach((id) => fit(find(id))));
+  }
+
+  const KEYS = [
+    { keys: ["i"], says: "into the sentence, to type (Esc: out again)", run: () => {
+      if (!isLive()) return;
+      find("live-text").focus();
+      find("live-text").select();
+    } },
+    { keys: ["x"], says: "switch the head on show off in the model, and compare", run: switchOff },
+    { keys: ["f"], says: "pin the query of the chosen cell to its key, and compare", run: pin },
+  ];
+
+  return { start, update, keys: () => (isLive() ? KEYS : []) };
+})();
