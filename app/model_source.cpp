@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <limits>
+#include <optional>
 #include <system_error>
 
 #include "arguments.h"
@@ -15,6 +17,7 @@
 #include "base/memory.h"
 #include "base/unfinished.h"
 #include "base/utf8.h"
+#include "compute/threads.h"
 #include "config/family.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
@@ -154,13 +157,20 @@ ReadyModel load_from_directory(const std::string& directory) {
   refuse_run(directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
-  LoadedModel loaded = load_model(directory, default_backend());
-  ready.tokenizer = std::make_unique<Tokenizer>(directory);
-  ready.transformer = std::make_unique<Transformer>(std::move(loaded.transformer));
+  std::optional<LoadedModel> loaded;
+  // Side by side, as they take about as long. Where both fail, the model's error is told.
+  parallel_for(2, std::numeric_limits<Index>::max(), [&](Index part) {
+    if (part == 0) {
+      loaded.emplace(load_model(directory, default_backend()));
+    } else {
+      ready.tokenizer = std::make_unique<Tokenizer>(directory);
+    }
+  });
+  ready.transformer = std::make_unique<Transformer>(std::move(loaded->transformer));
   ready.tokenizer_directory = directory;
-  ready.decode = loaded.decode;
+  ready.decode = loaded->decode;
   ready.name = directory;
-  ready.notes = std::move(loaded.notes);
+  ready.notes = std::move(loaded->notes);
   return ready;
 }
 

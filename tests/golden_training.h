@@ -64,7 +64,7 @@ struct TrainingGolden {
       const Parameter p = trained.info.transposed ? trained.weight.transposed() : trained.weight;
       for (Index i = 0; i < p.rows; ++i) {
         for (Index j = 0; j < p.columns; ++j) {
-          p.at(i, j) = values.at(to_size(i * p.columns + j));
+          p.element(i, j) = values.at(to_size(i * p.columns + j));
         }
       }
     });

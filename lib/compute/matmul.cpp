@@ -25,28 +25,75 @@ void copy_row(const float* from, float* to, Index width) {
   }
 }
 
-/// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
-/// both the source's and the target's cache lines in use when the weight lies transposed.
-void copy_columns(const Parameter& w, Index first, Index width, float* out, Index stride) {
-  constexpr Index block = 16;
-  for (Index i0 = 0; i0 < w.rows; i0 += block) {
-    const Index i1 = std::min(i0 + block, w.rows);
-    if (w.column_stride == 1) {
-      const float* from = w.data + first;
-      for (Index i = i0; i < i1; ++i) copy_row(from + i * w.row_stride, out + i * stride, width);
-      continue;
+/// Rows of a block: a cache line of each column's numbers, where a weight lies transposed.
+constexpr Index kBlock = 16;
+
+/// out [4, 4] = the transpose of four columns' four numbers, from `columns[j] + row` on.
+void transpose_4(const float* const* columns, Index row, float* out, Index stride) {
+  using Four = float __attribute__((vector_size(16)));
+  Four a, b, c, d;
+  std::memcpy(&a, columns[0] + row, sizeof a);
+  std::memcpy(&b, columns[1] + row, sizeof b);
+  std::memcpy(&c, columns[2] + row, sizeof c);
+  std::memcpy(&d, columns[3] + row, sizeof d);
+  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+  const Four rows[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
+                        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
+                        __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
+  for (Index i = 0; i < 4; ++i) std::memcpy(out + i * stride, &rows[i], sizeof rows[i]);
+}
+
+/// Rows [row, row + kBlock) of columns [first, first + width) of a weight that lies transposed, its
+/// columns' numbers side by side.
+void transpose_block(const Parameter& w, Index row, Index first, Index width, float* out,
+                     Index stride) {
+  float wide[4][kBlock];
+  const float* columns[4];
+  for (Index j = 0; j < width; j += 4) {
+    const Index count = std::min<Index>(4, width - j);
+    for (Index c = 0; c < count; ++c) {
+      const Index place = (first + j + c) * w.column_stride + row;
+      if (w.data == nullptr) half::widen(w.format, w.narrow + 2 * place, kBlock, wide[c]);
+      columns[c] = w.data == nullptr ? wide[c] : w.data + place;
     }
-    for (Index j = 0; j < width; ++j) {
-      const float* column = w.data + (first + j) * w.column_stride;
-      for (Index i = i0; i < i1; ++i) out[i * stride + j] = column[i * w.row_stride];
+    if (count == 4) {
+      for (Index i = 0; i < kBlock; i += 4) transpose_4(columns, i, out + i * stride + j, stride);
+    } else {
+      for (Index i = 0; i < kBlock; ++i) {
+        for (Index c = 0; c < count; ++c) out[i * stride + j + c] = columns[c][i];
+      }
     }
   }
 }
 
+/// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
+/// both the source's and the target's cache lines in use when the weight lies transposed.
+void copy_columns(const Parameter& w, Index first, Index width, float* out, Index stride) {
+  if (w.data != nullptr && w.column_stride == 1) {
+    const float* from = w.data + first;
+    for (Index i = 0; i < w.rows; ++i) copy_row(from + i * w.row_stride, out + i * stride, width);
+    return;
+  }
+  Index done = 0;
+  if (w.row_stride == 1) {
+    for (; done + kBlock <= w.rows; done += kBlock) {
+      transpose_block(w, done, first, width, out + done * stride, stride);
+    }
+  }
+  for (Index i = done; i < w.rows; ++i) {
+    for (Index j = 0; j < width; ++j) out[i * stride + j] = w.at(i, first + j);
+  }
+}
+
 /// Memory of exactly `count` floats, kept where it has that size already.
-void reserve(AlignedFloats& memory, Index count) {
+void reserve(AlignedFloats& memory, Index count, FloatArena* arena = nullptr) {
   const auto size = to_size(count);
-  if (memory.data() == nullptr || memory.size() != size) memory = AlignedFloats(size);
+  if (memory.data() != nullptr && memory.size() == size) return;
+  memory = arena == nullptr ? AlignedFloats(size) : arena->take(size);
 }
 
 /// The same for scratch that may be larger than needed.
@@ -68,13 +115,18 @@ Backend default_backend() {
 }
 
 WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
-                             const std::vector<Parameter>& biases, Backend backend, Chains chains)
-    : backend_(backend), chains_(chains) {
-  update(weights, biases);
+                             const std::vector<Parameter>& biases, Preparation how, Chains chains)
+    : backend_(how.backend), chains_(chains) {
+  prepare(weights, biases, how.arena);
 }
 
 void WeightProduct::update(const std::vector<Parameter>& weights,
                            const std::vector<Parameter>& biases) {
+  prepare(weights, biases, nullptr);
+}
+
+void WeightProduct::prepare(const std::vector<Parameter>& weights,
+                            const std::vector<Parameter>& biases, FloatArena* arena) {
   if (weights.empty()) throw std::logic_error("a product needs a weight");
   in_ = weights.front().rows;
   out_ = 0;
@@ -85,9 +137,9 @@ void WeightProduct::update(const std::vector<Parameter>& weights,
   if (backend_ == Backend::bfloat16 && tile_kernels() != nullptr) {
     tiles_.pack(weights, in_, out_);
   } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
-    pack(weights);
+    pack(weights, arena);
   } else {
-    lay_out(weights);
+    lay_out(weights, arena);
   }
   if (biases.empty()) return;
   Index bias_columns = 0;
@@ -100,8 +152,8 @@ void WeightProduct::update(const std::vector<Parameter>& weights,
   }
 }
 
-void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
-  reserve(weight_, in_ * out_);
+void WeightProduct::lay_out(const std::vector<Parameter>& weights, FloatArena* arena) {
+  reserve(weight_, in_ * out_, arena);
   Index column = 0;
   for (const Parameter& w : weights) {
     constexpr Index block = 64;
@@ -115,10 +167,10 @@ void WeightProduct::lay_out(const std::vector<Parameter>& weights) {
   }
 }
 
-void WeightProduct::pack(const std::vector<Parameter>& weights) {
+void WeightProduct::pack(const std::vector<Parameter>& weights, FloatArena* arena) {
   const Index width = kernels().panel_width;
   const Index panels = kernels().panels_of(out_);
-  reserve(weight_, panels * in_ * width);
+  reserve(weight_, panels * in_ * width, arena);
   parallel_for(panels, in_ * out_, [&](Index p) {
     float* panel = weight_.data() + p * in_ * width;
     if ((p + 1) * width > out_) {

@@ -42,6 +42,16 @@ enum class Chains : Index {
   of_256 = 256,  ///< terms: training, 5 % faster, and far below the noise of a batch
 };
 
+/// How a product is prepared.
+struct Preparation {
+  // A backend alone says how, too.
+  Preparation(Backend by, FloatArena* into = nullptr)  // NOLINT(google-explicit-constructor)
+      : backend(by), arena(into) {}
+
+  Backend backend;
+  FloatArena* arena;  ///< what the prepared weight is put into; null: memory of its own
+};
+
 /// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.
 class WeightProduct {
  public:
@@ -50,7 +60,7 @@ class WeightProduct {
   /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
   /// do not fit together.
   WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-                Backend backend, Chains chains = Chains::of_64);
+                Preparation how, Chains chains = Chains::of_64);
 
   /// Prepares the same product again after its weights have changed, in the same memory.
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
@@ -64,8 +74,10 @@ class WeightProduct {
   Index out() const { return out_; }
 
  private:
-  void pack(const std::vector<Parameter>& weights);
-  void lay_out(const std::vector<Parameter>& weights);
+  void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
+               FloatArena* arena);
+  void pack(const std::vector<Parameter>& weights, FloatArena* arena);
+  void lay_out(const std::vector<Parameter>& weights, FloatArena* arena);
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;

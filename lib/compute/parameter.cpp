@@ -23,12 +23,23 @@ void ask_for_huge_pages(float* data, std::size_t bytes) {
 
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
-  data_.reset(static_cast<float*>(::operator new (bytes, std::align_val_t{64})));
+  constexpr std::align_val_t kLine{64};
+  data_.reset(static_cast<float*>(::operator new(bytes, kLine)),
+              [](float* p) { ::operator delete(p, kLine); });
   ask_for_huge_pages(data_.get(), bytes);
 }
 
-void AlignedFloats::Free::operator()(float* p) const {
-  ::operator delete (p, std::align_val_t{64});
+FloatArena::FloatArena(std::size_t count) : memory_(count) {}
+
+AlignedFloats FloatArena::take(std::size_t count) {
+  constexpr std::size_t kLine = 16;  // floats of a cache line
+  const std::size_t rounded = (count + kLine - 1) / kLine * kLine;
+  if (rounded > memory_.size() - used_) return AlignedFloats(count);
+  AlignedFloats taken;
+  taken.data_ = {memory_.data_, memory_.data() + used_};
+  taken.size_ = count;
+  used_ += rounded;
+  return taken;
 }
 
 }  // namespace attn

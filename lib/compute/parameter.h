@@ -2,24 +2,38 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
+#include <vector>
 
 #include "base/index.h"
+#include "compute/half.h"
 
 namespace attn {
 
 /// A weight's elements where they lie: element (i, j) of [rows, columns] at
-/// data[i · row_stride + j · column_stride]. A bias is [1, out].
+/// data[i · row_stride + j · column_stride], or, where `data` is null, at the same place of
+/// `narrow`: in the 16 bits of a file, which are widened when they are read. A bias is [1, out].
 struct Parameter {
   float* data = nullptr;
   Index rows = 0;
   Index columns = 0;
   Index row_stride = 0;
   Index column_stride = 0;
+  const std::byte* narrow = nullptr;  ///< two bytes a number, at any address
+  half::Format format = half::Format::f16;
 
-  float& at(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
+  bool exists() const { return data != nullptr || narrow != nullptr; }
+  float at(Index i, Index j) const {
+    const Index place = i * row_stride + j * column_stride;
+    return data != nullptr ? data[place] : half::widen(format, narrow + 2 * place);
+  }
+  /// The same, to be changed; 32 bits only.
+  float& element(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
   Index size() const { return rows * columns; }
-  Parameter transposed() const { return {data, columns, rows, column_stride, row_stride}; }
+  Parameter transposed() const {
+    return {data, columns, rows, column_stride, row_stride, narrow, format};
+  }
 };
 
 /// A Parameter of adjacent rows over someone's memory.
@@ -32,15 +46,29 @@ class AlignedFloats {
  public:
   AlignedFloats() = default;
   explicit AlignedFloats(std::size_t count);
+  AlignedFloats(AlignedFloats&&) = default;
+  AlignedFloats& operator=(AlignedFloats&&) = default;
   float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
 
  private:
-  struct Free {
-    void operator()(float* p) const;
-  };
-  std::unique_ptr<float[], Free> data_;
+  friend class FloatArena;
+  std::shared_ptr<float[]> data_;  ///< its own, or a part of an arena's
   std::size_t size_ = 0;
+};
+
+/// One memory for many matrices that live as long as one another. The system gives memory in pages:
+/// for thirty megabytes in pieces of less than two, seven thousand of 4 kB, one fault each; in one
+/// piece fifteen.
+class FloatArena {
+ public:
+  /// Room for `count` floats; more than that is got piece by piece.
+  explicit FloatArena(std::size_t count);
+  AlignedFloats take(std::size_t count);
+
+ private:
+  AlignedFloats memory_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace attn

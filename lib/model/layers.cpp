@@ -163,8 +163,8 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
 
   // Self-attention: every token looks at every token of its sentence.
   Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
-  if (layer.global_norm.weight.data != nullptr) self.global_norm = &layer.global_norm;
-  const bool own = layer.global_attention.query.weight.data != nullptr;
+  if (layer.global_norm.weight.exists()) self.global_norm = &layer.global_norm;
+  const bool own = layer.global_attention.query.weight.exists();
   self_attention(layer.self_attention, own ? &layer.global_attention : nullptr, self,
                  norm_before(self, x), nullptr, out);
   add_and_norm(self, out, x);

@@ -41,26 +41,46 @@ std::string shape_text(const std::vector<std::uint64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// Index of the first NaN or infinity, or −1. Integer tests: no float compare can hide a NaN.
-Index first_not_finite(const float* data, Index count) {
-  constexpr std::uint32_t kExponent = 0x7F800000U;
+/// Index of the first NaN or infinity among `count` numbers whose exponent has these bits, or −1.
+/// Integer tests: no float compare can hide a NaN.
+template <typename Bits>
+Index first_not_finite(const std::byte* data, Index count, Bits exponent) {
   constexpr Index kBlock = 4096;
+  const auto is_bad = [&](Index i) {
+    Bits bits = 0;
+    std::memcpy(&bits, data + i * to_index(sizeof bits), sizeof bits);
+    return (bits & exponent) == exponent;
+  };
   for (Index i = 0; i < count; i += kBlock) {
     const Index end = std::min(i + kBlock, count);
-    std::uint32_t bad = 0;
-    for (Index j = i; j < end; ++j) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, data + j, sizeof bits);
-      bad |= static_cast<std::uint32_t>((bits & kExponent) == kExponent);
-    }
+    Bits bad = 0;
+    for (Index j = i; j < end; ++j) bad |= static_cast<Bits>(is_bad(j));
     if (bad == 0) continue;
     for (Index j = i; j < end; ++j) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, data + j, sizeof bits);
-      if ((bits & kExponent) == kExponent) return j;
+      if (is_bad(j)) return j;
     }
   }
   return -1;
+}
+
+/// The same of a tensor where it lies in its file.
+Index first_not_finite(const TensorInfo& tensor, const std::byte* bytes) {
+  const Index count = to_index(tensor.elements);
+  switch (tensor.dtype) {
+    case DType::f16:
+      return first_not_finite(bytes, count, std::uint16_t{0x7C00});
+    case DType::bf16:
+      return first_not_finite(bytes, count, std::uint16_t{0x7F80});
+    default:
+      return first_not_finite(bytes, count, std::uint32_t{0x7F800000});
+  }
+}
+
+/// Matrices are packed for their products, and rows of embeddings read, from 16 bits; what layers
+/// read as it is (biases, norms, positions) is small.
+bool stays_narrow(const ParameterInfo& info, const TensorInfo& tensor) {
+  return (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16) &&
+         (info.role == ParameterRole::weight || info.role == ParameterRole::embedding);
 }
 
 /// Binds the parameters of a model to the tensors of a file.
@@ -103,14 +123,14 @@ class Binder {
   void check_finite() const {
     std::vector<Index> bad(bound_tensors_.size(), -1);
     parallel_for(std::ssize(bound_tensors_), Index{1} << 20, [&](Index i) {
-      const auto& [tensor, data] = at(bound_tensors_, i);
-      at(bad, i) = first_not_finite(data, to_index(tensor->elements));
+      const TensorInfo& tensor = *at(bound_tensors_, i).first;
+      at(bad, i) = first_not_finite(tensor, file_->bytes(tensor));
     });
     for (std::size_t i = 0; i < bad.size(); ++i) {
       if (bad[i] < 0) continue;
       throw InputError("{}: tensor {} holds {} at element {}; weights must be finite",
                        file_->path(), bound_tensors_[i].first->name,
-                       bound_tensors_[i].second[bad[i]], bad[i]);
+                       bound_tensors_[i].second.at(0, bad[i]), bad[i]);
     }
   }
 
@@ -165,16 +185,23 @@ class Binder {
   }
 
   Parameter take(const ParameterInfo& info, const TensorInfo& tensor) {
-    float* data = nullptr;
-    const bool aligned = reinterpret_cast<std::uintptr_t>(file_->bytes(tensor)) % 4 == 0;
+    std::byte* bytes = file_->bytes(tensor);
+    const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % 4 == 0;
+    Parameter found = parameter_at(info, nullptr);
     if (tensor.dtype == DType::f32 && aligned) {
-      data = reinterpret_cast<float*>(file_->bytes(tensor));
+      found.data = reinterpret_cast<float*>(bytes);
+    } else if (stays_narrow(info, tensor)) {
+      found.narrow = bytes;
+      found.format = tensor.dtype == DType::f16 ? half::Format::f16 : half::Format::bf16;
     } else {
-      data = allocate(tensor.elements);
-      file_->read(tensor, data);
+      found.data = allocate(tensor.elements);
+      file_->read(tensor, found.data);
     }
-    bound_tensors_.emplace_back(&tensor, data);
-    return parameter_at(info, data);
+    Parameter in_a_row = found;
+    in_a_row.row_stride = 0;
+    in_a_row.column_stride = 1;
+    bound_tensors_.emplace_back(&tensor, in_a_row);
+    return found;
   }
 
   Parameter make_default(const ParameterInfo& info) {
@@ -204,7 +231,7 @@ class Binder {
   Transformer::Storage storage_;
   std::map<std::string, Parameter> bound_;
   std::set<std::string> used_;
-  std::vector<std::pair<const TensorInfo*, const float*>> bound_tensors_;
+  std::vector<std::pair<const TensorInfo*, Parameter>> bound_tensors_;  ///< as one row
 };
 
 /// The token ids of one key of generation_config.json: one, a list, or none.
@@ -271,11 +298,6 @@ DirectoryConfig read_directory_config(const std::string& directory) {
 LoadedModel load_model(const std::string& directory, Backend backend) {
   DirectoryConfig config = read_directory_config(directory);
   auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
-  std::uint64_t widened = 0;  // a tensor has at most as many elements as its file has bytes
-  for (const TensorInfo& tensor : file->tensors()) {
-    if (tensor.dtype != DType::f32) widened += sizeof(float) * tensor.elements;
-  }
-  require_memory(widened, fmt::format("{}: widening the weights to 32 bits", file->path()));
   Binder binder(config.model, file);
   // The layers' sizes come from the config: before a billion of them are made, the file must be
   // able to hold them.

@@ -33,10 +33,11 @@ struct DirectoryConfig {
 };
 DirectoryConfig read_directory_config(const std::string& directory);
 
-/// Loads config.json, generation_config.json and model.safetensors. F32 weights stay in the mapped
-/// file; F16 and BF16 are widened. InputError for a missing file, missing tensor (naming the
-/// nearest present), wrong shape, NaN or infinity (naming tensor and index); SystemError where the
-/// system refuses; MemoryError where the prepared model would not fit.
+/// Loads config.json, generation_config.json and model.safetensors. Matrices stay in the mapped
+/// file, also where it has 16 bits; what else has 16 bits is widened. InputError for a missing
+/// file, missing tensor (naming the nearest present), wrong shape, NaN or infinity (naming tensor
+/// and index); SystemError where the system refuses; MemoryError where the prepared model would not
+/// fit.
 LoadedModel load_model(const std::string& directory, Backend backend);
 
 /// Writes config.json, generation_config.json and model.safetensors into `directory`, which exists.

@@ -14,7 +14,7 @@
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "model/half.h"
+#include "compute/half.h"
 
 namespace attn {
 
@@ -300,22 +300,15 @@ const TensorInfo* SafetensorsFile::find(std::string_view name) const {
 void SafetensorsFile::read(const TensorInfo& tensor, float* out) const {
   if (tensor.elements == 0) return;
   const std::byte* source = bytes(tensor);  // at any address: the format promises no alignment
-  const auto widen_all = [&](auto widen) {
-    for (std::uint64_t i = 0; i < tensor.elements; ++i) {
-      std::uint16_t bits;
-      std::memcpy(&bits, source + 2 * i, sizeof bits);
-      out[i] = widen(bits);
-    }
-  };
   switch (tensor.dtype) {
     case DType::f32:
       std::memcpy(out, source, tensor.end - tensor.begin);
       return;
     case DType::f16:
-      widen_all([](std::uint16_t bits) { return half::widen_f16(bits); });
+      half::widen(half::Format::f16, source, to_index(tensor.elements), out);
       return;
     case DType::bf16:
-      widen_all([](std::uint16_t bits) { return half::widen_bf16(bits); });
+      half::widen(half::Format::bf16, source, to_index(tensor.elements), out);
       return;
     case DType::other:
       break;

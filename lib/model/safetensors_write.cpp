@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "model/half.h"
+#include "compute/half.h"
 
 namespace attn {
 namespace {

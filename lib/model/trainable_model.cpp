@@ -66,8 +66,10 @@ TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& sta
   std::size_t index = 0;
   visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
     const Parameter& weight = from.at(index++);
-    // Both lie in the file's order.
-    if (info.tied_to.empty()) std::copy_n(weight.data, weight.size(), p.data);
+    if (!info.tied_to.empty()) return;
+    for (Index i = 0; i < p.rows; ++i) {
+      for (Index j = 0; j < p.columns; ++j) p.element(i, j) = weight.at(i, j);
+    }
   });
 }
 

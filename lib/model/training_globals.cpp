@@ -37,7 +37,7 @@ void TrainableGlobalTokens::enter_backward(const MatrixRef& drows, MatrixRef dse
   layout_->take(drows, dsentences);
   layout_->for_each([&](Index first, Index /*own*/, Index /*length*/) {
     for (Index g = 0; g < layout_->globals(); ++g) {
-      for (Index j = 0; j < drows.cols(); ++j) gradient_.at(g, j) += drows(first + g, j);
+      for (Index j = 0; j < drows.cols(); ++j) gradient_.element(g, j) += drows(first + g, j);
     }
   });
 }

@@ -8,24 +8,41 @@
 #include "model/layers.h"
 
 namespace attn {
+namespace {
+
+/// What the products' panels take, each filled up to whole panels.
+std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters) {
+  const Index width = kernels().panel_width;
+  Index floats = 0;
+  visit_parameters(config, parameters, [&](const ParameterInfo& info, const Parameter& p) {
+    if (info.role == ParameterRole::weight)
+      floats += kernels().panels_of(p.columns) * width * p.rows;
+  });
+  const Parameter& output = parameters.output;  // [V, D], used as [D, V]
+  return to_size(floats + kernels().panels_of(output.rows) * width * output.columns);
+}
+
+}  // namespace
 
 Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
                          Backend backend)
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
+  FloatArena arena(prepared_floats(config_, parameters_));
+  const Preparation how(backend, &arena);
   for (EncoderLayer& layer : parameters_.encoder_layers) {
-    layer.self_attention.prepare_self(backend);
-    if (layer.global_attention.query.weight.data != nullptr) {
-      layer.global_attention.prepare_global(backend);
+    layer.self_attention.prepare_self(how);
+    if (layer.global_attention.query.weight.exists()) {
+      layer.global_attention.prepare_global(how);
     }
-    layer.feed_forward.prepare(backend);
+    layer.feed_forward.prepare(how);
   }
   for (DecoderLayer& layer : parameters_.decoder_layers) {
-    layer.self_attention.prepare_self(backend);
-    layer.cross_attention.prepare_cross(backend);
-    layer.feed_forward.prepare(backend);
+    layer.self_attention.prepare_self(how);
+    layer.cross_attention.prepare_cross(how);
+    layer.feed_forward.prepare(how);
   }
   output_product_ =
-      WeightProduct({parameters_.output.transposed()}, {parameters_.logits_bias}, backend);
+      WeightProduct({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
 }
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {

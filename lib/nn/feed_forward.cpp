@@ -4,9 +4,9 @@
 
 namespace attn {
 
-void FeedForward::prepare(Backend backend) {
-  first_product = first.prepare(backend);
-  second_product = second.prepare(backend);
+void FeedForward::prepare(Preparation how) {
+  first_product = first.prepare(how);
+  second_product = second.prepare(how);
 }
 
 void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const {

@@ -17,7 +17,7 @@ struct FeedForward {
   WeightProduct first_product;
   WeightProduct second_product;
 
-  void prepare(Backend backend);
+  void prepare(Preparation how);
 
   /// x [T, D] → out [T, D], as many rows at a time as the scratch `hidden` [≥ 1, F] has.
   void forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const;

@@ -10,9 +10,9 @@ struct Linear {
   Parameter bias;    ///< [1, out]; data null: none
 
   /// The product for repeated use; a copy of the numbers as they are now.
-  WeightProduct prepare(Backend backend) const {
-    if (bias.data == nullptr) return {{weight}, {}, backend};
-    return {{weight}, {bias}, backend};
+  WeightProduct prepare(Preparation how) const {
+    if (bias.data == nullptr) return {{weight}, {}, how};
+    return {{weight}, {bias}, how};
   }
 };
 

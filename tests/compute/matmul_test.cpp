@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <vector>
 
+#include "base/at.h"
 #include "random_matrix.h"
 
 using namespace attn;
@@ -87,4 +89,58 @@ TEST_CASE("mismatched shapes are refused") {
   const WeightProduct product({view(a)}, {}, Backend::panels);
   Matrix y(2, 5);
   CHECK_THROWS_AS(product(Matrix::Zero(2, 3), y), std::logic_error);
+}
+
+TEST_CASE("weights in 16 bits are packed as their widened copies are, at any address and width") {
+  for (const half::Format format : {half::Format::f16, half::Format::bf16}) {
+    for (const auto& shape :
+         {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {32, 6}}) {
+      const Index in = shape.first, out = shape.second;
+      CAPTURE(in);
+      CAPTURE(out);
+      const Matrix drawn = random_matrix(out, in, "w");  // lies transposed, as [out, in]
+      std::vector<std::byte> bytes(to_size(2 * in * out) + 1);
+      Matrix wide(out, in);
+      for (Index i = 0; i < drawn.size(); ++i) {
+        const float value = drawn.data()[i];
+        const std::uint16_t bits =
+            format == half::Format::f16 ? half::narrow_f16(value) : half::narrow_bf16(value);
+        std::memcpy(bytes.data() + 1 + 2 * i, &bits, sizeof bits);
+        wide.data()[i] = half::widen(format, bytes.data() + 1 + 2 * i);
+      }
+      Parameter narrow = row_major(nullptr, out, in);
+      narrow.narrow = bytes.data() + 1;
+      narrow.format = format;
+      const Matrix x = random_matrix(5, in, "x");
+      for (const Backend backend : kBackends) {
+        Matrix expected = poisoned(5, out), y = poisoned(5, out);
+        WeightProduct({view(wide).transposed()}, {}, backend)(x, expected);
+        FloatArena arena(to_size(in * out) / 2);  // for some of these too small
+        WeightProduct({narrow.transposed()}, {}, {backend, &arena})(x, y);
+        CHECK(y == expected);
+        Matrix across = random_matrix(4, out, "x");
+        Matrix back = poisoned(4, in), expected_back = poisoned(4, in);
+        WeightProduct({view(wide)}, {}, backend)(across, expected_back);
+        WeightProduct({narrow}, {}, backend)(across, back);
+        CHECK(back == expected_back);
+      }
+    }
+  }
+}
+
+TEST_CASE("an arena's matrices begin on cache lines, lie apart and outlive it") {
+  AlignedFloats first, second, third;
+  {
+    FloatArena arena(64);
+    first = arena.take(5);
+    second = arena.take(48);
+    third = arena.take(1);  // no room left
+  }
+  CHECK(second.data() - first.data() == 16);
+  for (AlignedFloats* memory : {&first, &second, &third}) {
+    CHECK(reinterpret_cast<std::uintptr_t>(memory->data()) % 64 == 0);
+    std::fill_n(memory->data(), memory->size(), 1.0F);
+  }
+  CHECK(first.size() == 5);
+  CHECK((third.data() < first.data() || third.data() >= first.data() + 64));
 }

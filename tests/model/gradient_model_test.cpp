@@ -47,7 +47,7 @@ struct Subject {
     model.visit([](const TrainableModel::Trained& trained) {
       if (trained.info.name.find("fc1.bias") == std::string::npos) return;
       for (Index j = 0; j < trained.weight.columns; ++j) {
-        trained.weight.at(0, j) = j % 2 == 0 ? 6.0F : -6.0F;
+        trained.weight.element(0, j) = j % 2 == 0 ? 6.0F : -6.0F;
       }
     });
   }

@@ -102,5 +102,5 @@ TEST_CASE("a projection lies [out, in] in the file, and the model uses it as [in
   const Parameter p = parameter_at(*found, numbers.data());
   CHECK(p.rows == 15);
   CHECK(p.columns == 21);
-  CHECK(&p.at(2, 3) == &numbers[3 * 15 + 2]);
+  CHECK(&p.element(2, 3) == &numbers[3 * 15 + 2]);
 }

@@ -152,14 +152,14 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
   observer.output_ready(view);
 }
 
-WeightProduct side_by_side_product(const std::vector<Linear>& layers, Backend backend) {
+WeightProduct side_by_side_product(const std::vector<Linear>& layers, Preparation how) {
   std::vector<Parameter> weights;
   std::vector<Parameter> biases;
   for (const Linear& layer : layers) {
     weights.push_back(layer.weight);
     if (layer.bias.data != nullptr) biases.push_back(layer.bias);
   }
-  return {weights, biases, backend};
+  return {weights, biases, how};
 }
 
 }  // namespace
@@ -185,19 +185,19 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
   });
 }
 
-void MultiHeadAttention::prepare_self(Backend backend) {
-  query_key_value = side_by_side_product({query, key, value}, backend);
-  output_product = output.prepare(backend);
+void MultiHeadAttention::prepare_self(Preparation how) {
+  query_key_value = side_by_side_product({query, key, value}, how);
+  output_product = output.prepare(how);
 }
 
-void MultiHeadAttention::prepare_cross(Backend backend) {
-  prepare_global(backend);
-  output_product = output.prepare(backend);
+void MultiHeadAttention::prepare_cross(Preparation how) {
+  prepare_global(how);
+  output_product = output.prepare(how);
 }
 
-void MultiHeadAttention::prepare_global(Backend backend) {
-  query_alone = query.prepare(backend);
-  key_value = side_by_side_product({key, value}, backend);
+void MultiHeadAttention::prepare_global(Preparation how) {
+  query_alone = query.prepare(how);
+  key_value = side_by_side_product({key, value}, how);
 }
 
 }  // namespace attn

@@ -114,9 +114,9 @@ struct MultiHeadAttention {
   WeightProduct key_value;        ///< [D, 2D] reads the encoder's output once a sentence
   WeightProduct output_product;   ///< [D, D]
 
-  void prepare_self(Backend backend);
-  void prepare_cross(Backend backend);
-  void prepare_global(Backend backend);  ///< as prepare_cross(), of one without an output
+  void prepare_self(Preparation how);
+  void prepare_cross(Preparation how);
+  void prepare_global(Preparation how);  ///< as prepare_cross(), of one without an output
 };
 
 }  // namespace attn

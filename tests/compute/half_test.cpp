@@ -6,7 +6,7 @@
 #include <random>
 
 #include "base/at.h"
-#include "model/half.h"
+#include "compute/half.h"
 
 namespace attn::half {
 namespace {

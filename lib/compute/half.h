@@ -5,9 +5,13 @@
 
 #include <Eigen/Core>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace attn::half {
+
+enum class Format : std::uint8_t { f16, bf16 };
 
 /// bfloat16 to binary32, exact.
 inline float widen_bf16(std::uint16_t bits) {
@@ -31,6 +35,29 @@ inline float widen_f16(std::uint16_t bits) {
   const std::uint32_t magnitude =
       (special & is_special) | (subnormal & is_subnormal) | (normal & ~(is_special | is_subnormal));
   return std::bit_cast<float>(sign | magnitude);
+}
+
+/// One number that lies at `from`, at any address.
+inline float widen(Format format, const std::byte* from) {
+  std::uint16_t bits = 0;
+  std::memcpy(&bits, from, sizeof bits);
+  return format == Format::f16 ? widen_f16(bits) : widen_bf16(bits);
+}
+
+/// `count` numbers that lie one after another from `from` on.
+inline void widen(Format format, const std::byte* from, std::ptrdiff_t count, float* out) {
+  const auto all = [&](auto widen_one) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      std::uint16_t bits = 0;
+      std::memcpy(&bits, from + 2 * i, sizeof bits);
+      out[i] = widen_one(bits);
+    }
+  };
+  if (format == Format::f16) {
+    all([](std::uint16_t bits) { return widen_f16(bits); });
+  } else {
+    all([](std::uint16_t bits) { return widen_bf16(bits); });
+  }
 }
 
 /// binary32 to bfloat16, to nearest even; NaN stays NaN.
