@@ -23,6 +23,10 @@
 #include "view/page/page_html.h"
 
 namespace attn {
+
+extern const std::string_view
+    openapi_json;  ///< docs/openapi.json, put in by cmake/embed_text.cmake
+
 namespace {
 
 constexpr const char* kJson = "application/json; charset=utf-8";
@@ -299,6 +303,9 @@ void LiveServer::Http::add_routes() {
     if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
     response.set_content(page_, kHtml);
     connections_.end(peer_of(request), false);
+  });
+  server_.Get("/openapi.json", [](const httplib::Request&, httplib::Response& response) {
+    response.set_content(openapi_json.data(), openapi_json.size(), kJson);
   });
   add("/api/translate", QuestionKind::translate, &Answers::translate, kJson);
   add("/api/attend", QuestionKind::attend, &Answers::attend, kJson);

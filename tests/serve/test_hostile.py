@@ -1,0 +1,151 @@
+"""Requests that no client should send: nothing crashes, nothing leaks, and others are served meanwhile."""
+
+import json
+import os
+import random
+import signal
+import socket
+import struct
+import threading
+import time
+
+from server_case import SENTENCE, Server, ServerCase
+
+BODY = json.dumps({"text": SENTENCE}).encode()
+
+
+def request(port, body=BODY, path="/api/translate", more=b""):
+    return (f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+            f"Content-Length: {len(body)}\r\n").encode() + more + b"\r\n" + body
+
+
+class Hostile(ServerCase):
+    def answers(self):
+        status, _, text = self.server.post("/api/translate", {"text": SENTENCE})
+        self.assertEqual((status, json.loads(text)["translations"][0]["text"]), (200, "Die Gruppe ging nach Hause"))
+
+    def refused(self, data):
+        """(status, error) of what comes back for these bytes."""
+        head, _, body = self.server.send(data).partition(b"\r\n\r\n")
+        return int(head.split()[1]), json.loads(body.split(b"\n")[0])["error"]
+
+    def test_no_path_reaches_a_file(self):
+        for path in ("/../../etc/passwd", "/..%2f..%2fetc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/etc/passwd", "//etc/passwd",
+                     "/api/../README.md", "/docs/openapi.json", "/%00", "/api/translate/", "/.git/config"):
+            data = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nConnection: close\r\n\r\n".encode()
+            head, _, body = self.server.send(data).partition(b"\r\n\r\n")
+            self.assertIn(int(head.split()[1]), (400, 404), path)
+            self.assertIn(b"error", body, path)
+            self.assertNotIn(b"root:", body)
+        self.answers()
+
+    def test_a_body_that_is_too_large(self):
+        status, found = self.refused(request(self.server.port, b" " * 70000, more=b"Connection: close\r\n"))
+        self.assertEqual((status, found), (413, "the body is larger than 65536 bytes"))
+        self.answers()
+
+    def test_a_body_without_a_length(self):
+        data = (f"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nContent-Type: application/json\r\n"
+                "Transfer-Encoding: chunked\r\n\r\n").encode() + b"5\r\nhello\r\n"
+        self.assertEqual(self.refused(data), (411, "a body without Content-Length is not read"))
+        self.answers()
+
+    def test_a_request_that_is_none(self):
+        for data in (b"\r\n\r\n", b"GARBAGE\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00" * 20 + b"\r\n\r\n",
+                     b"GET /" + b"a" * 20000 + b" HTTP/1.1\r\n\r\n"):
+            self.server.send(data)
+        self.answers()
+
+    def test_no_host(self):
+        status, found = self.refused(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+        self.assertEqual(status, 421)
+        self.assertEqual(found, f"Host (none) is not this server's name; ask 127.0.0.1:{self.server.port}")
+
+    def test_half_requests_are_cut_off(self):
+        begun = time.monotonic()
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as slow:
+            # A byte now and then is no request: the whole of it has ten seconds.
+            slow.settimeout(1)
+            for byte in request(self.server.port)[:60]:
+                try:
+                    slow.sendall(bytes([byte]))
+                    if slow.recv(1) == b"":
+                        break
+                except socket.timeout:
+                    continue
+                except OSError:
+                    break
+            else:
+                self.fail("a slow client was waited for")
+        self.assertLess(time.monotonic() - begun, 25)
+        self.answers()
+
+    def test_killed_clients(self):
+        for i in range(50):
+            client = socket.create_connection(("127.0.0.1", self.server.port))
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # close resets
+            data = request(self.server.port, path="/api/page")
+            client.sendall(data if i % 2 else data[:len(data) * i // 50])
+            client.close()
+        self.answers()
+
+    def test_thousands_of_malformed_requests(self):
+        """Random damage, mostly to a good request; the memory after the second half is that after the first."""
+        chance = random.Random(16)
+        good = request(self.server.port)
+        # ATTN_SERVE_MALFORMED=10000 for the long run.
+        count = int(os.environ.get("ATTN_SERVE_MALFORMED", 400))
+        sizes = []
+        for i in range(count):
+            data = bytearray(good)
+            for _ in range(chance.randint(1, 6)):
+                at = chance.randrange(len(data))
+                action = chance.randrange(3)
+                if action == 0:
+                    data[at] = chance.randrange(256)
+                elif action == 1:
+                    del data[at:at + chance.randint(1, 30)]
+                else:
+                    data[at:at] = bytes(chance.randrange(256) for _ in range(chance.randint(1, 30)))
+                if not data:
+                    data = bytearray(b"x")
+            with socket.create_connection(("127.0.0.1", self.server.port), timeout=60) as client:
+                try:
+                    client.sendall(data)
+                    client.shutdown(socket.SHUT_WR)
+                    while client.recv(65536):
+                        pass
+                except OSError:
+                    pass
+            if i in (count // 2, count - 1):
+                sizes.append(self.server.memory())
+        self.answers()
+        self.assertLess(sizes[1] - sizes[0], 8000, "kilobytes more")
+
+    def test_a_newer_request_of_a_page_takes_the_place_of_an_older_one(self):
+        found = []
+        slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}
+        def ask():
+            found.append(self.server.post("/api/page", slow, **{"Attn-Page": "one"}))
+        asking = threading.Thread(target=ask)
+        asking.start()
+        time.sleep(1)
+        self.assertEqual(self.server.post("/api/page", {"text": SENTENCE}, **{"Attn-Page": "one"})[0], 200)
+        asking.join()
+        self.assertEqual(self.error(found[0]), (409, "a newer request of the same page took its place"))
+
+    def test_ending_does_not_wait_for_long_work(self):
+        server = Server()
+        found = []
+        slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}
+        asking = threading.Thread(target=lambda: found.append(server.post("/api/attend", slow)))
+        asking.start()
+        idle = socket.create_connection(("127.0.0.1", server.port))
+        time.sleep(1)
+        code, seconds, _ = server.stop(signal.SIGTERM)
+        asking.join()
+        idle.close()
+        self.assertEqual(code, 143)
+        self.assertLess(seconds, 4)  # two on a machine that does nothing else
+        self.assertEqual(self.error(found[0]), (503, "the server is ending"))
+        self.assertEqual(found[0][1]["Retry-After"], "1")

@@ -1,0 +1,69 @@
+"""docs/openapi.json says what the server does: both ways, for bodies, answers, codes and paths."""
+
+import json
+import os
+
+from schema import faults
+from server_case import ROOT, SENTENCE, ServerCase
+
+GOOD = {
+    "/api/translate": [{}, {"beams": 2, "n_best": 2, "length_penalty": 0.6, "early_stopping": "never", "max_length": 20},
+        {"early_stopping": True, "model": "data/models/en-de"}],
+    "/api/attend": [{}, {"target": "Die Gruppe"}, {"without": "cross:0", "report": True, "vectors": True},
+        {"force": ["cross:0:1:1=group"], "swap": ["home=away"]}, {"beams": 2, "tree": True}],
+    "/api/page": [{}, {"compare": "a dog"}, {"without": ["best"]}],
+}
+BAD = [{"beams": 0}, {"beams": 65}, {"beams": "2"}, {"beams": True}, {"n_best": 0}, {"length_penalty": 101}, {"text": 3},
+    {"early_stopping": "yes"}, {"max_length": 0}, {"text": "a" * 8001}, {"model": 1}, {"surprise": 1}]
+
+
+class OpenApi(ServerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        with open(os.path.join(ROOT, "docs/openapi.json"), encoding="utf-8") as file:
+            cls.text = file.read()
+        cls.document = json.loads(cls.text)
+
+    def body_schema(self, path):
+        return self.document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+
+    def test_it_is_served(self):
+        status, headers, text = self.server.ask("GET", "/openapi.json")
+        self.assertEqual((status, headers["Content-Type"], text), (200, "application/json; charset=utf-8", self.text))
+
+    def test_every_path_is_there_and_no_other_method(self):
+        for path, methods in self.document["paths"].items():
+            for method in ("get", "post"):
+                status = self.server.ask(method.upper(), path, "{}" if method == "post" else None)[0]
+                self.assertEqual(status == 405, method not in methods, f"{method} {path}: {status}")
+
+    def test_answers_are_as_described(self):
+        for path, bodies in GOOD.items():
+            for more in bodies:
+                body = {"text": SENTENCE, **more}
+                with self.subTest(path=path, body=body):
+                    self.assertEqual(faults(body, self.body_schema(path), self.document), [])
+                    status, headers, text = self.server.post(path, body)
+                    described = self.document["paths"][path]["post"]["responses"]["200"]["content"]
+                    self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, *described))
+                    self.assertEqual(faults(json.loads(text), described["application/json"]["schema"], self.document), [])
+
+    def test_what_is_not_described_is_refused(self):
+        for path in GOOD:
+            for more in BAD + ([{"target": "a"}] if path == "/api/translate" else []):
+                body = {"text": SENTENCE, **more}
+                with self.subTest(path=path, body=body):
+                    self.assertNotEqual(faults(body, self.body_schema(path), self.document), [])
+                    status, _, text = self.server.post(path, body)
+                    self.assertEqual(status, 422)
+                    described = self.document["paths"][path]["post"]["responses"]["422"]["content"]
+                    self.assertEqual(faults(json.loads(text), described["application/json"]["schema"], self.document), [])
+
+    def test_every_key_of_the_server_is_described(self):
+        """An unknown key's refusal names the nearest known one: all known ones are described."""
+        for path in GOOD:
+            schema = self.document["components"]["schemas"][self.body_schema(path)["$ref"].rsplit("/", 1)[1]]
+            for key in schema["properties"]:
+                _, _, text = self.server.post(path, {"text": "a", key + "_": 1})
+                self.assertIn(f'the nearest known one is "{key}"', json.loads(text)["error"])
