@@ -1,5 +1,6 @@
 #include "compute/threads.h"
 
+#include <pthread.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -168,6 +169,27 @@ std::unique_ptr<Pool>& pool() {
   return instance;
 }
 
+/// A child of fork() has no workers: the pool that it inherits is left as it is, and the next loop
+/// makes another. Who forks waits for a loop that another thread runs; a task that forks has the
+/// lock itself.
+void keep_after_fork() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(
+        [] {
+          if (!inside_task) pool_in_use.lock();
+        },
+        [] {
+          if (!inside_task) pool_in_use.unlock();
+        },
+        [] {
+          if (inside_task) return;
+          static_cast<void>(pool().release());
+          pool_in_use.unlock();
+        });
+  });
+}
+
 void run_here(Index count, void (*run)(void* context, Index i), void* context) {
   for (Index i = 0; i < count; ++i) run(context, i);
 }
@@ -201,7 +223,10 @@ void run_on_threads(Index count, void (*run)(void* context, Index i), void* cont
   if (count < 2 || !may_use_threads()) return run_here(count, run, context);
   const std::unique_lock lock(pool_in_use, std::try_to_lock);
   if (!lock) return run_here(count, run, context);
-  if (!pool()) pool() = std::make_unique<Pool>(thread_count - 1);
+  if (!pool()) {
+    keep_after_fork();
+    pool() = std::make_unique<Pool>(thread_count - 1);
+  }
   pool()->run(count, run, context);
 }
 

@@ -7,7 +7,8 @@
 // them.
 //
 // One loop at a time has the workers. Loops inside of its turns, and loops that other threads of
-// the process begin meanwhile, run where they are: slower, with the same results.
+// the process begin meanwhile, run where they are: slower, with the same results. A child of fork()
+// begins with no workers and makes its own; what a task forks should only exec.
 #pragma once
 
 #include "base/index.h"
