@@ -36,15 +36,17 @@ PackedTokens pack_one(std::span<const int> ids) {
   return packed;
 }
 
-/// Runs with the recorder alone, or behind the changes, so that it sees what the model went on
-/// with.
+/// Runs with the recorder behind the changes and whoever watches, so that it sees what the model
+/// went on with.
 template <typename Action>
-void with_changes(const Changes* changes, AttentionObserver& recorder, Action&& run) {
+void with_changes(const Changes* changes, AttentionObserver* watcher, AttentionObserver& recorder,
+                  Action&& run) {
+  ObserverPair both(watcher, recorder);
   if (changes == nullptr) {
-    run(recorder);
+    run(both);
     return;
   }
-  Intervention intervention(changes->without, changes->forced, &recorder);
+  Intervention intervention(changes->without, changes->forced, &both);
   run(intervention);
 }
 
@@ -156,7 +158,7 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
     if (!sentence.empty()) source.add(sentence.ids);
   }
   std::vector<std::vector<SearchHypothesis>> found =
-      search(models_, source, decode_, {.stop = stop_});
+      search(models_, source, decode_, {.observer = watcher_, .stop = stop_});
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
@@ -200,7 +202,7 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
   record.source.ids = sentence.ids;
   for (const int id : sentence.ids) record.source.tokens.push_back(tokenizer_.source_piece(id));
   VectorRecorder recorder(detail.vectors);
-  with_changes(changes, recorder, [&](AttentionObserver& observer) {
+  with_changes(changes, watcher_, recorder, [&](AttentionObserver& observer) {
     session.encoded = model_.encode(pack_one(sentence.ids), &observer);
   });
   record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
@@ -234,7 +236,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   }
   VectorRecorder recorder(session.detail.vectors);
   Matrix hidden;
-  with_changes(session.changes, recorder, [&](AttentionObserver& observer) {
+  with_changes(session.changes, watcher_, recorder, [&](AttentionObserver& observer) {
     hidden = model_.decode(pack_one(record.decoder_input.ids), session.encoded, &observer);
   });
   Matrix logits(hidden.rows(), config.decoder_vocab_size);
@@ -308,7 +310,7 @@ WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedS
   WhatIfRecord result;
   result.before = std::move(record({before}, {detail.vectors, false, detail.alternatives}).front());
   Session session = begin(after, detail, &changes);
-  Intervention intervention(changes.without, changes.forced);
+  Intervention intervention(changes.without, changes.forced, watcher_);
   const SearchResults found =
       search(model_, pack_one(after.ids), decode_, {.observer = &intervention, .stop = stop_});
   for (const SearchHypothesis& hypothesis : found.front()) {

@@ -92,6 +92,11 @@ class Translator {
   /// outlives the translator.
   void stop_when(const std::atomic<bool>& stop) { stop_ = &stop; }
 
+  /// From now on `observer` sees every head of every search and record, and may change its weights:
+  /// those of an ensemble's first model while searching, of the model of the maps while recording;
+  /// in an experiment after its changes. Null: nobody. It outlives the calls that it sees.
+  void watch(AttentionObserver* observer) { watcher_ = observer; }
+
   const DecodeConfig& decode_config() const { return decode_; }
 
   /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
@@ -121,6 +126,7 @@ class Translator {
   DecodeConfig decode_;
   ModelSummary summary_;
   const std::atomic<bool>* stop_ = nullptr;
+  AttentionObserver* watcher_ = nullptr;
 };
 
 /// The facts of a config for a record; name, weights and seed are the caller's.

@@ -80,4 +80,33 @@ class AttentionObserver {
   virtual void stage_ready(const StageView& /*view*/) {}
 };
 
+/// Two observers in one: the second sees what the first one left.
+class ObserverPair : public AttentionObserver {
+ public:
+  /// `first` may be null.
+  ObserverPair(AttentionObserver* first, AttentionObserver& second)
+      : first_(first), second_(second) {}
+
+  void weights_ready(AttentionHead& head) override {
+    if (first_ != nullptr) first_->weights_ready(head);
+    second_.weights_ready(head);
+  }
+  void output_ready(const AttentionHead& head) override {
+    if (first_ != nullptr) first_->output_ready(head);
+    second_.output_ready(head);
+  }
+  void step_begins(Index position) override {
+    if (first_ != nullptr) first_->step_begins(position);
+    second_.step_begins(position);
+  }
+  void stage_ready(const StageView& view) override {
+    if (first_ != nullptr) first_->stage_ready(view);
+    second_.stage_ready(view);
+  }
+
+ private:
+  AttentionObserver* first_;
+  AttentionObserver& second_;
+};
+
 }  // namespace attn
