@@ -61,13 +61,14 @@ void PageContent::say_what_is_missing(const Variant& chosen) const {
                                             : "--tree puts them"));
 }
 
+std::string PageContent::html(const std::string& heads) const {
+  const Progress progress("making the page");
+  return page_html({.records = variants_.front().records, .heads = heads, .curves = curves_});
+}
+
 void PageContent::write(OutputFile& file, const std::string& heads) const {
-  const Variant& chosen = variants_.front();
-  say_what_is_missing(chosen);
-  const std::string page = [&] {
-    const Progress progress("making the page");
-    return page_html({.records = chosen.records, .heads = heads, .curves = curves_});
-  }();
+  say_what_is_missing(variants_.front());
+  const std::string page = html(heads);
   if (page.size() > small_bytes) {
     note(fmt::format("{} will take {}", name(), human_bytes(static_cast<double>(page.size()))));
   }

@@ -33,6 +33,9 @@ class PageContent {
   /// The curve of a training run (page_curve() makes it).
   void add_curve(std::string curve) { curves_.push_back(std::move(curve)); }
 
+  /// The page (page_html); `heads` as in write().
+  std::string html(const std::string& heads) const;
+
   /// Writes the page (page_html), and says what is to be known of it on stderr. `heads` are the
   /// figures over all records; empty: none.
   void write(OutputFile& file, const std::string& heads) const;

@@ -25,6 +25,7 @@ constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kBetween = std::chrono::milliseconds(200);
 
 std::atomic<bool> line_drawn{false};
+std::atomic<bool> draws_none{false};
 
 void put(std::string_view text) {
   std::ignore = ::write(STDERR_FILENO, text.data(), text.size());
@@ -166,7 +167,12 @@ std::string fitted(const std::vector<StatusPart>& parts, int columns) {
   return fit_width(line, columns);
 }
 
+void draw_no_progress() {
+  draws_none = true;
+}
+
 bool stderr_redraws() {
+  if (draws_none) return false;
   const char* term = std::getenv("TERM");
   return stderr_is_terminal() && term != nullptr && *term != '\0' &&
          std::string_view(term) != "dumb";

@@ -20,6 +20,9 @@ struct StatusPart {
 /// The pieces that fit into so many columns, with " · " between them.
 std::string fitted(const std::vector<StatusPart>& parts, int columns);
 
+/// From now on no line is drawn: stderr is another's, who has loaded this as a library.
+void draw_no_progress();
+
 /// Whether stderr is a terminal on which a line can be drawn again (TERM).
 bool stderr_redraws();
 

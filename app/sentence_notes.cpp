@@ -7,6 +7,8 @@
 
 namespace attn {
 
+SentenceNotes::SentenceNotes() : say_(note) {}
+
 void SentenceNotes::add(const PreparedLine& line, std::size_t dropped, std::size_t positions) {
   ++lines_;
   if (line.parts.size() > 1) ++parted_;
@@ -17,7 +19,7 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t dropped, std::size
     cut = cut || part.cut_tokens > 0;
   }
   if (cut && cut_++ == 0) {
-    note(fmt::format("sentence {} is longer than the model's {} positions and was cut", lines_,
+    say_(fmt::format("sentence {} is longer than the model's {} positions and was cut", lines_,
                      positions));
   }
   const PreparedSentence& first = line.parts.front();
@@ -27,19 +29,19 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t dropped, std::size
 void SentenceNotes::cleaning(const std::string& text, std::size_t invalid_bytes,
                              std::size_t controls) {
   if (invalid_bytes > 0 && !invalid_noted_) {
-    note(text + " is not valid UTF-8; what is not was replaced by U+FFFD (said once)");
+    say_(text + " is not valid UTF-8; what is not was replaced by U+FFFD (said once)");
     invalid_noted_ = true;
   }
   if (controls > 0 && !controls_noted_) {
-    note(text + " holds control characters; they were replaced by U+FFFD (said once)");
+    say_(text + " holds control characters; they were replaced by U+FFFD (said once)");
     controls_noted_ = true;
   }
 }
 
 void SentenceNotes::report() const {
-  if (cut_ > 1) note(fmt::format("{} sentences in all were cut", cut_));
+  if (cut_ > 1) say_(fmt::format("{} sentences in all were cut", cut_));
   if (parted_ > 0) {
-    note(fmt::format("{} line{} translated sentence by sentence (--split never: as a whole)",
+    say_(fmt::format("{} line{} translated sentence by sentence (--split never: as a whole)",
                      parted_, parted_ == 1 ? " was" : "s were"));
   }
   if (unknown_ > 0) {
@@ -47,7 +49,7 @@ void SentenceNotes::report() const {
         first_unknown_.empty()
             ? ""
             : fmt::format(" ({}{})", unknown_ == 1 ? "" : "the first: ", excerpt(first_unknown_));
-    note(fmt::format(
+    say_(fmt::format(
         "{} piece{} not in the vocabulary became <unk>{}; translations leave out their own <unk>",
         unknown_, unknown_ == 1 ? "" : "s", named));
   }

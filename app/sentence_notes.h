@@ -3,7 +3,10 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "translate/line_parts.h"
 
@@ -11,6 +14,10 @@ namespace attn {
 
 class SentenceNotes {
  public:
+  using Say = std::function<void(std::string_view)>;
+  SentenceNotes();  ///< says it on stderr
+  explicit SentenceNotes(Say say) : say_(std::move(say)) {}
+
   /// Counts a line; `dropped` bytes of it were never read. `positions` is the model's limit.
   void add(const PreparedLine& line, std::size_t dropped, std::size_t positions);
 
@@ -26,6 +33,7 @@ class SentenceNotes {
   void report() const;
 
  private:
+  Say say_;
   std::size_t lines_ = 0;
   std::size_t parted_ = 0;  ///< lines in several parts
   bool invalid_noted_ = false;

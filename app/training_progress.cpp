@@ -57,24 +57,32 @@ std::vector<StatusPart> parts_of(const ProgressFigures& figures, LossNames names
 
 }  // namespace
 
-void TrainingProgress::update(const ProgressFigures& figures) {
-  if (stderr_redraws()) {
-    if (!line_) line_.emplace("training");
-    line_->show(parts_of(figures, names_));
-  } else if (figures.log) {
-    write_stderr(fitted(parts_of(figures, names_), kPlainColumns) + "\n");
-  }
+std::string update_line(const ProgressFigures& figures, LossNames names) {
+  return fitted(parts_of(figures, names), kPlainColumns);
 }
 
-void TrainingProgress::look(const LookFigures& figures) {
-  const bool smoothed = names_ == LossNames::smoothed;
+std::string look_line(const LookFigures& figures, LossNames names) {
+  const bool smoothed = names == LossNames::smoothed;
   std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", figures.point.update,
                                  smoothed ? "smoothed " : "", figures.point.loss,
                                  smoothed ? "plain " : "", perplexity_text(figures.perplexity));
   if (!std::isnan(figures.point.bleu)) {
     line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", figures.point.bleu, figures.point.chrf);
   }
-  say(line + (figures.best ? ", best" : ""));
+  return line + (figures.best ? ", best" : "");
+}
+
+void TrainingProgress::update(const ProgressFigures& figures) {
+  if (stderr_redraws()) {
+    if (!line_) line_.emplace("training");
+    line_->show(parts_of(figures, names_));
+  } else if (figures.log) {
+    write_stderr(update_line(figures, names_) + "\n");
+  }
+}
+
+void TrainingProgress::look(const LookFigures& figures) {
+  say(look_line(figures, names_));
 }
 
 void TrainingProgress::say(std::string_view text) {

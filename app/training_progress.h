@@ -26,6 +26,10 @@ struct ProgressFigures {
   bool log = false;  ///< a plain line is due
 };
 
+/// What follows as plain lines of at most 80 columns.
+std::string update_line(const ProgressFigures& figures, LossNames names);
+std::string look_line(const LookFigures& figures, LossNames names);
+
 /// On a terminal one line on stderr, redrawn at most five times a second and fitted to the window:
 ///   epoch 2 · update 700/1236 · loss 4.91 · 4,812 tokens/s · lr 3.5e-04 · 2:10 left
 /// Elsewhere, and where TERM is dumb, that as a plain line of at most 80 columns whenever one is

@@ -1,0 +1,34 @@
+// describe DIRECTORY: writes the manual pages and the completions of attn-demo into a folder, while
+// it is built.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "base/files.h"
+#include "command_line.h"
+#include "completion.h"
+#include "manual.h"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: describe DIRECTORY\n", stderr);
+    return 2;
+  }
+  const std::string directory = argv[1];
+  try {
+    const attn::CommandLine line = attn::command_tree();
+    const CLI::App& app = *line.app;
+    attn::write_file(directory + "/attn-demo.1", manual_page(app, "attn-demo", ATTN_VERSION));
+    for (const CLI::App* command : app.get_subcommands({})) {
+      attn::write_file(directory + "/attn-demo-" + command->get_name() + ".1",
+                       manual_page(*command, "attn-demo " + command->get_name(), ATTN_VERSION));
+    }
+    attn::write_file(directory + "/attn-demo.bash", bash_completion(app));
+    attn::write_file(directory + "/_attn-demo", zsh_completion(app));
+    attn::write_file(directory + "/attn-demo.fish", fish_completion(app));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "describe: %s\n", error.what());
+    return 1;
+  }
+  return 0;
+}
