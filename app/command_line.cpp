@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
 #include <sstream>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
+#include "compute/kernels.h"
 #include "config/experiment.h"
 #include "help.h"
 #include "output_file.h"
@@ -119,11 +121,24 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+/// "attn-demo 0.1.0 (x86_64, GCC 12.2.0; products for avx512)": what it was built for, and which
+/// of its kernels this CPU runs.
+std::string version_text() {
+#if defined(__clang__)
+  constexpr const char* compiler = "Clang";
+#else
+  constexpr const char* compiler = "GCC";
+#endif
+  return fmt::format("attn-demo {} ({}, {} {}; products for {})", ATTN_VERSION, ATTN_PROCESSOR,
+                     compiler, ATTN_COMPILER_VERSION, kernels().name);
+}
+
 /// help and version, which give a text.
 void add_texts(CLI::App& app, CommandLine& line) {
-  CLI::App* version = app.add_subcommand("version", "The version of this program");
+  CLI::App* version =
+      app.add_subcommand("version", "The version of this program, and what it was built for");
   version->footer("Example:\n  attn-demo version");
-  version->callback([&line] { line.text = "attn-demo " ATTN_VERSION "\n"; });
+  version->callback([&line] { line.text = version_text() + "\n"; });
   CLI::App* help = app.add_subcommand("help", "A command's options, with examples");
   const auto about = std::make_shared<std::string>();
   help->add_option("COMMAND", *about, "The command; none: what commands there are");
@@ -179,20 +194,34 @@ void check_file_names(const CLI::App& command) {
   }
 }
 
-}  // namespace
-
-CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine line;
+/// The program without its commands.
+void make_app(CommandLine& line) {
   line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
                                         "attn-demo");
   CLI::App& app = *line.app;
   app.formatter(help_formatter());
   app.require_subcommand(1);
   app.set_help_flag("-h,--help", "Show this and end");
-  app.set_version_flag("--version", "attn-demo " ATTN_VERSION, "Show the version and end");
+  app.set_version_flag("--version", std::function<std::string()>(version_text),
+                       "Show the version, and what it was built for, and end");
   app.footer(
       "Example:\n  attn-demo translate \"The group went home\"\n\n"
       "attn-demo help COMMAND shows a command's options and examples.");
+}
+
+}  // namespace
+
+CommandLine command_tree() {
+  CommandLine line;
+  make_app(line);
+  add_commands(*line.app, line, "");
+  return line;
+}
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CommandLine line;
+  make_app(line);
+  CLI::App& app = *line.app;
   const std::string word = argc > 1 ? argv[1] : "";
   add_commands(app, line, word);
   const std::vector<std::string> known = command_names(app);

@@ -19,4 +19,7 @@ struct CommandLine {
 /// looked at only when the command runs.
 CommandLine parse_command_line(int argc, const char* const* argv);
 
+/// All commands and options, to be described (app/describe/): nothing of it is parsed.
+CommandLine command_tree();
+
 }  // namespace attn

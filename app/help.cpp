@@ -62,62 +62,27 @@ std::string entry(const std::string& name, const std::string& text) {
   return out + wrapped(text, columns() - kNameColumns, kNameColumns);
 }
 
-std::string name_of(const CLI::Option& option) {
-  if (option.get_positional()) {
-    return option.get_name(true, false) + (option.get_expected_max() > 1 ? "..." : "");
-  }
-  std::string name = option.get_name(false, true);
-  if (option.get_type_size() != 0 && option.get_items_expected_max() > 0) {
-    name += " " + option.get_type_name();
-  }
-  return name;
-}
-
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode) const override {
-    std::string out = app->get_description() + "\n\nUsage: " + usage(*app, name) + "\n";
+    std::string out = app->get_description() + "\n\nUsage: " + usage_line(*app, name) + "\n";
     const std::vector<const CLI::App*> commands = app->get_subcommands({});
     if (!commands.empty()) out += "\nCommands:\n";
     for (const CLI::App* command : commands) {
       out += entry(command->get_name(), command->get_description());
     }
-    for (const HelpGroup& group : kHelpGroups) out += options_of(*app, group.title);
-    out += options_of(*app, kRest);
+    for (const std::string_view group : help_groups()) out += options_of(*app, group);
     if (!app->get_footer().empty()) out += "\n" + app->get_footer() + "\n";
     return out;
   }
 
  private:
-  static std::string usage(const CLI::App& app, const std::string& name) {
-    std::string line = name;
-    if (!app.get_subcommands({}).empty()) return line + " COMMAND [OPTIONS]";
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_required()) line += " " + name_of(*option);
-    }
-    for (const CLI::Option* option : app.get_options()) {
-      if (option->get_positional() && !option->get_required()) {
-        line += " [" + name_of(*option) + "]";
-      }
-    }
-    return line + " [OPTIONS]";
-  }
-
   static std::string options_of(const CLI::App& app, std::string_view title) {
     std::string out;
-    for (const bool positional : {true, false}) {
-      for (const CLI::Option* option : app.get_options()) {
-        if (option->get_positional() != positional || help_group(first_name(*option)) != title) {
-          continue;
-        }
-        out += entry(name_of(*option), option->get_description());
-      }
+    for (const CLI::Option* option : options_in(app, title)) {
+      out += entry(option_words(*option), option->get_description());
     }
     return out.empty() ? out : "\n" + std::string(title) + ":\n" + out;
-  }
-
-  static std::string first_name(const CLI::Option& option) {
-    return option.get_positional() ? option.get_name(true, false) : option.get_name();
   }
 };
 
@@ -129,6 +94,51 @@ std::string_view help_group(std::string_view option) {
     if (group.options.find(word) != std::string_view::npos) return group.title;
   }
   return kRest;
+}
+
+std::vector<std::string_view> help_groups() {
+  std::vector<std::string_view> titles;
+  for (const HelpGroup& group : kHelpGroups) titles.push_back(group.title);
+  titles.push_back(kRest);
+  return titles;
+}
+
+std::vector<const CLI::Option*> options_in(const CLI::App& app, std::string_view group) {
+  std::vector<const CLI::Option*> found;
+  for (const bool positional : {true, false}) {
+    for (const CLI::Option* option : app.get_options()) {
+      const std::string name = positional ? option->get_name(true, false) : option->get_name();
+      if (option->get_positional() == positional && help_group(name) == group) {
+        found.push_back(option);
+      }
+    }
+  }
+  return found;
+}
+
+std::string option_words(const CLI::Option& option) {
+  if (option.get_positional()) {
+    return option.get_name(true, false) + (option.get_expected_max() > 1 ? "..." : "");
+  }
+  std::string name = option.get_name(false, true);
+  if (option.get_type_size() != 0 && option.get_items_expected_max() > 0) {
+    name += " " + option.get_type_name();
+  }
+  return name;
+}
+
+std::string usage_line(const CLI::App& app, const std::string& name) {
+  std::string line = name;
+  if (!app.get_subcommands({}).empty()) return line + " COMMAND [OPTIONS]";
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_required()) line += " " + option_words(*option);
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_positional() && !option->get_required()) {
+      line += " [" + option_words(*option) + "]";
+    }
+  }
+  return line + " [OPTIONS]";
 }
 
 std::shared_ptr<CLI::FormatterBase> help_formatter() {

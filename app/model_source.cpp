@@ -21,6 +21,7 @@
 #include "config/family.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
+#include "hub_cache.h"
 #include "model/memory.h"
 #include "model/random_model.h"
 #include "progress.h"
@@ -34,6 +35,11 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultModel = "data/models/en-de";
 constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
+
+std::string& shipped_root() {
+  static std::string root;
+  return root;
+}
 
 ModelConfig preset_config(const ModelOptions& options) {
   if (!options.overrides.empty()) {
@@ -153,7 +159,8 @@ void refuse_run(const std::string& directory) {
                    printable((run / "model").string()));
 }
 
-ReadyModel load_from_directory(const std::string& directory) {
+ReadyModel load_from_directory(const std::string& named) {
+  const std::string directory = model_directory(named);
   refuse_run(directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
@@ -169,7 +176,7 @@ ReadyModel load_from_directory(const std::string& directory) {
   ready.transformer = std::make_unique<Transformer>(std::move(loaded->transformer));
   ready.tokenizer_directory = directory;
   ready.decode = loaded->decode;
-  ready.name = directory;
+  ready.name = named;
   ready.notes = std::move(loaded->notes);
   return ready;
 }
@@ -193,7 +200,8 @@ void choose_globals(const ModelOptions& options, Transformer& transformer) {
 void require_room_for_all(const std::vector<std::string>& directories) {
   std::uint64_t bytes = 0;
   for (const std::string& directory : directories) {
-    const std::uint64_t own = model_bytes(read_directory_config(directory).model) / 2;
+    const std::uint64_t own =
+        model_bytes(read_directory_config(model_directory(directory)).model) / 2;
     bytes = checked_add(bytes, own).value_or(~std::uint64_t{0});
   }
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
@@ -231,7 +239,7 @@ ModelShape read_shape(const ModelOptions& options) {
           ? default_model(options)
           : options.model;
   if (!directory.empty()) {
-    DirectoryConfig read = read_directory_config(directory);
+    DirectoryConfig read = read_directory_config(model_directory(directory));
     return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes), ""};
   }
   if (!options.preset.empty()) {
@@ -309,8 +317,10 @@ ReadyEnsemble load_all(const ModelOptions& options) {
 
 void tell_inputs(const ModelOptions& options, FileGuard& guard) {
   options.check_one_source();
-  for (const std::string& directory : options.more_models) guard.read_all("--model", directory);
-  if (!options.model.empty()) return guard.read_all("--model", options.model);
+  for (const std::string& directory : options.more_models) {
+    guard.read_all("--model", model_directory(directory));
+  }
+  if (!options.model.empty()) return guard.read_all("--model", model_directory(options.model));
   if (!options.preset.empty()) return;  // no file of the user's
   std::string config = options.config;
   if (config.empty()) {
@@ -364,8 +374,13 @@ DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config)
   return decode;
 }
 
+void set_shipped_root(std::string directory) {
+  shipped_root() = std::move(directory);
+}
+
 std::string shipped(const std::string& relative) {
   std::vector<fs::path> roots;
+  if (!shipped_root().empty()) roots.emplace_back(shipped_root());
   std::error_code error;
   const fs::path executable = fs::read_symlink("/proc/self/exe", error);
   if (!error) roots.push_back(executable.parent_path().parent_path() / "share" / "attn-demo");

@@ -79,4 +79,7 @@ DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config)
 /// installation, else in the source tree. InputError where there is none.
 std::string shipped(const std::string& relative);
 
+/// Where shipped() looks first from now on: what is loaded as a library brings its own.
+void set_shipped_root(std::string directory);
+
 }  // namespace attn

@@ -1,0 +1,68 @@
+#include "hub_cache.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
+#include "console.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_hub_word(std::string_view text) {
+  return !text.empty() && text[0] != '.' && text[0] != '-' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+/// Whether it is OWNER/NAME, as models are called there.
+bool is_hub_name(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  return slash != text.npos && is_hub_word(text.substr(0, slash)) &&
+         is_hub_word(text.substr(slash + 1));
+}
+
+/// As huggingface_hub finds it; empty where the environment says nothing.
+fs::path hub_cache() {
+  if (const auto own = environment("HF_HUB_CACHE"); !own.empty()) return own;
+  if (const auto home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
+  if (const auto all = environment("XDG_CACHE_HOME"); !all.empty()) {
+    return fs::path(all) / "huggingface" / "hub";
+  }
+  const auto user = environment("HOME");
+  return user.empty() ? fs::path() : fs::path(user) / ".cache" / "huggingface" / "hub";
+}
+
+/// The commit that a branch's file names; empty where that is no name of a folder.
+std::string commit_in(const fs::path& file) {
+  std::string commit;
+  std::ifstream(file) >> commit;
+  return is_hub_word(commit) && commit.size() < 100 ? commit : "";
+}
+
+}  // namespace
+
+std::string model_directory(const std::string& named) {
+  std::error_code error;
+  if (!is_hub_name(named) || fs::exists(named, error)) return named;
+  std::string folder = "models--" + named;
+  folder.replace(folder.find('/'), 1, "--");
+  const fs::path model = hub_cache() / folder;
+  const std::string commit = commit_in(model / "refs" / "main");
+  const std::string found = (model / "snapshots" / commit).string();
+  if (!commit.empty() && directory_exists(found)) return found;
+  throw SystemError(
+      "{}: no such model directory, and no such model in Hugging Face's cache ({}); fetch it: hf "
+      "download {}",
+      named, printable(hub_cache().string()), named);
+}
+
+}  // namespace attn
