@@ -4,7 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # The page is tested in a real browser, driven by Python's own library; other CPUs by qemu.
-scripts/install_packages.sh python3 chromium chromium-driver qemu-user
+# The Python module needs pybind11, its tests a virtual environment.
+scripts/install_packages.sh python3 chromium chromium-driver qemu-user pybind11-dev python3-dev python3-venv
 scripts/build.sh release
 ctest --preset release
 # The same tests with the kernels of CPUs that have AVX2 only, and of those that have neither. Here, to

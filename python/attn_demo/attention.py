@@ -1,0 +1,170 @@
+"""Where every head looked while one sentence was translated."""
+
+import html
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from .errors import UsageError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_KINDS = ("encoder", "decoder", "cross")
+
+
+class Attention:
+    """The attention record of a sentence and one of its translations.
+
+    Arrays are views of what the libraries hold: read-only, not copied, and alive as long as
+    anybody has one, whatever becomes of the model. (Of more than 1,024 tokens, maps of patterns
+    are copies.) In a notebook it shows itself as the page.
+    """
+
+    def __init__(self, records: "list[_core.Record]", hypothesis: int = 0,
+                 record: "int" = -1) -> None:
+        """Model.attend() makes them."""
+        self._records = records
+        self._which = record % len(records)
+        self._index = hypothesis
+        self._facts = self._record.hypothesis(hypothesis)
+
+    @property
+    def _record(self) -> "_core.Record":
+        return self._records[self._which]
+
+    @property
+    def text(self) -> str:
+        """The translation."""
+        return self._facts["text"]
+
+    @property
+    def score(self) -> float:
+        """The search's score: the sum of log_probs over length ** length_penalty."""
+        return self._facts["score"]
+
+    @property
+    def tokens(self) -> "list[str]":
+        """The L pieces that were written, "</s>" the last: rows of `cross` and `decoder`."""
+        return self._facts["tokens"]
+
+    @property
+    def ids(self) -> "list[int]":
+        """Of `tokens`."""
+        return self._facts["ids"]
+
+    @property
+    def decoder_tokens(self) -> "list[str]":
+        """The L pieces that the decoder read, the start symbol first: columns of `decoder`."""
+        return self._facts["decoder_tokens"]
+
+    @property
+    def source_text(self) -> str:
+        return self._record.source_text
+
+    @property
+    def source_tokens(self) -> "list[str]":
+        """The S pieces of the source, "</s>" the last: columns of `cross`, both axes of `encoder`."""
+        return self._record.source_tokens
+
+    @property
+    def source_ids(self) -> "list[int]":
+        """Of `source_tokens`."""
+        return self._record.source_ids
+
+    @property
+    def log_probs(self) -> "np.ndarray":
+        """[L] natural log-probabilities of `tokens`, as the model has them."""
+        return self._facts["log_probs"]
+
+    @property
+    def encoder(self) -> "np.ndarray":
+        """[layers, heads, S, S] encoder self-attention: rows look at columns and sum to 1."""
+        return self._record.maps("encoder", self._index)
+
+    @property
+    def decoder(self) -> "np.ndarray":
+        """[layers, heads, L, L] masked decoder self-attention; later columns are exactly 0."""
+        return self._record.maps("decoder", self._index)
+
+    @property
+    def cross(self) -> "np.ndarray":
+        """[layers, heads, L, S] cross-attention: row t is the step that writes tokens[t]."""
+        return self._record.maps("cross", self._index)
+
+    def vectors(self, kind: str, layer: int, head: int) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
+        """Queries, keys and values of a head, [tokens, K] each."""
+        self._check(kind, layer, head)
+        query, key, value = self._record.vectors(kind, self._index)
+        return query[layer, head], key[layer, head], value[layer, head]
+
+    @property
+    def hypotheses(self) -> "list[Attention]":
+        """This sentence's translations, best first; of an experiment the translation before the
+        change, scored under it, stands last where it is another."""
+        return [Attention(self._records, i, self._which) for i in range(self._record.hypotheses)]
+
+    @property
+    def before(self) -> "Attention | None":
+        """Of an experiment: the translation without the change."""
+        return Attention(self._records, 0, 0) if len(self._records) > 1 else None
+
+    @property
+    def changes(self) -> "list[str]":
+        """Of an experiment: what was changed, in words."""
+        return self._record.changes
+
+    def json(self) -> str:
+        """The record as `attn-demo translate --json` writes it (docs/json.md)."""
+        return self._record.json()
+
+    def page(self) -> str:
+        """The page that `attn-demo translate --html` writes, as HTML; before and after a change."""
+        return _core.page(self._records)
+
+    def plot(self, kind: str = "cross", layer: int = -1, head: int = 0, ax: Any = None) -> Any:
+        """Draws one head with matplotlib, rows looking at columns; returns the axes."""
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("plot() draws with matplotlib; pip install matplotlib") from error
+        layer = self._check(kind, layer, head)
+        rows = self.source_tokens if kind == "encoder" else [
+            f"{read} → {written}" for read, written in zip(self.decoder_tokens, self.tokens)]
+        columns = self.decoder_tokens if kind == "decoder" else self.source_tokens
+        if ax is None:
+            size = (1.6 + 0.5 * len(columns), 1.2 + 0.4 * len(rows))
+            ax = plt.subplots(figsize=size, layout="constrained")[1]
+        image = ax.imshow(getattr(self, kind)[layer, head], cmap="Blues", vmin=0, vmax=1)
+        ax.set_xticks(range(len(columns)), columns, rotation=45, ha="left", rotation_mode="anchor")
+        ax.set_yticks(range(len(rows)), rows)
+        ax.tick_params(top=True, labeltop=True, bottom=False, labelbottom=False)
+        ax.set_xlabel(f"{kind}:{layer}:{head}")
+        ax.figure.colorbar(image, ax=ax, label="weight")
+        return ax
+
+    def _check(self, kind: str, layer: int, head: int) -> int:
+        if kind not in _KINDS:
+            raise UsageError(f'"{kind}" is no kind; expected encoder, decoder or cross')
+        layers, heads = getattr(self, kind).shape[:2]
+        if not -layers <= layer < layers or not -heads <= head < heads:
+            raise UsageError(f"{kind}:{layer}:{head}: the model has layers 0 to {layers - 1} and "
+                             f"heads 0 to {heads - 1}")
+        return layer % layers
+
+    def _repr_html_(self) -> str:
+        return (f'<iframe srcdoc="{html.escape(self.page())}" style="width: 100%; height: 720px; '
+                'border: 1px solid #ccc"></iframe>')
+
+    def __repr__(self) -> str:
+        what = f" ({', '.join(self.changes)})" if self.changes else ""
+        return f"<attn_demo.Attention {self.source_text!r} → {self.text!r}{what}>"
+
+    def __copy__(self) -> "Attention":
+        return self
+
+    def __deepcopy__(self, memo: dict) -> "Attention":
+        return self
+
+    def __reduce__(self) -> tuple:
+        raise TypeError("an Attention cannot be pickled; pickle its arrays (a.cross.copy()) or "
+                        "a.json()")

@@ -1,0 +1,191 @@
+"""Models: loading, translating, watching, training."""
+
+import contextlib
+import contextvars
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, overload
+
+from . import _core
+from .arguments import clean, given, several, tell
+from .attention import Attention
+
+Path = str | os.PathLike[str]
+Watcher = Callable[[_core.Head], Any]
+
+
+class Translation(NamedTuple):
+    """One of the n best: its text and its score, the sum of log-probabilities over
+    length ** length_penalty."""
+
+    text: str
+    score: float
+
+
+def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = None,
+         preset: "str | None" = None, seed: "int | None" = None, d_model: "int | None" = None,
+         heads: "int | None" = None, layers: "int | None" = None, set: "Sequence[str]" = (),
+         maps_of: int | Path | None = None, global_: "str | None" = None) -> "Model":
+    """Loads a model.
+
+    model: a directory; several directories translate together; a file that ends in .json is a
+    config, whose model gets random weights; nothing is the shipped model. The other arguments are
+    the options of `attn-demo translate` that have their names (global_: --global).
+
+    UsageError, InputError, FileError and OutOfMemoryError as the program's exit codes 2 to 5.
+    """
+    if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".json"):
+        if config is None:
+            model, config = None, model
+    models = None if model is None else several(model)
+    return Model(given(model=models, config=config, preset=preset, seed=seed, d_model=d_model,
+                       heads=heads, layers=layers, set=several(set), maps_of=maps_of,
+                       **{"global": global_}))
+
+
+class Model:
+    """A model, read-only once it is loaded: threads may share it, a child of fork() may go on with
+    it, copy.copy and copy.deepcopy give it itself, and pickle loads it again from its files."""
+
+    def __init__(self, options: dict) -> None:
+        """load() makes models."""
+        self._options = options
+        self._core = _core.Model(options)
+        self._watchers: contextvars.ContextVar[tuple[Watcher, ...]] = contextvars.ContextVar(
+            "watchers", default=())
+
+    @property
+    def name(self) -> str:
+        """Directory, config or preset, as it was given; several are joined by " + "."""
+        return " + ".join(self._core.names)
+
+    @property
+    def notes(self) -> "list[str]":
+        """What the program would note of the model on stderr."""
+        return self._core.notes
+
+    @property
+    def sizes(self) -> "dict[str, int]":
+        """Its d_model, layers, heads and vocabularies under the names of config.json."""
+        return self._core.sizes
+
+    def __repr__(self) -> str:
+        s = self.sizes
+        return (f"<attn_demo.Model {self.name}: {s['encoder_layers']} + {s['decoder_layers']} layers, "
+                f"{s['encoder_attention_heads']} heads, d_model {s['d_model']}>")
+
+    def __copy__(self) -> "Model":
+        return self
+
+    def __deepcopy__(self, memo: dict) -> "Model":
+        return self
+
+    def __reduce__(self) -> tuple:
+        options = dict(self._options)
+        if "model" in options:
+            options["model"] = [os.path.abspath(path) for path in options["model"]]
+        if "config" in options:
+            options["config"] = os.path.abspath(options["config"])
+        return Model, (options,)
+
+    @overload
+    def translate(self, text: "str | bytes", *, n_best: None = None, **options: Any) -> str: ...
+    @overload
+    def translate(self, text: "str | bytes", *, n_best: int,
+                  **options: Any) -> "list[Translation]": ...
+    @overload
+    def translate(self, text: "Iterable[str | bytes]", *, n_best: None = None,
+                  **options: Any) -> "list[str]": ...
+    @overload
+    def translate(self, text: "Iterable[str | bytes]", *, n_best: int,
+                  **options: Any) -> "list[list[Translation]]": ...
+
+    def translate(self, text, *, beam: "int | None" = None, n_best: "int | None" = None,
+                  length_penalty: "float | None" = None,
+                  early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
+                  split: str = "auto", threads: "int | None" = None, batch: int = 32):
+        """Translates a text, or a list of them.
+
+        The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
+        text, with n_best a list of Translation, best first; a list gives a list of those. Other
+        threads of Python run meanwhile; Ctrl-C ends it between two batches.
+        """
+        one = isinstance(text, (str, bytes))
+        lines = [clean(text)] if one else [clean(line) for line in text]
+        options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
+                        early_stopping=early_stopping, max_length=max_length, split=split,
+                        threads=threads, batch=batch)
+        found, notes = self._core.translate(lines, options, list(self._watchers.get()))
+        tell(notes)
+        if n_best is None:
+            results: list = [line[0].text for line in found]
+        else:
+            results = [[Translation(each.text, each.score) for each in line] for line in found]
+        return results[0] if one else results
+
+    def attend(self, text: "str | bytes", *, target: "str | bytes | None" = None,
+               without: "Sequence[str] | str" = (), force: "Sequence[str] | str" = (),
+               swap: "Sequence[str] | str" = (), beam: "int | None" = None,
+               n_best: "int | None" = None, length_penalty: "float | None" = None,
+               early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
+               threads: "int | None" = None) -> Attention:
+        """Translates a text, as a whole, and keeps where every head looked.
+
+        target: a translation to score instead of searching for one. without ("cross:2:2",
+        "cross:1"), force ("cross:1:3:ging=went") and swap ("went=ran") are the program's what-if:
+        the result is what came of the change, and its `before` what was without it.
+        """
+        options = given(target=target, without=several(without), force=several(force),
+                        swap=several(swap), beam=beam, n_best=n_best,
+                        length_penalty=length_penalty, early_stopping=early_stopping,
+                        max_length=max_length, threads=threads)
+        records, notes = self._core.attend(clean(text), options, list(self._watchers.get()))
+        tell(notes)
+        return Attention(records)
+
+    @contextlib.contextmanager
+    def observe(self, fn: Watcher) -> "Iterator[Model]":
+        """While it is open, fn(head) is called for every head that this model computes in this
+        thread or task (contextvars), whatever asks for it; inner ones see what outer ones left.
+
+        head has kind ("encoder", "decoder", "cross"), layer, head, sentence (in its batch), scale,
+        position (of all its queries in their sentences while a search writes word by word, else
+        None: query i stands at i), and the arrays query [L, K], key and value [S, K], scores, mask
+        and weights [L, S]. What fn writes into head.weights is what the model goes on with. The
+        arrays are copies and may be kept; head itself ends with the call. In a beam search the
+        queries of a sentence are its beams. An exception of fn comes out where the model was
+        called, and the model goes on.
+        """
+        token = self._watchers.set((*self._watchers.get(), fn))
+        try:
+            yield self
+        finally:
+            self._watchers.reset(token)
+
+    def train(self, config: Path, out: Path, **options: Any) -> "Model":
+        """train(), beginning with this model's weights and tokenizer where it has a directory."""
+        if "from_" not in options and self._core.directory:
+            options["from_"] = self._core.directory
+        return train(config, out, **options)
+
+
+def train(config: Path, out: Path, *, from_: Path | None = None, resume: bool = False,
+          threads: "int | None" = None, set: "Sequence[str]" = (),
+          progress: "bool | Callable[[str, str, dict[str, Any]], Any]" = False) -> Model:
+    """Trains as `attn-demo train CONFIG --out DIR` does, and loads what came of it.
+
+    progress: True prints the program's lines on sys.stderr; a function gets ("update" | "look" |
+    "note", line, figures). Ctrl-C finishes the update, saves a checkpoint and raises
+    KeyboardInterrupt; resume=True goes on from there. A second one ends at once.
+    """
+    options = given(config=config, out=out, threads=threads, set=several(set),
+                    resume=True if resume else None, **{"from": from_})
+    if not _core.train(options, _print if progress is True else progress or None):
+        raise KeyboardInterrupt("stopped after a checkpoint; resume=True goes on")
+    return load(os.path.join(os.fspath(out), "model"))
+
+
+def _print(what: str, line: str, figures: "dict[str, Any]") -> None:
+    if what != "update" or figures["log"]:
+        print(line, file=sys.stderr, flush=True)

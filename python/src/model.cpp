@@ -1,0 +1,197 @@
+#include "model.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <deque>
+
+#include "base/error.h"
+#include "base/utf8.h"
+#include "compute/matmul.h"
+#include "experiment.h"
+#include "observer.h"
+#include "options.h"
+#include "sentence_notes.h"
+
+namespace py = pybind11;
+
+namespace attn {
+namespace {
+
+/// The functions that watch, one behind the other.
+class Observers {
+ public:
+  explicit Observers(const py::list& functions) {
+    for (const py::handle fn : functions) {
+      PythonObserver& own = observers_.emplace_back(fn);
+      first_ = first_ == nullptr ? static_cast<AttentionObserver*>(&own)
+                                 : &pairs_.emplace_back(first_, own);
+    }
+  }
+  AttentionObserver* first() const { return first_; }
+
+ private:
+  std::deque<PythonObserver> observers_;
+  std::deque<ObserverPair> pairs_;
+  AttentionObserver* first_ = nullptr;
+};
+
+/// Ctrl-C ends a long call between two batches.
+void check_signals() {
+  const py::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+}
+
+SentenceNotes::Say into(std::vector<std::string>& notes) {
+  return [&notes](std::string_view text) { notes.emplace_back(printable(text)); };
+}
+
+Model::Translations translate_lines(const Translator& translator,
+                                    const std::vector<PreparedLine>& lines, std::size_t batch) {
+  const std::vector<PreparedSentence> parts = all_parts(lines);
+  Model::Translations done;
+  std::vector<std::vector<Translation>> of_line;
+  for (std::size_t first = 0; first < parts.size(); first += batch) {
+    check_signals();
+    const auto begin = parts.begin() + to_index(first);
+    const auto end = parts.begin() + to_index(std::min(first + batch, parts.size()));
+    for (std::vector<Translation>& part : translator.translate({begin, end})) {
+      of_line.push_back(std::move(part));
+      const PreparedLine& line = lines[done.size()];
+      if (of_line.size() < line.parts.size()) continue;
+      done.push_back(join_parts(of_line, line.gaps, translator.decode_config()));
+      for (LineTranslation& each : done.back()) each.text = clean_text(each.text).text;
+      of_line.clear();
+    }
+  }
+  return done;
+}
+
+}  // namespace
+
+Model::Model(const py::dict& options) {
+  const ModelOptions asked = model_options(options);
+  const py::gil_scoped_release unlocked;
+  kernels();  // what the environment asks for is refused before anything is read
+  default_backend();
+  asked.check_one_source();
+  models_ = load_all(asked);
+}
+
+std::pair<Model::Translations, std::vector<std::string>> Model::translate(
+    const std::vector<std::string>& lines, const py::dict& options,
+    const py::list& observers) const {
+  const SearchOptions search = search_options(options);
+  const Observers watching(observers);
+  std::vector<std::string> notes;
+  const py::gil_scoped_release unlocked;
+  const DecodeOptions given = search.decode();
+  const std::size_t batch = search.batch_size();
+  const Splitting splitting = search.splitting();
+  search.use_threads();
+  const std::unique_ptr<Translator> translator = make_translator(models_, given);
+  translator->watch(watching.first());
+  SentenceNotes read(into(notes));
+  Translations done;
+  for (std::size_t first = 0; first < lines.size(); first += batch) {
+    std::vector<PreparedLine> together;
+    for (std::size_t i = first; i < std::min(first + batch, lines.size()); ++i) {
+      together.push_back(prepare_line(*translator, lines[i], splitting));
+      read.add(together.back(), 0, translator->most_source_tokens());
+    }
+    for (auto& line : translate_lines(*translator, together, batch)) {
+      done.push_back(std::move(line));
+    }
+  }
+  read.report();
+  return {std::move(done), std::move(notes)};
+}
+
+std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
+    const std::string& sentence, const py::dict& options, const py::list& observers) const {
+  const SearchOptions search = search_options(options);
+  const WhatIfOptions what_if = what_if_options(options);
+  const bool target_given = options.contains("target");
+  const std::string target = text_of(options, "target");
+  const Observers watching(observers);
+  std::vector<std::string> notes;
+  const py::gil_scoped_release unlocked;
+  if (models_.models.size() > 1 && (target_given || what_if.given())) {
+    throw UsageError("several --model do not go with {}; give one of them",
+                     target_given ? "--target" : "--without, --force and --swap");
+  }
+  if (target_given && what_if.given()) {
+    throw UsageError(
+        "--without, --force and --swap compare what is translated; leave --target out");
+  }
+  const DecodeOptions given = search.decode();
+  search.use_threads();
+  const std::unique_ptr<Translator> translator = make_translator(models_, given);
+  translator->watch(watching.first());
+  SentenceNotes read(into(notes));
+  const PreparedLine line = prepare_line(*translator, sentence, Splitting::never);
+  read.add(line, 0, translator->most_source_tokens());
+  const PreparedSentence& whole = line.parts.front();
+  const RecordDetail detail{true, translator->decode_config().num_beams > 1, 10};
+  std::vector<AttentionRecord> records;
+  if (what_if.given()) {
+    Changes changes = what_if.changes(translator->summary());
+    ExperimentSentences sentences{whole, whole};
+    if (!what_if.swap.empty()) {
+      const CleanedText swapped = clean_text(what_if.swapped(whole.text));
+      read.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
+      sentences.after = translator->prepare(swapped.text);
+    }
+    records = what_if_records(run_experiment(*translator, what_if, sentences, detail, changes));
+  } else if (target_given) {
+    records.push_back(translator->record_target(whole, target, detail));
+  } else {
+    records = translator->record({whole}, detail);
+  }
+  read.report();
+  std::vector<SharedRecord> shared;
+  for (AttentionRecord& record : records) {
+    shared.push_back(std::make_shared<AttentionRecord>(std::move(record)));
+  }
+  return {std::move(shared), std::move(notes)};
+}
+
+std::vector<std::string> Model::notes() const {
+  std::vector<std::string> all;
+  for (const ReadyModel& model : models_.models) {
+    for (const std::string& text : model.notes) all.push_back(printable(text));
+  }
+  if (mapped().seed) all.push_back(fmt::format("random weights (seed {})", *mapped().seed));
+  return all;
+}
+
+void add_models(py::module_& module) {
+  py::class_<LineTranslation>(module, "LineTranslation")
+      .def_readonly("text", &LineTranslation::text)
+      .def_readonly("score", &LineTranslation::score)
+      .def_readonly("tokens", &LineTranslation::tokens);
+  py::class_<Model>(module, "Model")
+      .def(py::init<const py::dict&>(), py::arg("options"))
+      .def("translate", &Model::translate, py::arg("lines"), py::arg("options"),
+           py::arg("observers"))
+      .def("attend", &Model::attend, py::arg("sentence"), py::arg("options"), py::arg("observers"))
+      .def_property_readonly("names", &Model::names)
+      .def_property_readonly("notes", &Model::notes)
+      .def_property_readonly(
+          "directory",
+          [](const Model& m) { return m.mapped().seed ? "" : m.mapped().tokenizer_directory; })
+      .def_property_readonly("sizes", [](const Model& m) {
+        const ModelConfig& c = m.mapped().transformer->config();
+        py::dict sizes;
+        sizes["d_model"] = c.d_model;
+        sizes["encoder_layers"] = c.encoder_layers;
+        sizes["decoder_layers"] = c.decoder_layers;
+        sizes["encoder_attention_heads"] = c.encoder_heads;
+        sizes["decoder_attention_heads"] = c.decoder_heads;
+        sizes["vocab_size"] = c.vocab_size;
+        sizes["decoder_vocab_size"] = c.decoder_vocab_size;
+        return sizes;
+      });
+}
+
+}  // namespace attn

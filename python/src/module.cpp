@@ -1,0 +1,21 @@
+// attn_demo._core: the libraries as Python calls them. What people see is python/attn_demo/*.py.
+#include <pybind11/pybind11.h>
+
+#include "errors.h"
+#include "model.h"
+#include "model_source.h"
+#include "observer.h"
+#include "progress.h"
+#include "record.h"
+#include "training.h"
+
+PYBIND11_MODULE(_core, module) {
+  attn::draw_no_progress();
+  attn::translate_exceptions();
+  attn::add_heads(module);
+  attn::add_records(module);
+  attn::add_models(module);
+  attn::add_training(module);
+  module.def("set_shipped_root", &attn::set_shipped_root);
+  module.attr("version") = ATTN_VERSION;
+}

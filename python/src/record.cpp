@@ -1,0 +1,122 @@
+#include "record.h"
+
+#include <pybind11/stl.h>
+
+#include "analysis/annotate.h"
+#include "base/error.h"
+#include "page_content.h"
+#include "view/data/json_record.h"
+
+namespace py = pybind11;
+
+namespace attn {
+namespace {
+
+using Floats = py::array_t<float>;
+
+AttentionKind kind_of(const std::string& word) {
+  const std::optional<AttentionKind> kind = parse_kind(word);
+  if (!kind) throw UsageError("\"{}\" is no kind; expected encoder, decoder or cross", word);
+  return *kind;
+}
+
+/// Looks at what the record holds and keeps it alive; read-only, as it is shared with the page.
+Floats view(const std::vector<py::ssize_t>& shape, const float* data, const SharedRecord& owner) {
+  // The capsule of numpy's base holds the record, not the object of Python around it.
+  const py::capsule keeps(new SharedRecord(owner),
+                          [](void* held) { delete static_cast<SharedRecord*>(held); });
+  Floats made(shape, data, keeps);
+  py::detail::array_proxy(made.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
+  return made;
+}
+
+/// [layers, heads, queries, keys]. Maps of long sentences that hold computed cells alone become
+/// whole ones, in a copy.
+Floats array_of(const AttentionMaps& maps, const SharedRecord& owner) {
+  const std::vector<py::ssize_t> shape = {maps.layers, maps.heads, maps.queries, maps.keys};
+  if (!maps.sparse()) return view(shape, maps.weights.data(), owner);
+  Floats made(shape);
+  std::vector<float> scratch;
+  float* out = made.mutable_data();
+  for (int layer = 0; layer < maps.layers; ++layer) {
+    for (int head = 0; head < maps.heads; ++head) {
+      const std::span<const float> map = maps.whole(layer, head, scratch);
+      out = std::copy(map.begin(), map.end(), out);
+    }
+  }
+  return made;
+}
+
+const HypothesisRecord& hypothesis_of(const SharedRecord& record, std::size_t hypothesis) {
+  if (hypothesis >= record->hypotheses.size()) throw py::index_error("no such hypothesis");
+  return record->hypotheses[hypothesis];
+}
+
+Floats maps(const SharedRecord& record, const std::string& word, std::size_t hypothesis) {
+  const AttentionKind kind = kind_of(word);
+  if (kind == AttentionKind::encoder_self) return array_of(record->encoder_self, record);
+  const HypothesisRecord& of = hypothesis_of(record, hypothesis);
+  return array_of(kind == AttentionKind::cross ? of.cross : of.decoder_self, record);
+}
+
+/// Queries, keys and values: [layers, heads, tokens, head_dim] each.
+py::tuple vectors(const SharedRecord& record, const std::string& word, std::size_t hypothesis) {
+  const AttentionKind kind = kind_of(word);
+  const HypothesisRecord& of = hypothesis_of(record, hypothesis);
+  const std::optional<AttentionVectors>& all =
+      kind == AttentionKind::encoder_self ? record->encoder_vectors
+      : kind == AttentionKind::cross      ? of.cross_vectors
+                                          : of.decoder_self_vectors;
+  if (!all) throw UsageError("an empty sentence has no queries, keys and values");
+  const auto array = [&](const HeadVectors& each) {
+    return view({each.layers, each.heads, each.rows, each.columns}, each.values.data(), record);
+  };
+  return py::make_tuple(array(all->query), array(all->key), array(all->value));
+}
+
+py::dict hypothesis(const SharedRecord& record, std::size_t index) {
+  const HypothesisRecord& of = hypothesis_of(record, index);
+  py::dict made;
+  made["text"] = of.text;
+  made["score"] = of.score;
+  made["tokens"] = of.produced.tokens;
+  made["ids"] = of.produced.ids;
+  made["decoder_tokens"] = of.decoder_input.tokens;
+  made["replayed"] = of.replayed;
+  made["log_probs"] = view({py::ssize_t(of.log_probs.size())}, of.log_probs.data(), record);
+  return made;
+}
+
+/// The page with all of them in it.
+std::string page(const std::vector<SharedRecord>& records) {
+  PageContent content("-", {});
+  for (const SharedRecord& record : records) {
+    AttentionRecord annotated = *record;
+    annotate(annotated, {true, AlignmentOptions{}});
+    content.add(to_json_line(annotated));
+  }
+  return content.html("");
+}
+
+}  // namespace
+
+void add_records(py::module_& module) {
+  py::class_<AttentionRecord, SharedRecord>(module, "Record")
+      .def("maps", &maps, py::arg("kind"), py::arg("hypothesis"))
+      .def("vectors", &vectors, py::arg("kind"), py::arg("hypothesis"))
+      .def("hypothesis", &hypothesis, py::arg("index"))
+      .def_property_readonly("hypotheses",
+                             [](const AttentionRecord& r) { return r.hypotheses.size(); })
+      .def_property_readonly("source_text", [](const AttentionRecord& r) { return r.source_text; })
+      .def_property_readonly("source_tokens",
+                             [](const AttentionRecord& r) { return r.source.tokens; })
+      .def_property_readonly("source_ids", [](const AttentionRecord& r) { return r.source.ids; })
+      .def_property_readonly("changes", [](const AttentionRecord& r) { return r.changes; })
+      .def("json", [](const AttentionRecord& r) {
+        const py::gil_scoped_release unlocked;
+        return to_json_line(r);
+      });
+  module.def("page", &page, py::arg("records"), py::call_guard<py::gil_scoped_release>());
+}
+
+}  // namespace attn

@@ -1,0 +1,10 @@
+// Training from Python.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+namespace attn {
+
+void add_training(pybind11::module_& module);
+
+}  // namespace attn

@@ -1,0 +1,32 @@
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import attn_demo
+
+SENTENCE = "The group went home"
+SOURCE = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def model():
+    return attn_demo.load()
+
+
+@pytest.fixture(scope="session")
+def program():
+    """Runs the program; gives its exit code, stdout and stderr."""
+
+    def run(*arguments, stdin=""):
+        done = subprocess.run([os.environ["ATTN_DEMO_PROGRAM"], *arguments], input=stdin, text=True,
+                              capture_output=True)
+        return done.returncode, done.stdout, done.stderr
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def lines():
+    return (SOURCE / "data/toy/test.en").read_text().splitlines()[:100]

@@ -1,0 +1,133 @@
+"""observe() sees every head, changes what it writes, and passes on what is thrown."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import attn_demo
+from conftest import SENTENCE
+
+
+class Lost(Exception):
+    pass
+
+
+def test_every_head_is_seen(model):
+    seen = {}
+
+    def look(head):
+        seen[head.kind, head.layer, head.head, head.position] = (
+            head.query, head.key, head.value, head.scores, head.mask, head.weights, head.scale)
+
+    with model.observe(look):
+        a = model.attend(SENTENCE, target="Die Gruppe ging nach Hause")
+    sizes = model.sizes
+    heads = sizes["encoder_layers"] * sizes["encoder_attention_heads"]
+    decoders = sizes["decoder_layers"] * sizes["decoder_attention_heads"]
+    assert len(seen) == heads + 2 * decoders
+    for kind in ("encoder", "decoder", "cross"):
+        query, key, value, scores, mask, weights, scale = seen[kind, 1, 2, None]
+        assert np.array_equal(weights, getattr(a, kind)[1, 2])
+        assert key.shape == value.shape and query.shape[1] == key.shape[1]
+        assert np.allclose(query @ key.T * scale, scores, atol=1e-4)
+        shown = np.exp(scores + mask - (scores + mask).max(1, keepdims=True))
+        assert np.allclose(shown / shown.sum(1, keepdims=True), weights, atol=1e-5)
+
+
+def test_a_search_writes_word_by_word(model):
+    positions = []
+    with model.observe(lambda head: positions.append((head.kind, head.position))):
+        model.translate(SENTENCE, beam=1)
+    assert {at for kind, at in positions if kind == "encoder"} == {None}
+    assert {at for kind, at in positions if kind == "cross"} == set(range(6))
+
+
+def test_looking_changes_nothing(model, lines):
+    expected = model.translate(lines[:10], beam=3)
+    with model.observe(lambda head: head.weights):
+        assert model.translate(lines[:10], beam=3) == expected
+
+
+def test_what_is_written_counts(model):
+    def blind(head):
+        if (head.kind, head.layer) == ("cross", 2):
+            head.weights[:] = 0
+
+    with model.observe(blind):
+        changed = model.attend(SENTENCE)
+    expected = model.attend(SENTENCE, without="cross:2")
+    assert changed.text == expected.text != model.translate(SENTENCE)
+    assert np.array_equal(changed.log_probs, expected.log_probs)
+    assert not changed.cross[2].any()
+
+    def assign(head):
+        if (head.kind, head.layer) == ("cross", 2):
+            head.weights = np.zeros(head.weights.shape)
+
+    with model.observe(assign):
+        assert model.translate(SENTENCE) == expected.text
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+
+
+def test_the_inner_one_sees_what_the_outer_one_left(model):
+    def halve(head):
+        head.weights[:] *= 0.5
+
+    sums = []
+    with model.observe(halve), model.observe(lambda head: sums.append(head.weights.sum(1))):
+        model.attend(SENTENCE, target="Die Gruppe")
+    assert all(np.allclose(each, 0.5, atol=1e-5) for each in sums)
+
+
+def test_what_fn_throws_comes_out(model):
+    calls = []
+
+    def throw(head):
+        calls.append(head.kind)
+        if len(calls) == 60:
+            raise Lost("here")
+
+    for call in (model.translate, model.attend):
+        calls.clear()
+        with model.observe(throw), pytest.raises(Lost, match="^here$"):
+            call(SENTENCE)
+        assert len(calls) == 60
+        assert call(SENTENCE)
+    assert model.translate(SENTENCE, threads=2) == "Die Gruppe ging nach Hause"
+
+
+def test_a_head_ends_with_its_call_and_its_arrays_do_not(model):
+    kept = []
+    with model.observe(lambda head: kept.append((head, head.weights, head.key))):
+        a = model.attend(SENTENCE, target="Die Gruppe")
+    head, weights, key = kept[0]
+    assert np.array_equal(weights, a.encoder[0, 0]) and np.isfinite(key).all()
+    for what in (lambda: head.key, lambda: head.kind):
+        with pytest.raises(ValueError, match="^a head can be read while fn runs; keep its arrays"):
+            what()
+    weights[:] = 7  # nobody's but ours by now
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+
+
+def test_weights_of_another_shape_are_refused(model):
+    def wrong(head):
+        head.weights = np.zeros((1, 1))
+
+    with model.observe(wrong), pytest.raises(ValueError, match=r"have the shape \(5, 5\)"):
+        model.translate(SENTENCE)
+
+
+def test_other_threads_are_not_watched(model):
+    seen = []
+    with model.observe(seen.append):
+        thread = threading.Thread(target=model.translate, args=(SENTENCE,))
+        thread.start()
+        thread.join()
+    assert seen == []
+
+
+def test_an_unusable_fn(model):
+    with model.observe(None), pytest.raises(TypeError):
+        model.translate(SENTENCE)
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"

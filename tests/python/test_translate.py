@@ -1,0 +1,120 @@
+"""translate() gives what the command gives."""
+
+import pathlib
+import threading
+
+import pytest
+
+import attn_demo
+from conftest import SENTENCE
+
+
+def test_a_text_gives_a_text_and_a_list_a_list(model):
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+    assert model.translate([SENTENCE]) == ["Die Gruppe ging nach Hause"]
+    assert model.translate([]) == []
+    assert model.translate("") == ""
+    assert model.translate(line for line in (SENTENCE, "")) == ["Die Gruppe ging nach Hause", ""]
+
+
+@pytest.mark.parametrize("options", [
+    {}, {"beam": 4}, {"beam": 4, "length_penalty": -0.5, "early_stopping": True},
+    {"beam": 2, "early_stopping": "never", "max_length": 5}, {"threads": 1, "batch": 7},
+    {"split": "sentences"}, {"length_penalty": 0.00001, "beam": 2}])
+def test_lines_are_those_of_the_command(model, program, lines, options):
+    typed = []
+    for name, value in options.items():
+        text = "true" if value is True else "0.00001" if value == 0.00001 else str(value)
+        typed += ["--" + name.replace("_", "-"), text]
+    code, out, err = program("translate", *typed, stdin="\n".join(lines) + "\n")
+    assert code == 0, err
+    assert model.translate(lines, **options) == out.splitlines()
+
+
+def test_n_best_is_the_list_of_the_command(model, program):
+    code, out, _ = program("translate", SENTENCE, "--beam", "4", "--n-best", "3", "--show", "none")
+    assert code == 0
+    found = model.translate(SENTENCE, beam=4, n_best=3)
+    assert [f"{rank}\t{each.score:.4f}\t{each.text}" for rank, each in enumerate(found, 1)] == [
+        f"{rank}\t{float(score):.4f}\t{text}"
+        for rank, score, text in (line.split("\t") for line in out.splitlines())]
+    assert model.translate([SENTENCE, ""], beam=2, n_best=1) == [[found[0]], [("", 0.0)]]
+
+
+@pytest.mark.parametrize("options, typed", [
+    ({"beam": 0}, ["--beam", "0"]), ({"beam": 2.5}, ["--beam", "2.5"]),
+    ({"n_best": 9}, ["--n-best", "9"]), ({"length_penalty": 1000.0}, ["--length-penalty", "1000.0"]),
+    ({"early_stopping": "maybe"}, ["--early-stopping", "maybe"]), ({"batch": 0}, ["--batch", "0"]),
+    ({"threads": -1}, ["--threads", "-1"]), ({"split": "no"}, ["--split", "no"])])
+def test_a_refusal_is_the_line_of_the_program(model, program, options, typed):
+    code, _, err = program("translate", *typed, SENTENCE)
+    assert code == 2
+    with pytest.raises(attn_demo.UsageError) as caught:
+        model.translate(SENTENCE, **options)
+    assert f"attn-demo: {caught.value}\n" == err
+    assert isinstance(caught.value, ValueError) and caught.value.exit_code == 2
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+
+
+def test_models_that_are_none(program, tmp_path):
+    for options, typed in [({"model": tmp_path}, ["--model", tmp_path]),
+                           ({"model": tmp_path / "no"}, ["--model", tmp_path / "no"]),
+                           ({"config": tmp_path / "no.json"}, ["--config", tmp_path / "no.json"]),
+                           ({"preset": "bass"}, ["--preset", "bass"])]:
+        code, _, err = program("translate", *map(str, typed), SENTENCE)
+        with pytest.raises(attn_demo.Error) as caught:
+            attn_demo.load(**options)
+        assert f"attn-demo: {caught.value}\n" == err
+        assert caught.value.exit_code == code
+    assert issubclass(attn_demo.InputError, ValueError) and attn_demo.InputError.exit_code == 3
+    assert issubclass(attn_demo.FileError, OSError) and attn_demo.FileError.exit_code == 4
+    assert issubclass(attn_demo.OutOfMemoryError, MemoryError)
+    assert attn_demo.OutOfMemoryError.exit_code == 5
+
+
+def test_random_weights_are_those_of_the_program(program):
+    typed = ["--seed", "7", "--d-model", "24", "--heads", "4"]
+    _, out, _ = program("translate", *typed, "--show", "none", SENTENCE)
+    model = attn_demo.load(seed=7, d_model=24, heads=4)
+    assert model.translate(SENTENCE) + "\n" == out
+    assert model.sizes["d_model"] == 24
+    assert "random weights (seed 7)" in model.notes
+
+
+def test_what_the_program_notes_is_a_warning(model):
+    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; what is not was replaced"):
+        assert model.translate(b"The group \xff went home")
+    with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; what is not was replaced"):
+        assert model.translate("The group \ud800 went home")
+
+
+def test_several_models_translate_together(model):
+    directory = pathlib.Path(__file__).parents[2] / "data/models/en-de"
+    both = attn_demo.load([directory, directory])
+    assert both.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+    assert both.name == f"{directory} + {directory}"
+
+
+def test_threads_share_a_model(model, lines):
+    expected = model.translate(lines, beam=1)
+    found = [None] * 4
+
+    def run(i):
+        found[i] = model.translate(lines, threads=1 + i % 2, beam=1)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_python_runs_while_it_translates(model, lines):
+    turns = 0
+    thread = threading.Thread(target=model.translate, args=(lines,), kwargs={"threads": 1})
+    thread.start()
+    while thread.is_alive():
+        turns += 1
+    thread.join()
+    assert turns > 1000
