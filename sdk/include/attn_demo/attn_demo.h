@@ -1,0 +1,85 @@
+// The library that `cmake --install` puts beside the program: loading models, translating, and where
+// every head looked. The only header; it needs nothing but C++20.
+//
+//   find_package(attn_demo REQUIRED)
+//   target_link_libraries(mine PRIVATE attn_demo::attn_demo)
+//
+// Shapes: S source tokens, L tokens of the translation.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace attn_demo {
+
+/// What goes wrong. what() is the line that the program would print, exit_code what it would end
+/// with: 2 wrong usage, 3 bad input, 4 refused by the system, 5 too little memory.
+struct __attribute__((visibility("default"))) Error : std::runtime_error {
+  Error(int code, const std::string& line) : std::runtime_error(line), exit_code(code) {}
+  int exit_code;
+};
+
+/// What is not set is as the model's own files say, as in `attn-demo translate`.
+struct Search {
+  std::optional<int> beam;               ///< --beam, 1 to 1,000
+  std::optional<double> length_penalty;  ///< --length-penalty, -100 to 100
+  std::optional<int> max_length;         ///< --max-length: most tokens, the end symbol included
+  std::optional<int> threads;            ///< --threads [the cores, at most 4]; one for the process
+};
+
+/// Weights of all heads of one kind: rows of queries look at keys and sum to 1.
+struct Maps {
+  int layers = 0;
+  int heads = 0;
+  int queries = 0;
+  int keys = 0;
+  std::vector<float> weights;  ///< [layers, heads, queries, keys], row after row
+
+  float at(int layer, int head, int query, int key) const {
+    const auto row = (static_cast<std::size_t>(layer) * static_cast<std::size_t>(heads) +
+                      static_cast<std::size_t>(head)) *
+                         static_cast<std::size_t>(queries) +
+                     static_cast<std::size_t>(query);
+    return weights.at(row * static_cast<std::size_t>(keys) + static_cast<std::size_t>(key));
+  }
+};
+
+/// A sentence, its translation, and where every head looked.
+struct Attention {
+  std::string text;                         ///< the translation
+  double score = 0;                         ///< the search's
+  std::vector<std::string> source_tokens;   ///< S, "</s>" the last
+  std::vector<std::string> tokens;          ///< L that were written: rows of cross and decoder
+  std::vector<std::string> decoder_tokens;  ///< L that the decoder read: columns of decoder
+  std::vector<float> log_probs;             ///< L natural logarithms
+  Maps encoder;                             ///< [layers, heads, S, S]
+  Maps decoder;                             ///< [layers, heads, L, L], later columns exactly 0
+  Maps cross;                               ///< [layers, heads, L, S]
+};
+
+/// A model, read-only once it is loaded: threads may share it.
+class __attribute__((visibility("default"))) Model {
+ public:
+  /// A model directory; "" is the one that ships. Error.
+  explicit Model(const std::string& directory = "");
+  ~Model();
+  Model(Model&&) noexcept;
+  Model& operator=(Model&&) noexcept;
+
+  /// The best translation of each text (UTF-8), in their order. Error.
+  std::vector<std::string> translate(const std::vector<std::string>& texts,
+                                     const Search& search = {}) const;
+
+  /// Translates one text and keeps the maps of its best translation. Error.
+  Attention attend(const std::string& text, const Search& search = {}) const;
+
+ private:
+  struct Loaded;
+  std::unique_ptr<Loaded> loaded_;
+};
+
+}  // namespace attn_demo

@@ -1,0 +1,144 @@
+"""What `cmake --install` and `cpack` leave: the program from any folder, manual pages, completion, a
+library that another project finds, and a package that knows what it depends on."""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+OPTIONS = None
+PREFIX = None
+SENTENCE = "The group went home"
+GERMAN = "Die Gruppe ging nach Hause\n"
+
+
+def run(*command, **keywords):
+    """A command's output; a failure shows what it wrote."""
+    done = subprocess.run([str(word) for word in command], text=True, capture_output=True, **keywords)
+    if done.returncode != 0:
+        raise AssertionError(f"{command} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def setUpModule():
+    global PREFIX
+    PREFIX = pathlib.Path(tempfile.mkdtemp(prefix="attn-demo-install-"))
+    run(OPTIONS.cmake, "--install", OPTIONS.build, "--prefix", PREFIX / "usr")
+
+
+def tearDownModule():
+    shutil.rmtree(PREFIX)
+
+
+class Program(unittest.TestCase):
+    def test_it_runs_from_any_folder_with_its_own_data(self):
+        program = PREFIX / "usr/bin/attn-demo"
+        self.assertEqual(run(program, "translate", SENTENCE, "--show", "none", cwd="/"), GERMAN)
+        said = run(program, "--version")
+        self.assertRegex(said, r"^attn-demo \d+\.\d+\.\d+ \([a-z0-9_]+, (GCC|Clang) [0-9.]+; products for "
+                               r"(avx512|avx2|portable)\)\n$")
+
+    def test_manual_pages_are_the_help(self):
+        pages = PREFIX / "usr/share/man/man1"
+        program = PREFIX / "usr/bin/attn-demo"
+        commands = re.findall(r"^  ([a-z]+)  ", run(program, "help"), re.M)
+        self.assertIn("translate", commands)
+        self.assertEqual({path.name for path in pages.iterdir()},
+                         {"attn-demo.1", *(f"attn-demo-{name}.1" for name in commands)})
+        for name in commands:
+            page = (pages / f"attn-demo-{name}.1").read_text(encoding="utf-8")
+            plain = page.replace("\\-", "-").replace("\\e", "\\")
+            words = re.sub(r"\s+", " ", plain)
+            for option in re.findall(r"^  (--[a-z-]+)", run(program, "help", name), re.M):
+                self.assertIn(f".B {option}", re.sub(r"-[a-z],", "", plain), name)
+            self.assertIn(f".TH ATTN-DEMO-{name.upper()} 1", plain)
+            self.assertIn("Show this and end", words)
+
+    @unittest.skipUnless(shutil.which("groff"), "groff is not here")
+    def test_manual_pages_have_no_faults(self):
+        for page in (PREFIX / "usr/share/man/man1").iterdir():
+            done = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-k", page], text=True,
+                                  capture_output=True)
+            self.assertEqual(done.stderr, "", page.name)
+            self.assertIn("SYNOPSIS", re.sub(r"\x1b\[[0-9;]*m", "", done.stdout))
+
+    def completed(self, *words):
+        """What bash offers for the last word."""
+        script = ("source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _attn_demo; "
+                  "printf '%s\\n' \"${COMPREPLY[@]}\"")
+        return run("bash", "-c", script, "-", PREFIX / "usr/share/bash-completion/completions/attn-demo",
+                   "attn-demo", *words, cwd=PREFIX).split()
+
+    def test_bash_completes(self):
+        self.assertEqual(self.completed("tra"), ["translate", "train"])
+        self.assertEqual(self.completed("translate", "--len"), ["--length-penalty"])
+        self.assertEqual(self.completed("translate", "--early-stopping", ""), ["true", "false", "never"])
+        self.assertEqual(self.completed("translate", "--model", "u"), ["usr"])
+        self.assertEqual(self.completed("translate", "--beam", ""), [])
+        self.assertEqual(self.completed("help", "ins"), ["inspect"])
+
+    def test_zsh_and_fish_know_the_options(self):
+        zsh = (PREFIX / "usr/share/zsh/site-functions/_attn-demo").read_text(encoding="utf-8")
+        fish = (PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish").read_text(encoding="utf-8")
+        self.assertIn("'*--beam[Beams; 1 is greedy search]:K:'", zsh)
+        self.assertIn("'*--early-stopping[When a beam search ends\\: true, false or never]:"
+                      "true|false|never:(true false never)'", zsh)
+        self.assertIn("complete -c attn-demo -n '__fish_seen_subcommand_from translate' -l beam "
+                      "-d 'Beams; 1 is greedy search' -x\n", fish)
+        if shutil.which("zsh"):
+            run("zsh", "-n", PREFIX / "usr/share/zsh/site-functions/_attn-demo")
+        if shutil.which("fish"):
+            run("fish", "-n", PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish")
+
+
+class Library(unittest.TestCase):
+    def test_another_project_finds_it(self):
+        headers = [str(path.relative_to(PREFIX / "usr/include"))
+                   for path in (PREFIX / "usr/include").rglob("*.h")]
+        self.assertEqual(headers, ["attn_demo/attn_demo.h"])
+        build = PREFIX / "example"
+        run(OPTIONS.cmake, "-S", HERE / "example", "-B", build, "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={PREFIX / 'usr'}")
+        run(OPTIONS.cmake, "--build", build)
+        said = run(build / "example", cwd="/").splitlines()
+        self.assertEqual(said[0] + "\n", GERMAN)
+        self.assertEqual(said[3], "▁ging 0.87")
+        self.assertEqual(said[7:], ["[Sie sind auf der Arbeit.]", "[]",
+                                    "4 nowhere: no such model directory; check the path"])
+
+
+class Package(unittest.TestCase):
+    @unittest.skipUnless(shutil.which("dpkg-shlibdeps"), "dpkg-dev is not here")
+    def test_it_says_what_it_depends_on(self):
+        run(OPTIONS.cpack, "--config", OPTIONS.build / "CPackConfig.cmake", "-B", PREFIX / "packages")
+        package, = (PREFIX / "packages").glob("*.deb")
+        self.assertRegex(package.name, r"^attn-demo_0\.1\.0_[a-z0-9]+\.deb$")
+        depends = run("dpkg-deb", "--field", package, "Depends")
+        for name in ("libc6", "libstdc++6", "libsentencepiece0", "libpng16-16"):
+            self.assertRegex(depends, rf"\b{re.escape(name)}\b")
+        self.assertIn("librsvg2-2", run("dpkg-deb", "--field", package, "Recommends"))
+        files = run("dpkg-deb", "--contents", package)
+        for name in ("./usr/bin/attn-demo\n", "./usr/share/attn-demo/data/models/en-de/model.safetensors\n",
+                     "./usr/share/man/man1/attn-demo-translate.1\n", "./usr/share/doc/attn-demo/copyright\n",
+                     "./usr/share/zsh/vendor-completions/_attn-demo\n"):
+            self.assertIn(name, files)
+        self.assertNotIn("/include/", files)
+        run("dpkg-deb", "--extract", package, PREFIX / "unpacked")
+        program = PREFIX / "unpacked/usr/bin/attn-demo"
+        self.assertEqual(run(program, "translate", SENTENCE, "--show", "none", cwd="/"), GERMAN)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--cmake", required=True)
+    parser.add_argument("--cpack", required=True)
+    OPTIONS, rest = parser.parse_known_args()
+    os.environ.pop("LD_LIBRARY_PATH", None)
+    unittest.main(argv=[sys.argv[0], *rest])
