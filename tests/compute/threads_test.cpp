@@ -183,6 +183,30 @@ TEST_CASE("other work on the cores delays a loop and changes nothing") {
   for (std::thread& other : others) other.join();
 }
 
+TEST_CASE("a child of fork makes workers of its own, and its parent keeps its") {
+  const Threads threads(3);
+  REQUIRE(each_once(1000));
+  std::atomic<bool> enough = false;
+  std::thread other([&enough] {  // a loop that runs somewhere at the time
+    while (!enough) each_once(1000);
+  });
+  for (int again = 0; again < 20; ++again) {
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool right = each_once(1000);
+      set_threads(2);
+      _exit(right && each_once(1000) ? 0 : 1);
+    }
+    int status = -1;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+    CHECK(each_once(1000));
+  }
+  enough = true;
+  other.join();
+}
+
 // Sanitizers reserve address space of their own.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("where the system starts fewer threads, loops run on those") {
