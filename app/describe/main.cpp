@@ -18,14 +18,15 @@ int main(int argc, char** argv) {
   try {
     const attn::CommandLine line = attn::command_tree();
     const CLI::App& app = *line.app;
-    attn::write_file(directory + "/attn-demo.1", manual_page(app, "attn-demo", ATTN_VERSION));
+    attn::write_file(directory + "/attn-demo.1", attn::manual_page(app, "attn-demo", ATTN_VERSION));
     for (const CLI::App* command : app.get_subcommands({})) {
-      attn::write_file(directory + "/attn-demo-" + command->get_name() + ".1",
-                       manual_page(*command, "attn-demo " + command->get_name(), ATTN_VERSION));
+      attn::write_file(
+          directory + "/attn-demo-" + command->get_name() + ".1",
+          attn::manual_page(*command, "attn-demo " + command->get_name(), ATTN_VERSION));
     }
-    attn::write_file(directory + "/attn-demo.bash", bash_completion(app));
-    attn::write_file(directory + "/_attn-demo", zsh_completion(app));
-    attn::write_file(directory + "/attn-demo.fish", fish_completion(app));
+    attn::write_file(directory + "/attn-demo.bash", attn::bash_completion(app));
+    attn::write_file(directory + "/_attn-demo", attn::zsh_completion(app));
+    attn::write_file(directory + "/attn-demo.fish", attn::fish_completion(app));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "describe: %s\n", error.what());
     return 1;

@@ -97,6 +97,43 @@ class Program(unittest.TestCase):
             run("fish", "-n", PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish")
 
 
+class Cache(unittest.TestCase):
+    """Models of Hugging Face's cache, which is only looked into."""
+
+    NAME = "someone/some-model"
+
+    def translate(self, **environment):
+        plain = {key: value for key, value in os.environ.items()
+                 if not key.startswith("HF_") and key != "XDG_CACHE_HOME"}
+        return subprocess.run([PREFIX / "usr/bin/attn-demo", "translate", "--model", self.NAME, SENTENCE,
+                               "--show", "none"], text=True, capture_output=True, cwd=PREFIX,
+                              env=plain | environment)
+
+    def test_a_model_that_was_fetched(self):
+        hub = PREFIX / "home/.cache/huggingface/hub"
+        model = hub / "models--someone--some-model"
+        (model / "refs").mkdir(parents=True)
+        (model / "refs/main").write_text("0123abcd")
+        (model / "snapshots").mkdir()
+        (model / "snapshots/0123abcd").symlink_to(PREFIX / "usr/share/attn-demo/data/models/en-de")
+        for environment in ({"HF_HUB_CACHE": str(hub)}, {"HF_HOME": str(hub.parent)},
+                            {"XDG_CACHE_HOME": str(hub.parents[1])}, {"HOME": str(PREFIX / "home")}):
+            done = self.translate(**environment)
+            self.assertEqual((done.returncode, done.stdout), (0, GERMAN), done.stderr)
+
+    def test_a_model_that_was_not(self):
+        hub = PREFIX / "empty"
+        done = self.translate(HF_HUB_CACHE=str(hub))
+        self.assertEqual(done.returncode, 4)
+        self.assertEqual(done.stderr, f"attn-demo: {self.NAME}: no such model directory, and no such model in "
+                                      f"Hugging Face's cache ({hub}); fetch it: hf download {self.NAME}\n")
+        for wrong in ("../../x", ""):  # a commit that is none
+            model = hub / "models--someone--some-model/refs"
+            model.mkdir(parents=True, exist_ok=True)
+            (model / "main").write_text(wrong)
+            self.assertEqual(self.translate(HF_HUB_CACHE=str(hub)).returncode, 4)
+
+
 class Library(unittest.TestCase):
     def test_another_project_finds_it(self):
         headers = [str(path.relative_to(PREFIX / "usr/include"))

@@ -1,5 +1,5 @@
-// The library that `cmake --install` puts beside the program: loading models, translating, and where
-// every head looked. The only header; it needs nothing but C++20.
+// The library that `cmake --install` puts beside the program: loading models, translating, and
+// where every head looked. The only header; it needs nothing but C++20.
 //
 //   find_package(attn_demo REQUIRED)
 //   target_link_libraries(mine PRIVATE attn_demo::attn_demo)
