@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Translates a file on a Dask cluster, in partitions, through the package (docs/scale.md).
+
+    scripts/translate_on_dask.py INPUT OUTPUT [--scheduler ADDRESS] [--workers N] [--lines N] [--kill]
+
+Each task reads its own bytes of INPUT, which every worker sees at the same path, and writes its own
+part beside OUTPUT; the parts are joined in order when all are there. A worker that dies is
+replaced, and what it had not finished is done again. Without --scheduler a cluster of --workers
+processes is started here; --kill kills one of them halfway, to show that nothing is lost. Needs
+this package (pip install .) and
+    pip install "dask[distributed]"
+"""
+import argparse
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from python_packages import need
+
+need("attn_demo", "distributed")
+
+from distributed import Client, LocalCluster, as_completed
+
+
+def partitions(path, lines):
+    """(first byte, bytes, number of lines) of every `lines` lines."""
+    found, start, count = [], 0, 0
+    with path.open("rb") as file:
+        for line in file:
+            count += 1
+            if count == lines:
+                found.append((start, file.tell() - start, count))
+                start, count = file.tell(), 0
+        if count:
+            found.append((start, file.tell() - start, count))
+    return found
+
+
+def model_of_this_worker():
+    """Loaded once a process."""
+    import attn_demo
+    if not hasattr(model_of_this_worker, "model"):
+        model_of_this_worker.model = attn_demo.load()
+    return model_of_this_worker.model
+
+
+def translate(path, part, partition, options):
+    """Writes the translation of a partition to `part`, whole or not at all."""
+    start, size, count = partition
+    with open(path, "rb") as file:
+        file.seek(start)
+        lines = file.read(size).split(b"\n")[:count]
+    written = model_of_this_worker().translate(lines, **options)
+    unfinished = f"{part}.{os.getpid()}"
+    with open(unfinished, "w", encoding="utf-8") as file:
+        file.writelines(line + "\n" for line in written)
+    os.replace(unfinished, part)
+    return count
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("input", type=Path)
+    parser.add_argument("output", type=Path)
+    parser.add_argument("--scheduler", help="of a cluster that runs already")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--threads", type=int, default=1, help="of each worker")
+    parser.add_argument("--lines", type=int, default=1000, help="in a partition")
+    parser.add_argument("--beam", type=int, default=1)
+    parser.add_argument("--kill", action="store_true")
+    options = parser.parse_args()
+
+    cluster = None
+    if options.scheduler is None:
+        cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, processes=True,
+                               dashboard_address=None)
+    client = Client(options.scheduler or cluster)
+    parts = Path(f"{options.output}.parts")
+    parts.mkdir(parents=True, exist_ok=True)
+    todo = partitions(options.input, options.lines)
+    start = time.perf_counter()
+    futures = []
+    for i, partition in enumerate(todo):
+        part = parts / f"{i:08d}"
+        if not part.exists():  # of a run that was broken off
+            futures.append(client.submit(translate, str(options.input.resolve()), str(part.resolve()),
+                                         partition, {"threads": options.threads, "beam": options.beam},
+                                         retries=5, pure=False))
+    done = 0
+    for future in as_completed(futures):
+        done += future.result()
+        if options.kill and cluster is not None and done * 2 >= sum(part[2] for part in todo):
+            options.kill = False
+            victim = next(iter(client.run(os.getpid).values()))
+            print(f"killing worker {victim} after {done} lines", file=sys.stderr)
+            os.kill(victim, signal.SIGKILL)
+    taken = time.perf_counter() - start
+    unfinished = Path(f"{options.output}.unfinished")
+    with unfinished.open("wb") as whole:
+        for i in range(len(todo)):
+            with (parts / f"{i:08d}").open("rb") as part:
+                shutil.copyfileobj(part, whole)
+    os.replace(unfinished, options.output)
+    shutil.rmtree(parts)
+    lines = sum(part[2] for part in todo)
+    print(f"{lines} lines in {len(todo)} partitions: {taken:.1f} s, {lines / taken:.0f} lines a second",
+          file=sys.stderr)
+    client.close()
+    if cluster is not None:
+        cluster.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
