@@ -8,8 +8,9 @@ token the cross-attention of every layer and head. Both translate the sentence a
 weights, in turns, --rounds times. Prints both matrices of one head, the largest difference over all
 heads, and the median seconds.
 
-A Marian decoder starts with <pad>, and inseq's mask of padding hides that token from the decoder, which
-the translation itself had seen. The second difference is with the same token hidden in ours. Needs this package (pip install .) and
+Which of the two is what the model computes? transformers itself says, over the same ids; and once more
+with its decoder's embeddings multiplied by sqrt(d_model) a second time, which is what inseq 0.7 with
+transformers 5 does to Marian models. Needs this package (pip install .) and
     pip install inseq torch transformers sentencepiece
 """
 import argparse
@@ -28,6 +29,7 @@ import attn_demo
 import inseq
 import numpy as np
 import torch
+from transformers import MarianMTModel
 
 SHIPPED = Path(__file__).resolve().parent.parent / "data/models/en-de"
 
@@ -38,12 +40,14 @@ def timed(call):
     return result, time.perf_counter() - start
 
 
-def hide_start(head):
-    """What inseq's mask does: no later token looks at the first one."""
-    if head.kind == "decoder":
-        weights = head.weights
-        weights[1:, 0] = 0
-        weights[1:] /= weights[1:].sum(axis=1, keepdims=True)
+def teacher_forced(model, a, scale):
+    """transformers' cross-attention [layers, heads, L, S], its decoder's embeddings times `scale`."""
+    ids = torch.tensor([[model.config.decoder_start_token_id, *a.ids[:-1]]])
+    with torch.no_grad():
+        embedded = model.model.decoder.embed_tokens(ids) * scale
+        out = model(input_ids=torch.tensor([a.source_ids]), decoder_inputs_embeds=embedded,
+                    output_attentions=True, use_cache=False)
+    return torch.cat(out.cross_attentions).numpy()
 
 
 def main():
@@ -80,10 +84,13 @@ def main():
     print(f"inseq: {' '.join(token.token for token in out.target)}")
     print(f"ours:  {' '.join(a.tokens)}")
     print(f"inseq, cross:2:2\n{attributed[2, 2]}\nours, cross:2:2\n{a.cross[2, 2]}")
-    with ours.observe(hide_start):
-        hidden = ours.attend(options.sentence, target=a.text)
-    for name, maps in (("as it was translated", a.cross), ("without the start symbol", hidden.cross)):
-        print(f"largest difference over all heads, {name}: {np.abs(attributed - maps).max():.1e}")
+    model = MarianMTModel.from_pretrained(options.model, attn_implementation="eager").eval()
+    once = teacher_forced(model, a, 1)
+    twice = teacher_forced(model, a, model.config.d_model**0.5)
+    print("largest difference over all heads")
+    for name, left, right in (("ours, transformers", a.cross, once), ("inseq, transformers", attributed, once),
+                              ("inseq, transformers with embeddings scaled twice", attributed, twice)):
+        print(f"  {name}: {np.abs(left - right).max():.1e}")
     their, our = (statistics.median(times[1:]) for times in seconds.values())
     print(f"load: inseq {their_load:.2f} s, ours {our_load:.2f} s")
     print(f"one sentence: inseq {their * 1000:.1f} ms, ours {our * 1000:.1f} ms, {their / our:.0f} times")

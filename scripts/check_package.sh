@@ -17,12 +17,13 @@ system=${1:-build/distributions/bare-bookworm}
 if [ ! -x "$system/usr/bin/dpkg" ]; then
   debootstrap --variant=minbase bookworm "$system" "${MIRROR:-http://deb.debian.org/debian}" >"$work/debootstrap.log"
 fi
-cpack --config build/release/CPackConfig.cmake -B "$work/packages" >"$work/cpack.log"
+cpack --config build/release/CPackConfig.cmake -B "$work/packages" >"$work/cpack.log" 2>&1
 package=$(ls "$work"/packages/*.deb)
 
 # What is written goes into a layer above the system, and away with it.
 unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
-  system=$1 work=$2 package=$3
+  system=$1 work=$2/layers package=$3
+  mkdir -p "$work"
   mount -t tmpfs tmpfs "$work"
   mkdir "$work/upper" "$work/layer" "$work/root"
   mount -t overlay overlay -o "lowerdir=$system,upperdir=$work/upper,workdir=$work/layer" "$work/root"
