@@ -93,24 +93,24 @@ Refusal header_refusal(const httplib::Request& request) {
   return {};
 }
 
-std::string stopped_text(StopReason reason, const ServeLimits& limits) {
-  switch (reason) {
+/// What a request that was stopped is told.
+void refuse_stopped(httplib::Response& response, const Job& job, const ServeLimits& limits) {
+  const auto seconds = limits.work.count() / 1000;
+  switch (job.reason) {
     case StopReason::superseded:
-      return "a newer request of the same page took its place";
+      return refuse(response, 409, "a newer request of the same page took its place");
     case StopReason::late:
-      return fmt::format("not done within {} s; ask for a shorter sentence or fewer beams",
-                         limits.work.count() / 1000);
+      if (!job.begun) {
+        return refuse(response, 429, fmt::format("its turn did not come within {} s", seconds));
+      }
+      return refuse(
+          response, 422,
+          fmt::format("not done within {} s; ask for a shorter sentence or fewer beams", seconds));
     case StopReason::ending:
-      return "the server is ending";
+      return refuse(response, 503, "the server is ending");
     default:
-      return "nobody waited for the answer";
+      return refuse(response, 503, "nobody waited for the answer");
   }
-}
-
-int stopped_status(StopReason reason) {
-  constexpr int kConflict = 409, kUnprocessable = 422, kUnavailable = 503;
-  if (reason == StopReason::superseded) return kConflict;
-  return reason == StopReason::late ? kUnprocessable : kUnavailable;
 }
 
 /// A page's name for itself; only letters, digits and dashes count.
@@ -219,6 +219,7 @@ class LiveServer::Http {
   Connections connections_;
   std::string page_;
   std::atomic<bool> ending_{false};
+  int socket_ = -1;  ///< that listens
   httplib::Server server_;
 };
 
@@ -233,7 +234,8 @@ void LiveServer::Http::set_up() {
   server_.set_payload_max_length(most_body_bytes);
   server_.set_tcp_nodelay(true);
   // Without SO_REUSEPORT, which would let two servers share a port.
-  server_.set_socket_options([](socket_t socket) {
+  server_.set_socket_options([this](socket_t socket) {
+    socket_ = socket;
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   });
@@ -343,19 +345,22 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
   };
   connections_.begin(peer_of(request), &job);
   const Busy busy{connections_, peer_of(request)};
-  const Turn turn(turns_, job);
-  if (!turn) {
-    return refuse(response, 429, fmt::format("{} requests wait already", limits_.waiting));
-  }
-  Timings timings;
-  try {
-    if (job.stop) throw SearchStopped();
-    std::string body = (answers_.*how)(question, job.stop, timings);
-    response.set_header("Server-Timing", timing_header(timings));
-    response.set_content(std::move(body), type);
-  } catch (const SearchStopped&) {
-    refuse(response, stopped_status(job.reason), stopped_text(job.reason, limits_));
-  }
+  std::exception_ptr problem;
+  const bool had_turn = turns_.run(job, [&] {
+    try {
+      if (job.stop) throw SearchStopped();
+      Timings timings;
+      std::string body = (answers_.*how)(question, job.stop, timings);
+      response.set_header("Server-Timing", timing_header(timings));
+      response.set_content(std::move(body), type);
+    } catch (const SearchStopped&) {
+      refuse_stopped(response, job, limits_);
+    } catch (...) {
+      problem = std::current_exception();
+    }
+  });
+  if (!had_turn) refuse(response, 429, fmt::format("{} requests wait already", limits_.waiting));
+  if (problem) std::rethrow_exception(problem);
 }
 
 void LiveServer::Http::bind() {
@@ -368,6 +373,8 @@ void LiveServer::Http::bind() {
     refuse_port(rules_.host, rules_.port, 0);
   }
   connections_.listen_on(rules_.port);
+  // httplib lets five wait to be accepted; more at a time would hang for seconds.
+  ::listen(socket_, SOMAXCONN);
 }
 
 /// Stops what nobody waits for any more.

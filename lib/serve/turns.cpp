@@ -4,7 +4,38 @@
 
 namespace attn {
 
-bool Turns::enter(Job& job) {
+Turns::Turns(std::size_t at_once, std::size_t most_waiting) : most_waiting_(most_waiting) {
+  for (std::size_t i = 0; i < at_once; ++i) threads_.emplace_back([this] { serve(); });
+}
+
+Turns::~Turns() {
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  arrived_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+void Turns::serve() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    arrived_.wait(lock, [&] { return ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    Job& job = *waiting_.front();
+    waiting_.pop_front();
+    running_.push_back(&job);
+    job.begun = true;
+    lock.unlock();
+    (*job.work)();
+    lock.lock();
+    running_.erase(std::find(running_.begin(), running_.end(), &job));
+    job.done = true;
+    job.changed.notify_one();
+  }
+}
+
+bool Turns::run(Job& job, const std::function<void()>& work) {
   std::unique_lock lock(mutex_);
   if (!job.page.empty()) {
     for (Job* other : running_) {
@@ -14,27 +45,21 @@ bool Turns::enter(Job& job) {
       if (other->page == job.page) stop(*other, StopReason::superseded);
     }
   }
-  if (running_.size() >= at_once_) {
-    if (waiting_.size() >= most_waiting_) return false;
-    waiting_.push_back(&job);
-    job.turn.wait(
-        lock, [&] { return job.stop || (waiting_.front() == &job && running_.size() < at_once_); });
-    waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &job));
-  }
-  running_.push_back(&job);
-  if (!waiting_.empty() && running_.size() < at_once_) waiting_.front()->turn.notify_one();
+  if (waiting_.size() >= most_waiting_) return false;
+  job.work = &work;
+  waiting_.push_back(&job);
+  arrived_.notify_one();
+  job.changed.wait(lock, [&] { return job.done || (job.stop && !job.begun); });
+  if (job.done) return true;
+  waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &job));
+  lock.unlock();
+  work();
   return true;
-}
-
-void Turns::leave(Job& job) {
-  const std::lock_guard lock(mutex_);
-  running_.erase(std::find(running_.begin(), running_.end(), &job));
-  if (!waiting_.empty()) waiting_.front()->turn.notify_one();
 }
 
 void Turns::stop(Job& job, StopReason why) {
   job.end(why);
-  job.turn.notify_one();
+  job.changed.notify_one();
 }
 
 void Turns::stop_where(const std::function<StopReason(const Job&)>& which) {

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace attn {
@@ -28,7 +29,9 @@ struct Job {
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
-  std::condition_variable turn;
+  bool begun = false, done = false;
+  const std::function<void()>* work = nullptr;
+  std::condition_variable changed;
 
   /// The first reason counts.
   void end(StopReason why) {
@@ -38,44 +41,35 @@ struct Job {
   }
 };
 
+/// A few threads that compute, so that what a thread keeps for its sums is there a few times and
+/// not once a connection.
 class Turns {
  public:
-  Turns(std::size_t at_once, std::size_t most_waiting)
-      : at_once_(at_once), most_waiting_(most_waiting) {}
+  Turns(std::size_t at_once, std::size_t most_waiting);
+  ~Turns();
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
 
-  /// Waits for the job's turn; stops older ones of the same page. False where too many wait
-  /// already: then it has none. A job that was stopped while it waited has its turn, too.
-  bool enter(Job& job);
-  void leave(Job& job);
+  /// Does the work, which throws nothing and looks at the job's `stop`, and returns when it is
+  /// done; stops older jobs of the same page. A job that is stopped before its turn does it here,
+  /// at once. False where too many wait already: then nothing is done.
+  bool run(Job& job, const std::function<void()>& work);
 
   /// Stops every job that `which` gives a reason for.
   void stop_where(const std::function<StopReason(const Job&)>& which);
   bool idle() const;
 
  private:
+  void serve();
   void stop(Job& job, StopReason why);
 
-  std::size_t at_once_, most_waiting_;
+  std::size_t most_waiting_;
   mutable std::mutex mutex_;
+  std::condition_variable arrived_;
   std::vector<Job*> running_;
   std::deque<Job*> waiting_;
-};
-
-/// A turn for as long as it lives.
-class Turn {
- public:
-  Turn(Turns& turns, Job& job) : turns_(turns), job_(job), has_(turns.enter(job)) {}
-  ~Turn() {
-    if (has_) turns_.leave(job_);
-  }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
-  explicit operator bool() const { return has_; }
-
- private:
-  Turns& turns_;
-  Job& job_;
-  bool has_;
+  bool ending_ = false;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace attn

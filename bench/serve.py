@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""The live server under many connections, beside transformers behind FastAPI; and what a key costs.
+
+    python3 bench/serve.py --program build/release/app/attn-demo [--connections 200] [--seconds 60]
+        [--beside PYTHON] [--rounds 1]
+    python3 bench/serve.py --program … --keys           types a sentence in Chromium
+
+Each connection asks POST /api/translate again and again, a sentence of data/typed/sentences.txt at a time, with the model's
+own search. Told are requests a second, p50 and p99 of those answered, what else came than 200, and the server's memory at
+the beginning and at the end. --beside: the same for the same model in transformers (float32, eager, as many calls at once
+as there are cores, a thread each) behind FastAPI and uvicorn, in turn, so that both meet the same machine; PYTHON has
+torch, transformers, sentencepiece, fastapi and uvicorn. Prints Markdown.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MODEL = ROOT / "data/models/en-de"
+TYPED = "The old dog sleeps in the warm kitchen every single day"
+
+
+def serve_transformers(port):
+    """The server on the other side: what one writes in ten minutes."""
+    import torch
+    import uvicorn
+    from fastapi import FastAPI
+    from pydantic import BaseModel
+    from transformers import MarianMTModel, MarianTokenizer
+
+    torch.set_num_threads(1)
+    torch.set_grad_enabled(False)
+    model = MarianMTModel.from_pretrained(MODEL).float().eval()
+    tokenizer = MarianTokenizer.from_pretrained(MODEL)
+    turns = threading.Semaphore(os.cpu_count())
+    app = FastAPI()
+
+    class Body(BaseModel):
+        text: str
+
+    @app.post("/api/translate")
+    def translate(body: Body):
+        with turns:
+            ids = model.generate(**tokenizer([body.text], return_tensors="pt"))
+        return {"translations": [{"text": tokenizer.decode(ids[0], skip_special_tokens=True)}]}
+
+    uvicorn.run(app, port=port, log_level="warning")
+
+
+def start(command, port):
+    program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    for _ in range(600):
+        try:
+            ask(port, "warm")
+            return program
+        except OSError:
+            time.sleep(0.2)
+    raise SystemExit(f"{command[0]} does not answer")
+
+
+def ask(port, text):
+    import http.client
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("POST", "/api/translate", json.dumps({"text": text}), {"Content-Type": "application/json"})
+    answer = connection.getresponse()
+    assert answer.status == 200, answer.read()
+    return answer.read()
+
+
+def memory(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+async def one_connection(port, sentences, end, result):
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    try:
+        while time.monotonic() < end:
+            body = json.dumps({"text": sentences[result["next"] % len(sentences)]}).encode()
+            result["next"] += 1
+            begun = time.monotonic()
+            writer.write(b"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+                         b"Content-Length: %d\r\n\r\n" % (port, len(body)) + body)
+            head = await reader.readuntil(b"\r\n\r\n")
+            length = int(head.lower().split(b"content-length:")[1].split(b"\r\n")[0])
+            await reader.readexactly(length)
+            status = int(head.split()[1])
+            if status == 200:
+                result["times"].append(time.monotonic() - begun)
+            else:
+                result["others"][status] = result["others"].get(status, 0) + 1
+                await asyncio.sleep(1 if status == 429 else 0)
+    finally:
+        writer.close()
+
+
+async def load(port, connections, seconds, sentences):
+    result = {"times": [], "others": {}, "next": 0}
+    end = time.monotonic() + seconds
+    found = await asyncio.gather(*(one_connection(port, sentences, end, result) for _ in range(connections)),
+        return_exceptions=True)
+    result["broken"] = [one for one in found if one is not None]
+    return result
+
+
+def run_load(options):
+    sentences = (ROOT / "data/typed/sentences.txt").read_text().splitlines()
+    contenders = {"attn-demo serve": ([options.program, "serve", "--port", "18431"], 18431)}
+    if options.beside:
+        contenders["transformers, FastAPI"] = ([options.beside, __file__, "--worker", "18432"], 18432)
+    print("| server | requests a second | p50, ms | p99, ms | other answers | broken | memory, MB |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for _ in range(options.rounds):
+        for name, (command, port) in contenders.items():
+            program = start(command, port)
+            try:
+                asyncio.run(load(port, options.connections, 3, sentences))
+                before = memory(program.pid)
+                found = asyncio.run(load(port, options.connections, options.seconds, sentences))
+                after = memory(program.pid)
+            finally:
+                program.terminate()
+                program.wait()
+            times = sorted(found["times"]) or [0]
+            print(f"| {name} | {len(found['times']) / options.seconds:.1f} | {1000 * statistics.median(times):.0f} | "
+                  f"{1000 * times[int(len(times) * 0.99)]:.0f} | {found['others'] or 'none'} | {len(found['broken'])} | "
+                  f"{before:.0f}, then {after:.0f} |", flush=True)
+
+
+def run_keys(options):
+    """Types key by key and asks the browser what each took."""
+    sys.path[:0] = [str(ROOT / "tests/page")]
+    from webdriver import Browser, until
+    program = start([options.program, "serve", "--port", "18431"], 18431)
+    browser = Browser(1400, 1000)
+    try:
+        browser._ask("POST", "/url", {"url": "http://127.0.0.1:18431/"})
+        until("the page", lambda: browser.run("return !document.getElementById('page').hidden"))
+        browser.click("#live-text")
+        browser.run("document.getElementById('live-text').select()")
+        rows = []
+        for key in TYPED:
+            browser.run("performance.clearResourceTimings(); document.getElementById('live-says').textContent = ''")
+            browser.press("Space" if key == " " else key)
+            took = until("the picture", lambda: browser.run("return document.getElementById('live-says').textContent"))
+            entry = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page'));"
+                "return e && {duration: e.duration, parts: e.serverTiming.map(t => [t.name, t.duration])}")
+            if not entry or not took.endswith(" ms"):
+                continue
+            parts = dict(entry["parts"])
+            rows.append({**parts, "transfer": entry["duration"] - sum(parts.values()),
+                "drawing": float(took.split()[0]) - entry["duration"], "all": float(took.split()[0])})
+    finally:
+        browser.close()
+        program.terminate()
+        program.wait()
+    print(f"{len(rows)} keys of “{TYPED}”, of which the last {len(rows) // 2} (5 to 10 words):\n")
+    print("| part | median, ms | slowest, ms |")
+    print("| --- | --- | --- |")
+    for name in ("segmentation", "model", "record", "transfer", "drawing", "all"):
+        values = [row[name] for row in rows[len(rows) // 2:]]
+        print(f"| {name} | {statistics.median(values):.1f} | {max(values):.1f} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", default=str(ROOT / "build/release/app/attn-demo"))
+    parser.add_argument("--connections", type=int, default=200)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--beside")
+    parser.add_argument("--keys", action="store_true")
+    parser.add_argument("--worker", type=int)
+    options = parser.parse_args()
+    if options.worker:
+        serve_transformers(options.worker)
+    elif options.keys:
+        run_keys(options)
+    else:
+        run_load(options)
+
+
+if __name__ == "__main__":
+    main()
