@@ -1,4 +1,7 @@
 // attn-demo serve: the page, live, and the JSON behind it.
+#include <malloc.h>
+
+#include <algorithm>
 #include <memory>
 
 #include "arguments.h"
@@ -30,6 +33,9 @@ void run_serve(const CommandServeOptions& options) {
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
   options.search.use_threads();
+  // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
+  constexpr int kHeaps = 4;
+  mallopt(M_ARENA_MAX, kHeaps);
   ServeLimits limits;
   limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
   ServedModels models(options.source);

@@ -74,6 +74,10 @@ class Answers(ServerCase):
             status, _, text = self.server.ask("GET", "/", headers={"Range": parts})
             self.assertEqual((status, text), (200, self.server.ask("GET", "/")[2]))
 
+    def test_answers_are_not_packed(self):
+        _, headers, _ = self.server.ask("GET", "/", headers={"Accept-Encoding": "gzip, br"})
+        self.assertNotIn("Content-Encoding", headers)
+
     def test_headers_let_no_other_page_in(self):
         _, headers, text = self.server.ask("GET", "/")
         self.assertEqual(headers["X-Content-Type-Options"], "nosniff")
