@@ -151,7 +151,7 @@ def run_keys(options):
             browser.run("performance.clearResourceTimings(); document.getElementById('live-says').textContent = ''")
             browser.press("Space" if key == " " else key)
             took = until("the picture", lambda: browser.run("return document.getElementById('live-says').textContent"))
-            entry = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page'));"
+            entry = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page') && x.serverTiming.length > 0);"
                 "return e && {duration: e.duration, parts: e.serverTiming.map(t => [t.name, t.duration])}")
             if not entry or not took.endswith(" ms"):
                 continue

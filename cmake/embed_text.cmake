@@ -6,7 +6,7 @@ string(FIND "${text}" ")attn\"" mark)
 if(NOT mark EQUAL -1)
   message(FATAL_ERROR "${INPUT}: holds )attn\", which ends the literal it is put in; write it otherwise")
 endif()
-file(WRITE "${OUTPUT}" "// Made by cmake/embed_text.cmake from ${INPUT}; do not edit.
+file(WRITE "${OUTPUT}" "// Made by cmake/embed_text.cmake; do not edit.
 #include <string_view>
 
 namespace attn {

@@ -16,3 +16,4 @@ printf '$ %s %s "%s" %s %s\n' "${demo[@]}"
 build/release/app/attn-demo translate "The group went home" --html build/demo.html >/dev/null
 printf '\nAll heads, as a page to click through in a browser: file://%s/build/demo.html\n' "$PWD"
 printf 'Next, the tour in README.md: export PATH=%s/build/release/app:$PATH\n' "$PWD"
+printf 'The same page, live, to type into: build/release/app/attn-demo serve\n'
