@@ -26,6 +26,7 @@ void Turns::serve() {
     waiting_.pop_front();
     running_.push_back(&job);
     job.begun = true;
+    job.since = std::chrono::steady_clock::now();
     lock.unlock();
     (*job.work)();
     lock.lock();

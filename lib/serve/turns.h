@@ -28,6 +28,7 @@ struct Job {
   std::string page;               ///< whose newer request takes its place; empty: none does
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
+  /// When it came, and from its turn on when that was.
   std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
   bool begun = false, done = false;
   const std::function<void()>* work = nullptr;
