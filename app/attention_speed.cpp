@@ -8,11 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 
 #include "arguments.h"
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/descriptor.h"
+#include "base/excerpt.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "compute/threads.h"
@@ -59,6 +61,57 @@ Matrix random_rows(Index length, Index columns, const char* name) {
   return rows;
 }
 
+/// What a kind has besides queries, keys and values, drawn at random.
+struct TrialExtras {
+  Matrix first, second, dfirst, dsecond;
+  AttentionExtras extras, gradient;
+
+  explicit TrialExtras(const AttentionTrial& trial) {
+    const AttentionPattern& pattern = trial.pattern;
+    const auto whole = [](Matrix& m) { return row_major(m.data(), m.rows(), m.cols()); };
+    if (pattern.type == PatternType::linformer) {
+      first = random_rows(trial.length, pattern.rank, "first");
+      second = random_rows(trial.length, pattern.rank, "second");
+      dfirst = Matrix::Zero(trial.length, pattern.rank);
+      dsecond = dfirst;
+      extras.key_projection = whole(first);
+      extras.value_projection = whole(second);
+      gradient.key_projection = whole(dfirst);
+      gradient.value_projection = whole(dsecond);
+    } else if (pattern.type == PatternType::performer) {
+      first = random_rows(pattern.features_of(to_int(trial.head_dim)), trial.head_dim, "first");
+      extras.features = whole(first);
+    } else if (pattern.type == PatternType::lsh) {
+      first = random_rows(trial.heads * trial.head_dim, Index{pattern.rounds} * pattern.buckets / 2,
+                          "first");
+      extras.rotations = whole(first);
+    }
+  }
+};
+
+/// Multiply-adds of all heads' products on the way there.
+std::uint64_t multiply_adds_of(const AttentionTrial& trial, const AttentionShape& shape,
+                               const AttentionGroup& group) {
+  const AttentionPattern& pattern = trial.pattern;
+  const Index n = trial.length;
+  Index head = 0;  // for each column of a head
+  if (pattern.type == PatternType::linformer) {
+    head = 4 * n * pattern.rank;
+  } else if (pattern.type == PatternType::performer) {
+    head = 4 * n * pattern.features_of(to_int(trial.head_dim));
+  } else if (pattern.type == PatternType::lsh) {
+    const bool whole = n <= pattern.block_size;
+    head = whole ? 2 * n * n : n * pattern.rounds * (4 * pattern.block_size + pattern.buckets / 2);
+  } else {
+    std::uint64_t sum = 0;
+    for (Index h = 0; h < trial.heads; ++h) {
+      sum += 2 * to_size(pairs_seen(shape, group, h)) * to_size(trial.head_dim);
+    }
+    return sum;
+  }
+  return to_size(head * trial.head_dim * trial.heads);
+}
+
 /// The measurement itself, in the process that was made for it.
 AttentionTiming measure_here(const AttentionTrial& trial) {
   set_threads(trial.threads);
@@ -73,8 +126,9 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
                              &trial.pattern};
   const std::vector<AttentionGroup> groups{
       {0, 0, trial.length, 0, trial.length, nullptr, {trial.causal, {}}, trial.pattern.globals}};
+  TrialExtras own(trial);
   const AttentionInput input{rows.leftCols(width), keys_and_values(rows.rightCols(2 * width)),
-                             groups};
+                             groups, nullptr, &own.extras};
   const std::uint64_t before = status_bytes("VmRSS:");
   Matrix output(trial.length, width);
   Matrix gradient(trial.backward ? trial.length : 0, 3 * width);
@@ -91,8 +145,10 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
       }
     }));
     backward.push_back(trial.backward ? seconds_of([&] {
-      attend_backward(shape, input, kept, doutput,
-                      input_gradient(gradient.leftCols(width), gradient.rightCols(2 * width)));
+      AttentionInputGradient to =
+          input_gradient(gradient.leftCols(width), gradient.rightCols(2 * width));
+      to.extras = &own.gradient;
+      attend_backward(shape, input, kept, doutput, to);
     })
                                       : 0.0);
     spent += forward.back() + backward.back();
@@ -105,10 +161,7 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
   timing.forward_seconds = median(forward);
   timing.backward_seconds = median(backward);
   timing.peak_bytes = status_bytes("VmHWM:") - before;
-  for (Index head = 0; head < trial.heads; ++head) {
-    timing.multiply_adds +=
-        2 * to_size(pairs_seen(shape, groups.front(), head)) * to_size(trial.head_dim);
-  }
+  timing.multiply_adds = multiply_adds_of(trial, shape, groups.front());
   return timing;
 }
 
@@ -152,29 +205,47 @@ void require_room(const AttentionTrial& trial) {
 
 }  // namespace
 
-AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal) {
+namespace {
+
+std::vector<std::string> known_kinds(bool causal) {
   std::vector<std::string> kinds;
-  AttentionPattern pattern;
-  bool found = false;
-  for (const PatternType type :
-       {PatternType::full, PatternType::window, PatternType::longformer, PatternType::bigbird,
-        PatternType::sparse_strided, PatternType::sparse_fixed, PatternType::chunks}) {
-    if (causal && looks_ahead(type)) continue;
-    kinds.emplace_back(pattern_word(type));
-    if (kinds.back() != kind) continue;
-    found = true;
-    pattern.type = type;
+  for (int i = 0; i <= static_cast<int>(PatternType::lsh); ++i) {
+    const auto type = static_cast<PatternType>(i);
+    if (!causal || !looks_ahead(type)) kinds.emplace_back(pattern_word(type));
   }
-  if (!found) {
+  return kinds;
+}
+
+}  // namespace
+
+std::vector<std::string> kinds_to_measure(const std::string& list, bool causal) {
+  if (list == "all") return known_kinds(causal);
+  std::vector<std::string> kinds;
+  std::istringstream all(list + ",");
+  for (std::string kind; std::getline(all, kind, ',');) kinds.push_back(kind);
+  return kinds;
+}
+
+AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal) {
+  const std::vector<std::string> kinds = known_kinds(causal);
+  if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
     throw UsageError("--attention {}: expected {}{}", excerpt(kind), list_words(kinds),
                      causal ? ", which can be causal" : "");
+  }
+  AttentionPattern pattern;
+  while (pattern_word(pattern.type) != kind) {
+    pattern.type = static_cast<PatternType>(static_cast<int>(pattern.type) + 1);
   }
   pattern.windows = {512};
   if (pattern.type == PatternType::longformer || pattern.type == PatternType::chunks) {
     pattern.globals = {0};
   }
   pattern.block_size = pattern.type == PatternType::bigbird ? 64 : 512;
+  if (pattern.type == PatternType::lsh) pattern.block_size = 64;
   pattern.random_blocks = 3;
+  pattern.rank = 256;
+  pattern.rounds = 2;
+  pattern.buckets = 64;
   pattern.stride = std::max(1, to_int(std::lround(std::sqrt(static_cast<double>(length)))));
   return pattern;
 }

@@ -31,7 +31,7 @@ struct InspectArguments {
   ModelOptions source;
   std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
   std::string attention, head_dim = "64", threads = "1", dropout = "0";
-  std::string svg, png;
+  std::string svg, png, csv;
   bool presets = false, causal = false, backward = false, receptive_field = false,
        length_given = false;
 };
@@ -69,8 +69,7 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   trial.causal = arguments.causal;
   trial.backward = arguments.backward;
   std::vector<AttentionTrial> trials;
-  std::istringstream kinds(arguments.attention + ",");
-  for (std::string kind; std::getline(kinds, kind, ',');) {
+  for (const std::string& kind : kinds_to_measure(arguments.attention, trial.causal)) {
     for (const int length : lengths) {
       trial.length = length;
       trial.pattern = pattern_to_measure(kind, length, trial.causal);
@@ -111,7 +110,26 @@ void report_attention(const InspectArguments& arguments) {
                     {"multiply_adds", timing.multiply_adds},
                     {"peak_bytes", timing.peak_bytes}});
   }
-  print(arguments, {table}, {{"attention", list}});
+  if (!arguments.csv.empty()) deliver(arguments.csv, attention_csv(report));
+  const std::vector<AttentionGrowth> growth = attention_growth(report);
+  Json fits = Json::array();
+  Table fitted{"Growth, fitted to these lengths",
+               {{"kind"}, {"time", true}, {"memory", true}, {"faster than full from", true}},
+               {},
+               {"Exponents of the length; tokens between measured lengths are interpolated."}};
+  for (const AttentionGrowth& kind : growth) {
+    const auto power_of_n = [](double e) { return fmt::format("N^{:.2f}", e); };
+    fitted.rows.push_back({kind.kind, power_of_n(kind.time_exponent),
+                           power_of_n(kind.memory_exponent),
+                           kind.overtakes ? with_separators(to_size(*kind.overtakes)) : ""});
+    fits.push_back({{"kind", kind.kind},
+                    {"time_exponent", kind.time_exponent},
+                    {"memory_exponent", kind.memory_exponent},
+                    {"overtakes", kind.overtakes ? Json(*kind.overtakes) : Json()}});
+  }
+  std::vector<Table> tables{table};
+  if (!growth.empty()) tables.push_back(fitted);
+  print(arguments, tables, {{"attention", list}, {"growth", fits}});
 }
 
 /// --receptive-field: how far the encoder's tokens see, as a table and a picture.
@@ -122,6 +140,12 @@ void report_receptive_field(const InspectArguments& arguments) {
   }
   const ModelShape shape = read_shape(arguments.source);
   const ModelConfig& config = shape.config;
+  if (config.encoder_attention.type == PatternType::lsh) {
+    throw InputError(
+        "{}: with encoder_attention.type \"lsh\" the tokens decide who sees whom, so "
+        "that no picture holds for all sentences",
+        shape.name);
+  }
   const int most = std::min(most_receptive_tokens, config.max_positions);
   const int tokens = arguments.length_given
                          ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
@@ -149,6 +173,7 @@ void run_inspect(const InspectArguments& arguments) {
   FileGuard guard;
   if (!arguments.presets) tell_inputs(arguments.source, guard);
   guard.write("--json", arguments.json);
+  guard.write("--csv", arguments.csv);
   guard.write("--svg", arguments.svg);
   guard.write("--png", arguments.png);
   if (arguments.receptive_field) {
@@ -231,8 +256,11 @@ void add_inspect(CLI::App& app, Run& run) {
   CLI::Option* attention =
       command
           ->add_option("--attention", arguments->attention,
-                       "Measure kinds of attention at --lengths: full,window,longformer,bigbird,…")
+                       "Measure kinds of attention at --lengths: full,window,longformer,… or all")
           ->type_name("KIND,…");
+  command->add_option("--csv", arguments->csv, "Write what was measured as CSV")
+      ->type_name("FILE")
+      ->needs(attention);
   command->add_option("--head-dim", arguments->head_dim, "Columns of a head to measure [64]")
       ->type_name("K")
       ->needs(attention);

@@ -129,7 +129,9 @@ void check_file_name(std::string_view option, const std::string& path,
   const std::string end = end_of(path);
   if (own == kFileKinds.end() || end.empty() || path == "-") return;
   const std::string stem = printable(path.substr(0, path.size() - end.size()));
-  if (option == "--csv") {
+  // A command without pages (inspect) writes one table.
+  const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
+  if (option == "--csv" && pages) {
     if (!lists(own->ends, end)) return;
     throw UsageError("--csv {}: expected a directory, since there are five tables; try --csv {}",
                      printable(path), stem);

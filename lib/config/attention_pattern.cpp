@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -9,8 +10,9 @@
 namespace attn {
 namespace {
 
-constexpr std::array<std::string_view, 7> kPatternWords = {
-    "full", "window", "longformer", "bigbird", "sparse_strided", "sparse_fixed", "chunks"};
+constexpr std::array<std::string_view, 10> kPatternWords = {
+    "full",         "window", "longformer", "bigbird",   "sparse_strided",
+    "sparse_fixed", "chunks", "linformer",  "performer", "lsh"};
 
 std::string known_patterns() {
   return list_words({kPatternWords.begin(), kPatternWords.end()});
@@ -95,6 +97,17 @@ void read_random(KeyReader& reader, AttentionPattern& pattern) {
   }
 }
 
+void read_features(KeyReader& reader, AttentionPattern& pattern) {
+  if (const std::optional<int> features = reader.integer("m")) {
+    if (*features < 1) reader.fail("m", fmt::format("is {}; it must be at least 1", *features));
+    pattern.features = *features;
+  }
+  pattern.orthogonal = reader.boolean("orthogonal").value_or(true);
+}
+
+constexpr int kMostRounds = 64;
+constexpr int kMostBuckets = 65'536;
+
 /// A pattern while it is compared with its stack.
 struct PatternCheck {
   const AttentionPattern& pattern;
@@ -149,11 +162,27 @@ struct PatternCheck {
         where, name, pattern.random_blocks, stack.positions, blocks, pattern.block_size, kAnyway,
         blocks - kAnyway);
   }
+  void lsh() const {
+    if (pattern.rounds < 1 || pattern.rounds > kMostRounds) {
+      throw InputError("{}: {}.rounds is {}; use 1 to {}", where, name, pattern.rounds,
+                       kMostRounds);
+    }
+    if (pattern.buckets < 2 || pattern.buckets > kMostBuckets) {
+      throw InputError("{}: {}.buckets is {}; use 2 to {}", where, name, pattern.buckets,
+                       kMostBuckets);
+    }
+    if (pattern.buckets % 2 == 0) return;
+    throw InputError(
+        "{}: {}.buckets is {}, which is odd; each rotation and its opposite are a bucket, so use "
+        "{} "
+        "or {}",
+        where, name, pattern.buckets, pattern.buckets - 1, pattern.buckets + 1);
+  }
   void causal() const {
     if (!stack.causal || !looks_ahead(pattern.type)) return;
     throw InputError(
-        "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided or "
-        "sparse_fixed",
+        "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided, "
+        "sparse_fixed or performer",
         where, name, in_quotes(pattern_word(pattern.type)));
   }
 };
@@ -164,13 +193,18 @@ Index AttentionPattern::window(Index layer) const {
   return windows.size() == 1 ? windows.front() : at(windows, layer);
 }
 
+int AttentionPattern::features_of(int head_dim) const {
+  if (features > 0) return features;
+  return std::max(1, static_cast<int>(head_dim * std::log(static_cast<double>(head_dim))));
+}
+
 std::string_view pattern_word(PatternType type) {
   return at(kPatternWords, type);
 }
 
 bool looks_ahead(PatternType type) {
   return type == PatternType::longformer || type == PatternType::bigbird ||
-         type == PatternType::chunks;
+         type == PatternType::chunks || type == PatternType::linformer || type == PatternType::lsh;
 }
 
 AttentionPattern read_pattern(const Json& json, const std::string& where,
@@ -204,6 +238,17 @@ AttentionPattern read_pattern(const Json& json, const std::string& where,
       pattern.shift = reader.boolean("shift").value_or(false);
       read_globals(reader, pattern);
       break;
+    case PatternType::linformer:
+      pattern.rank = required_integer(reader, "k");
+      break;
+    case PatternType::performer:
+      read_features(reader, pattern);
+      break;
+    case PatternType::lsh:
+      pattern.block_size = required_integer(reader, "block_size");
+      pattern.rounds = reader.integer("rounds").value_or(2);
+      pattern.buckets = required_integer(reader, "buckets");
+      break;
   }
   reader.refuse_unused();
   return pattern;
@@ -217,7 +262,7 @@ Json to_json(const AttentionPattern& pattern) {
     json["window"] =
         pattern.windows.size() == 1 ? Json(pattern.windows.front()) : Json(pattern.windows);
   }
-  if (type == PatternType::bigbird || type == PatternType::chunks) {
+  if (type == PatternType::bigbird || type == PatternType::chunks || type == PatternType::lsh) {
     json["block_size"] = pattern.block_size;
   }
   if (type == PatternType::longformer || type == PatternType::chunks) {
@@ -233,6 +278,15 @@ Json to_json(const AttentionPattern& pattern) {
     json["stride"] = pattern.stride;
   }
   if (type == PatternType::sparse_fixed) json["summary"] = pattern.summary;
+  if (type == PatternType::linformer) json["k"] = pattern.rank;
+  if (type == PatternType::lsh) {
+    json["rounds"] = pattern.rounds;
+    json["buckets"] = pattern.buckets;
+  }
+  if (type == PatternType::performer) {
+    if (pattern.features > 0) json["m"] = pattern.features;
+    json["orthogonal"] = pattern.orthogonal;
+  }
   return json;
 }
 
@@ -265,6 +319,16 @@ void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
       check.size("block_size", pattern.block_size, 1, stack.positions);
       if (pattern.shift) check.even("block_size", pattern.block_size);
       check.globals();
+      break;
+    case PatternType::linformer:
+      check.size("k", pattern.rank, 1, stack.positions);
+      break;
+    case PatternType::lsh:
+      check.size("block_size", pattern.block_size, 1, stack.positions);
+      check.lsh();
+      break;
+    case PatternType::performer:
+      if (pattern.features > 0) check.size("m", pattern.features, 1, stack.positions);
       break;
   }
 }

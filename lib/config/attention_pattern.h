@@ -1,5 +1,6 @@
-// Which keys a query looks at: all of them, or a pattern of few. What each type means for every
-// query stands in nn/attention/key_ranges.h; here are its keys in a config.
+// Which keys a query looks at: all of them, a pattern of few, or all by way of something smaller.
+// What each pattern means for every query stands in nn/attention/key_ranges.h, and what the others
+// compute in files of their names there; here are their keys in a config.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,18 @@
 
 namespace attn {
 
-enum class PatternType { full, window, longformer, bigbird, sparse_strided, sparse_fixed, chunks };
+enum class PatternType {
+  full,
+  window,
+  longformer,
+  bigbird,
+  sparse_strided,
+  sparse_fixed,
+  chunks,
+  linformer,
+  performer,
+  lsh
+};
 
 /// `model.encoder_attention` and `model.decoder_attention`. A member counts for the types that its
 /// comment names.
@@ -21,7 +33,7 @@ struct AttentionPattern {
   PatternType type = PatternType::full;
   std::vector<int> windows = {};    ///< window (window, longformer): even; one, or one a layer
   std::vector<Index> globals = {};  ///< global (longformer, chunks): places, rising
-  int block_size = 0;               ///< block_size (bigbird, chunks)
+  int block_size = 0;               ///< block_size (bigbird, chunks, lsh)
   int random_blocks = 0;            ///< random_blocks (bigbird)
   bool random_is_seeded = true;     ///< random (bigbird): seeded; else first, as transformers 5
                                     ///< computes in evaluation
@@ -29,14 +41,27 @@ struct AttentionPattern {
   int stride = 0;                   ///< stride (sparse_strided, sparse_fixed)
   int summary = 1;                  ///< summary (sparse_fixed): keys at a block's end that all see
   bool shift = false;               ///< shift (chunks): odd layers move by half a block
+  int rank = 0;                     ///< k (linformer): rows that keys and values become
+  int rounds = 0;                   ///< rounds (lsh)
+  int buckets = 0;                  ///< buckets (lsh): even
+  int features = 0;                 ///< m (performer): random features; 0: K · ln K
+  bool orthogonal = true;           ///< orthogonal (performer): features; else independent ones
 
   bool full() const { return type == PatternType::full; }
+  /// Of heads of `head_dim` columns.
+  int features_of(int head_dim) const;
   /// Of layer number `layer`.
   Index window(Index layer) const;
 };
 
 /// "full", "window", …
 std::string_view pattern_word(PatternType type);
+
+/// Whether attention goes by way of something smaller than the keys (linformer, performer, lsh):
+/// no list of keys says what these compute.
+constexpr bool is_approximation(PatternType type) {
+  return type >= PatternType::linformer;
+}
 
 /// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
 bool looks_ahead(PatternType type);

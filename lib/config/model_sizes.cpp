@@ -30,6 +30,38 @@ const std::array<SizeKey, 10>& size_keys() {
   return keys;
 }
 
+namespace {
+
+/// Sizes that may still be wrong give 0.
+template <typename T>
+AttentionSizes<T> attention_sizes(const AttentionPattern& pattern, int d_model, int heads) {
+  AttentionSizes<T> sizes;
+  const auto size = [](int n) { return static_cast<T>(std::max(n, 0)); };
+  if (pattern.type == PatternType::linformer) sizes.rank = size(pattern.rank);
+  if (d_model < 1 || heads < 1) return sizes;
+  const int head_dim = std::max(d_model / heads, 1);
+  if (pattern.type == PatternType::performer) {
+    sizes.head_dim = size(head_dim);
+    sizes.features = size(pattern.features_of(head_dim));
+  }
+  if (pattern.type == PatternType::lsh) {
+    sizes.rotation_rows = size(d_model);
+    sizes.rotations = size(pattern.rounds) * size(pattern.buckets / 2);
+    sizes.shared_query_key = true;
+  }
+  return sizes;
+}
+
+template <typename T>
+void set_attention_sizes(const ModelConfig& config, ModelSizes<T>& sizes) {
+  sizes.encoder_kind =
+      attention_sizes<T>(config.encoder_attention, config.d_model, config.encoder_heads);
+  sizes.decoder_kind =
+      attention_sizes<T>(config.decoder_attention, config.d_model, config.decoder_heads);
+}
+
+}  // namespace
+
 WideSizes widen(const ModelConfig& config) {
   WideSizes shape;
   for (const SizeKey& size : size_keys()) shape.*size.wide = config.*size.member;
@@ -42,6 +74,7 @@ WideSizes widen(const ModelConfig& config) {
   shape.decoder_positions = config.decoder_positions();
   shape.global_tokens = config.global_tokens;
   shape.family = family_of(config.model_type);
+  set_attention_sizes(config, shape);
   return shape;
 }
 
@@ -67,6 +100,7 @@ ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config) {
   sizes.decoder_positions = u(config.decoder_positions());
   sizes.global_tokens = u(config.global_tokens);
   sizes.family = family_of(config.model_type);
+  set_attention_sizes(config, sizes);
   return sizes;
 }
 

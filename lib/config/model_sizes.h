@@ -13,6 +13,15 @@ namespace attn {
 
 struct Family;
 
+/// What a stack's self-attention has besides its projections; 0: nothing of the kind.
+template <typename T>
+struct AttentionSizes {
+  T features{}, head_dim{};        ///< performer: [m, K]
+  T rank{};                        ///< linformer: k
+  T rotation_rows{}, rotations{};  ///< lsh: [H · K, rounds · buckets / 2]
+  bool shared_query_key = false;   ///< lsh
+};
+
 /// What the number of parameters depends on. T: double for estimates, uint64_t for exact counts.
 template <typename T>
 struct ModelSizes {
@@ -21,6 +30,7 @@ struct ModelSizes {
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
   T decoder_positions{}, global_tokens{};
+  AttentionSizes<T> encoder_kind, decoder_kind;
   const Family* family = nullptr;  ///< null: Marian's names
 };
 

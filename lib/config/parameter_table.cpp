@@ -37,19 +37,40 @@ struct BlockWriter {
   void self_attention() {
     AttentionNames names;
     if (block.encoder && sizes.family != nullptr) names = sizes.family->encoder_attention;
-    attention(std::string(names.query), Part::self_query, 3);
-    attention(std::string(names.key), Part::self_key, 3);
-    attention(std::string(names.value), Part::self_value, 3);
+    const AttentionSizes<Size>& kind = block.encoder ? sizes.encoder_kind : sizes.decoder_kind;
+    const int side_by_side = kind.shared_query_key ? 2 : 3;
+    attention(std::string(names.query), Part::self_query, side_by_side);
+    if (!kind.shared_query_key) attention(std::string(names.key), Part::self_key, 3);
+    attention(std::string(names.value), Part::self_value, side_by_side);
     if (block.encoder && sizes.family != nullptr && sizes.family->global_projections) {
       attention(std::string(names.query) + "_global", Part::global_query, 3);
       attention(std::string(names.key) + "_global", Part::global_key, 3);
       attention(std::string(names.value) + "_global", Part::global_value, 3);
     }
     attention(std::string(names.output), Part::self_output);
+    extras(kind);
     norm("self_attn_layer_norm", Part::self_norm);
     if (block.encoder && sizes.family != nullptr && sizes.family->own_global_tokens) {
       norm("global_self_attn_layer_norm", Part::global_norm);
     }
+  }
+
+  /// What kinds of attention have besides, where they have it.
+  void extras(const AttentionSizes<Size>& kind) {
+    const auto matrix = [&](const char* name, Part part, ParameterRole role, Size rows,
+                            Size columns) {
+      if (columns == Size{0}) return;
+      const bool drawn = role != ParameterRole::low_rank;
+      add({name, {rows, columns}, part, role, "", drawn});
+    };
+    const Size places = block.encoder ? sizes.positions : sizes.decoder_positions;
+    using R = ParameterRole;
+    matrix("self_attn.proj_k", Part::self_key_projection, R::low_rank, places, kind.rank);
+    matrix("self_attn.proj_v", Part::self_value_projection, R::low_rank, places, kind.rank);
+    matrix("self_attn.projection_matrix", Part::self_features, R::features, kind.features,
+           kind.head_dim);
+    matrix("self_attn.rotations", Part::self_rotations, R::rotations, kind.rotation_rows,
+           kind.rotations);
   }
 
   void cross_attention() {

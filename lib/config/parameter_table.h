@@ -20,6 +20,9 @@ enum class ParameterRole {
   embedding,
   positions,
   global_tokens,
+  low_rank,   ///< Linformer's
+  features,   ///< Performer's, drawn once and not trained
+  rotations,  ///< of LSH, likewise
   logits_bias
 };
 
@@ -30,7 +33,7 @@ enum class Part {
   global_tokens,
   embedding_norm,
   final_norm,
-  global_query,  ///< of a layer, as the next fifteen; an encoder's, for global tokens
+  global_query,  ///< of a layer, as the next nineteen; an encoder's, for global tokens
   global_key,
   global_value,
   global_norm,
@@ -38,6 +41,10 @@ enum class Part {
   self_key,
   self_value,
   self_output,
+  self_key_projection,
+  self_value_projection,
+  self_features,
+  self_rotations,
   self_norm,
   cross_query,
   cross_key,
@@ -59,7 +66,7 @@ struct ParameterEntry {
   Part part;
   ParameterRole role;
   std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
-  bool buffer = false;   ///< sinusoids, final_logits_bias: may be absent from a file, not trained
+  bool buffer = false;   ///< not trained; sinusoids, final_logits_bias may be absent from a file
   bool written = true;   ///< false: the class has no such tensor
   int side_by_side = 1;  ///< projections of one input that are one matrix: 3 for Q, K and V
 };

@@ -44,6 +44,16 @@ void check(const AttentionRecord& record, const HeadChoice& choice) {
 
 Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice) {
   check(record, choice);
+  const ModelConfig& config = model.config();
+  const PatternType type =
+      choice.kind == AttentionKind::encoder_self   ? config.encoder_attention.type
+      : choice.kind == AttentionKind::decoder_self ? config.decoder_attention.type
+                                                   : PatternType::full;
+  if (is_approximation(type)) {
+    throw InputError(
+        "attention {} is no softmax of one head's scores; explain a head of another kind",
+        pattern_word(type));
+  }
   Scene s{model, record, choice, {}};
   PackedTokens source, decoder_input;
   source.add(record.source.ids);

@@ -7,9 +7,19 @@
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "nn/attention/performer.h"
 
 namespace attn {
 namespace {
+
+/// Floats that a performer's layer keeps of a hypothesis; 0 for other kinds.
+Index state_size(const ModelConfig& config) {
+  const AttentionPattern& pattern = config.decoder_attention;
+  if (pattern.type != PatternType::performer) return 0;
+  const int head_dim = config.decoder_head_dim();
+  return config.decoder_heads *
+         PerformerState::size(pattern.features_of(head_dim), Index{head_dim});
+}
 
 /// Steps whose keys some query still sees, its own among them.
 Index steps_in_sight(const ModelConfig& config, Index steps) {
@@ -24,8 +34,12 @@ Index steps_in_sight(const ModelConfig& config, Index steps) {
 std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index rows, Index steps,
                                               Index source_rows) {
   const auto width = to_size(config.d_model) * 2 * sizeof(float);
-  const auto past = checked_product({to_size(rows), to_size(steps_in_sight(config, steps)), width,
-                                     to_size(config.decoder_layers)});
+  const Index state = state_size(config);
+  const auto past = state > 0
+                        ? checked_product({to_size(rows), to_size(state), sizeof(float),
+                                           to_size(config.decoder_layers) + 1})
+                        : checked_product({to_size(rows), to_size(steps_in_sight(config, steps)),
+                                           width, to_size(config.decoder_layers)});
   const auto cross = checked_product({to_size(source_rows), width, to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
@@ -38,7 +52,8 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
       observer_(observer),
       rows_(rows),
       steps_(steps),
-      kept_steps_(steps_in_sight(model.config(), steps)) {
+      kept_steps_(steps_in_sight(model.config(), steps)),
+      state_size_(observer == nullptr ? state_size(model.config()) : 0) {
   const ModelConfig& config = model.config();
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
     throw MemoryError(
@@ -50,8 +65,14 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
     Matrix keys_values(source.rows.rows(), 2 * config.d_model);
     layer.cross_attention.key_value(source.rows, keys_values);
     source_memory_.push_back(std::move(keys_values));
-    past_.emplace_back(rows * kept_steps_, config.d_model);
+    if (state_size_ == 0) {
+      past_.emplace_back(rows * kept_steps_, config.d_model);
+    } else {
+      states_.emplace_back(rows, state_size_);
+    }
   }
+  if (state_size_ > 0) next_states_.resize(rows, state_size_);
+  state_rows_.resize(to_size(state_size_ > 0 ? rows : 0));
   ancestors_.resize(to_size(rows * steps));
   next_ancestors_.resize(ancestors_.size());
   self_groups_.reserve(to_size(rows));
@@ -96,6 +117,26 @@ void IncrementalDecoder::make_groups(std::span<const Index> sentences) {
   }
 }
 
+/// Row r of every layer's states becomes what row parents[r] has, or the beginning.
+void IncrementalDecoder::move_states(std::span<const Index> parents, Index n) {
+  const ModelConfig& config = model_.config();
+  const Index head_dim = config.decoder_head_dim();
+  const Index features = config.decoder_attention.features_of(config.decoder_head_dim());
+  for (Matrix& states : states_) {
+    for (Index r = 0; r < n; ++r) {
+      if (step_ > 0) {
+        next_states_.row(r) = states.row(at(parents, r));
+        continue;
+      }
+      for (Index head = 0; head < config.decoder_heads; ++head) {
+        const Index first = head * PerformerState::size(features, head_dim);
+        PerformerState(next_states_.row(r).data() + first, features, head_dim).begin();
+      }
+    }
+    states.swap(next_states_);
+  }
+}
+
 MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
                                    std::span<const Index> sentences) {
   const auto n = std::ssize(tokens);
@@ -110,9 +151,17 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   std::fill_n(positions_.begin(), n, step_);
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
   enter_stack(parameters.decoder, run, tokens, {positions_.data(), tokens.size()}, x);
-  for (std::size_t i = 0; i < past_.size(); ++i) {
-    decoder_layer(parameters.decoder_layers[i], to_index(i), run,
-                  {source_memory_[i], &past_[i], step_ % kept_steps_ * rows_}, x);
+  if (state_size_ > 0) move_states(parents, n);
+  for (std::size_t i = 0; i < source_memory_.size(); ++i) {
+    DecoderMemory memory{source_memory_[i]};
+    if (state_size_ > 0) {
+      for (Index r = 0; r < n; ++r) at(state_rows_, r) = states_[i].row(r).data();
+      memory.states = std::span(state_rows_).first(to_size(n));
+    } else {
+      memory.past = &past_[i];
+      memory.first = step_ % kept_steps_ * rows_;
+    }
+    decoder_layer(parameters.decoder_layers[i], to_index(i), run, memory, x);
   }
   leave_stack(parameters.decoder, run, x);
 

@@ -17,7 +17,9 @@ namespace attn {
 /// Keys and values stay where they were written (row `step · rows + r` of the cache); each
 /// hypothesis carries the list of its ancestors' rows, and attention gathers by it. Re-ordering
 /// beams moves a few integers and no key or value. Where all layers look through windows, a step
-/// takes the rows of one that nobody sees any more.
+/// takes the rows of one that nobody sees any more. Performers keep sums of one size whatever the
+/// step, which move with their hypotheses; an observer sees keys, so that with one they are kept
+/// instead.
 class IncrementalDecoder {
  public:
   /// Projects the encoder's output to every layer's cross-attention keys and values, once, and
@@ -40,6 +42,7 @@ class IncrementalDecoder {
  private:
   void follow_parents(std::span<const Index> parents, Index n);
   void make_groups(std::span<const Index> sentences);
+  void move_states(std::span<const Index> parents, Index n);
 
   const Transformer& model_;
   const EncodedSource& source_;
@@ -49,6 +52,10 @@ class IncrementalDecoder {
   Index kept_steps_;  ///< whose keys and values are there at a time
   Index step_ = 0;
   std::vector<KeyValueCache> past_;      ///< per layer, of kept_steps · rows rows
+  Index state_size_ = 0;                 ///< floats of a hypothesis in one layer; 0: none
+  std::vector<Matrix> states_;           ///< per layer [rows, state_size_]
+  Matrix next_states_;                   ///< swapped with each layer's at each step
+  std::vector<float*> state_rows_;       ///< of the layer at hand
   std::vector<Matrix> source_memory_;    ///< per layer [S, 2D]
   std::vector<std::int32_t> ancestors_;  ///< [rows, steps]: cache rows of each hypothesis's past
   std::vector<std::int32_t> next_ancestors_;  ///< the other of the two, swapped at each step

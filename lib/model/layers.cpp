@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "model/global_rows.h"
+#include "nn/attention/performer.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 
@@ -115,16 +116,21 @@ void self_attention(const MultiHeadAttention& layer, const MultiHeadAttention* g
   block.watch(Stage::projected, projected);
   const ConstMatrixRef queries = projected.leftCols(d_model);           // [T, D]
   const ConstMatrixRef keys_values = projected.rightCols(2 * d_model);  // [T, 2D]
+  const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
+  if (memory != nullptr && !memory->states.empty()) {
+    performer_step(shape, layer.extras.features, queries, keys_values, memory->states, heads);
+    layer.output_product(heads, out);
+    return;
+  }
   const bool cached = memory != nullptr && memory->past != nullptr;
   AttentionInput input{
       queries,
       cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
-      run.self};
+      run.self, nullptr, &layer.extras};
   std::optional<GlobalProjections> global;
   if (global_layer != nullptr)
     input.global = &global.emplace(global_projections(*global_layer, run, x));
-  attend(attention_shape(run.config, block.watch.kind, block.watch.layer), input, heads,
-         run.observer);
+  attend(shape, input, heads, run.observer);
   block.watch(Stage::heads, heads);
   layer.output_product(heads, out);
 }

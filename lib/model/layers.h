@@ -52,6 +52,8 @@ struct DecoderMemory {
       source;  ///< [S, 2D] the encoder's output through the layer's key and value weights
   KeyValueCache* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
   Index first = 0;                ///< the row of `past` where the first of these rows goes
+  /// What each row's hypothesis keeps in the place of `past` (performer, unobserved); else empty.
+  std::span<float* const> states = {};
 };
 
 /// Heads and scale of an attention of the model.

@@ -108,7 +108,9 @@ class Binder {
       return;
     }
     if (tensor == nullptr) tensor = find_tied_copy(info);
-    if (tensor == nullptr && info.buffer) {
+    const bool drawn =
+        info.role == ParameterRole::features || info.role == ParameterRole::rotations;
+    if (tensor == nullptr && info.buffer && !drawn) {
       parameter = make_default(info);
     } else if (tensor == nullptr) {
       throw InputError("{}: tensor {} is missing; the nearest present is {}", file_->path(),

@@ -30,6 +30,14 @@ auto& in_layer(Layer& layer, const TableEntry& entry) {
       return pick(layer.self_attention.value, entry);
     case Part::self_output:
       return pick(layer.self_attention.output, entry);
+    case Part::self_key_projection:
+      return layer.self_attention.extras.key_projection;
+    case Part::self_value_projection:
+      return layer.self_attention.extras.value_projection;
+    case Part::self_rotations:
+      return layer.self_attention.extras.rotations;
+    case Part::self_features:
+      return layer.self_attention.extras.features;
     case Part::self_norm:
       return pick(layer.self_attention_norm, entry);
     case Part::feed_forward_first:

@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/random_normal.h"
 #include "model/memory.h"
 #include "nn/embedding.h"
 
@@ -39,6 +40,22 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
         fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       }
       break;
+    case ParameterRole::low_rank:
+      fill_uniform(seed, info.name, 1.0F / exact_sqrt(static_cast<double>(p.columns)), data, count);
+      break;
+    case ParameterRole::rotations:
+      fill_normal(seed, info.name, data, count);
+      break;
+    case ParameterRole::features: {
+      const bool encoder = info.name.find("encoder.") != std::string::npos;
+      const AttentionPattern& kind = encoder ? config.encoder_attention : config.decoder_attention;
+      if (kind.orthogonal) {
+        fill_orthogonal(seed, info.name, data, to_size(p.rows), to_size(p.columns));
+      } else {
+        fill_normal(seed, info.name, data, count);
+      }
+      break;
+    }
     case ParameterRole::norm_weight:
       std::fill_n(data, count, 1.0F);
       break;

@@ -6,12 +6,24 @@ namespace attn {
 
 // --- self-attention ------------------------------------------------------------------------------
 
+namespace {
+
+/// Query, key and value side by side; where the queries are the keys, both of the others.
+Linear fused(const MultiHeadAttention& layer) {
+  if (layer.key.weight.data == nullptr) return side_by_side({layer.query, layer.value});
+  return side_by_side({layer.query, layer.key, layer.value});
+}
+
+}  // namespace
+
 TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& parameters,
                                                const MultiHeadAttention& gradient,
                                                const AttentionShape& shape, Backend backend)
     : shape_(shape),
-      query_key_value_(side_by_side({parameters.query, parameters.key, parameters.value}),
-                       side_by_side({gradient.query, gradient.key, gradient.value}), backend),
+      extras_(parameters.extras),
+      extras_gradient_(gradient.extras),
+      shares_keys_(parameters.key.weight.data == nullptr),
+      query_key_value_(fused(parameters), fused(gradient), backend),
       output_(parameters.output, gradient.output, backend) {}
 
 void TrainableSelfAttention::add_global(const MultiHeadAttention& parameters,
@@ -37,15 +49,23 @@ void TrainableSelfAttention::prepare() {
   output_.prepare();
 }
 
+AttentionInput TrainableSelfAttention::read(const LayerPass& pass) const {
+  const MatrixRef rows = projected_;
+  const Index d_model = rows.cols() / (shares_keys_ ? 2 : 3);
+  const float* values = rows.data() + rows.cols() - d_model;
+  const float* keys = shares_keys_ ? rows.data() : values - d_model;
+  return {rows.leftCols(d_model), {keys, values, rows.outerStride()}, pass.self, nullptr, &extras_};
+}
+
 void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& pass,
                                      const Dropout& dropout, MatrixRef out) {
   const Index d_model = x.cols();
-  MatrixRef projected = projected_.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
-  MatrixRef heads = heads_.resize(x.rows(), d_model);              // [T, D]
+  // [T, 3D] = Q | K | V, or [T, 2D] = Q | V
+  MatrixRef projected = projected_.resize(x.rows(), query_key_value_.out());
+  MatrixRef heads = heads_.resize(x.rows(), d_model);  // [T, D]
 
   query_key_value_.forward(x, projected);
-  AttentionInput input{projected.leftCols(d_model),
-                       keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  AttentionInput input = read(pass);
   std::optional<GlobalProjections> global;
   if (global_) {
     MatrixRef own = global_->projected.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
@@ -60,15 +80,23 @@ void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& p
 void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& pass,
                                       const ConstMatrixRef& dout, const InputGradient& dx) {
   const Index d_model = x.cols();
-  const MatrixRef projected = projected_;                                       // [T, 3D]
   MatrixRef dprojected = pass.scratch.projected.resize(x.rows(), 3 * d_model);  // [T, 3D]
   MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
 
   output_.backward(heads_, dout, {dheads});
-  AttentionInput input{projected.leftCols(d_model),
-                       keys_and_values(projected.rightCols(2 * d_model)), pass.self};
+  AttentionInput input = read(pass);
   AttentionInputGradient gradient =
       input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model));
+  gradient.extras = &extras_gradient_;
+  if (shares_keys_) {
+    attend_backward(shape_, input, kept_, dheads, gradient);
+    MatrixRef folded = pass.scratch.global.resize(x.rows(), 2 * d_model);  // [T, 2D] = Q | V
+    folded.leftCols(d_model) =
+        dprojected.leftCols(d_model) + dprojected.middleCols(d_model, d_model);
+    folded.rightCols(d_model) = dprojected.rightCols(d_model);
+    query_key_value_.backward(x, folded, dx);
+    return;
+  }
   if (!global_) {
     attend_backward(shape_, input, kept_, dheads, gradient);
     query_key_value_.backward(x, dprojected, dx);

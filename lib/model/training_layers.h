@@ -60,11 +60,17 @@ class TrainableSelfAttention {
     GlobalProjections read();
   };
 
+  /// What attention reads in the rows that the projections have made.
+  AttentionInput read(const LayerPass& pass) const;
+
   AttentionShape shape_;
+  AttentionExtras extras_;
+  AttentionExtras extras_gradient_;
+  bool shares_keys_;  ///< lsh: keys are the queries
   std::optional<Global> global_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
-  Buffer projected_;  ///< [T, 3D] = Q | K | V
+  Buffer projected_;  ///< [T, 3D] = Q | K | V, or [T, 2D] = Q | V
   Buffer heads_;      ///< [T, D] the outputs of all heads side by side
   KeptWeights kept_;
 };

@@ -18,6 +18,9 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
     if (info.role == ParameterRole::weight)
       floats += kernels().panels_of(p.columns) * width * p.rows;
   });
+  if (config.encoder_attention.type == PatternType::lsh) {  // queries a second time, as keys
+    floats += config.encoder_layers * kernels().panels_of(config.d_model) * width * config.d_model;
+  }
   const Parameter& output = parameters.output;  // [V, D], used as [D, V]
   return to_size(floats + kernels().panels_of(output.rows) * width * output.columns);
 }
@@ -47,6 +50,12 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
+  if (observer != nullptr && config_.encoder_attention.type == PatternType::linformer) {
+    throw InputError(
+        "encoder attention linformer looks at {} mixtures of all tokens, so that no map of tokens "
+        "by tokens can be shown; translate without views",
+        config_.encoder_attention.rank);
+  }
   if (config_.global_tokens > 0) return encode_behind_globals(source, observer);
   const std::vector<AttentionGroup> groups =
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);

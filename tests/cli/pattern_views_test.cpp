@@ -221,10 +221,11 @@ TEST_CASE("bad input: inspect --attention") {
   check_all({
       measure({"ful"},
               "--attention ful: expected full, window, longformer, bigbird, sparse_strided, "
-              "sparse_fixed or chunks"),
+              "sparse_fixed, chunks, linformer, performer or lsh"),
       measure({"full,"}, "--attention : expected full, "),
       measure({"bigbird", "--causal"},
-              "--attention bigbird: expected full, window, sparse_strided or sparse_fixed, which "
+              "--attention bigbird: expected full, window, sparse_strided, sparse_fixed or "
+              "performer, which "
               "can be causal"),
       measure({"full", "--lengths", "0"}, "--lengths 0: "),
       measure({"full", "--head-dim", "x"}, "--head-dim x: "),

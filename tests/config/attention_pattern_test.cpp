@@ -36,6 +36,10 @@ TEST_CASE("patterns are read, and written as they were read") {
            R"({"type":"sparse_strided","stride":22})",
            R"({"type":"sparse_fixed","stride":22,"summary":3})",
            R"({"type":"chunks","block_size":32,"global":[],"shift":true})",
+           R"({"type":"linformer","k":32})",
+           R"({"type":"performer","m":48,"orthogonal":false})",
+           R"({"type":"performer","orthogonal":true})",
+           R"({"type":"lsh","block_size":32,"rounds":3,"buckets":16})",
        }) {
     CAPTURE(text);
     const ModelConfig config = experiment(text);
@@ -61,10 +65,10 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse("3", "model.encoder_attention: expected a JSON object, {...}, but found 3");
   refuse("{}",
          "model.encoder_attention.type is missing; use full, window, longformer, bigbird, "
-         "sparse_strided, sparse_fixed or chunks");
+         "sparse_strided, sparse_fixed, chunks, linformer, performer or lsh");
   refuse(R"({"type": "linear"})",
          "model.encoder_attention.type \"linear\" is not supported; use full, window, longformer, "
-         "bigbird, sparse_strided, sparse_fixed or chunks");
+         "bigbird, sparse_strided, sparse_fixed, chunks, linformer, performer or lsh");
   refuse(R"({"type": "window"})", "model.encoder_attention.window is missing");
   refuse(R"({"type": "full", "window": 4})",
          "unknown key \"window\" in model.encoder_attention; the nearest known one is \"type\"");
@@ -110,12 +114,41 @@ TEST_CASE("patterns that do not fit are refused") {
          "encoder_attention.summary is 9; use 1 to 8 with 512 positions");
   refuse(R"({"type": "sparse_strided", "stride": 0})",
          "encoder_attention.stride is 0; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "linformer"})", "model.encoder_attention.k is missing");
+  refuse(R"({"type": "linformer", "k": 0})",
+         "encoder_attention.k is 0; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "linformer", "k": 513})",
+         "encoder_attention.k is 513; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "linformer", "k": 8})",
+         "decoder_attention.type \"linformer\" looks ahead, which a decoder must not; use full, "
+         "window, sparse_strided, sparse_fixed or performer",
+         "decoder");
+  refuse(R"({"type": "performer", "m": 0})",
+         "model.encoder_attention.m is 0; it must be at least 1");
+  refuse(R"({"type": "performer", "m": 513})",
+         "decoder_attention.m is 513; use 1 to 512 with 512 positions", "decoder");
+  refuse(R"({"type": "performer", "k": 8})", "unknown key \"k\" in model.encoder_attention; ");
+  refuse(R"({"type": "lsh", "buckets": 8})", "model.encoder_attention.block_size is missing");
+  refuse(R"({"type": "lsh", "block_size": 8})", "model.encoder_attention.buckets is missing");
+  refuse(R"({"type": "lsh", "block_size": 513, "buckets": 8})",
+         "encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "lsh", "block_size": 8, "buckets": 7})",
+         "encoder_attention.buckets is 7, which is odd; each rotation and its opposite are a "
+         "bucket, so use 6 or 8");
+  refuse(R"({"type": "lsh", "block_size": 8, "buckets": 0})",
+         "encoder_attention.buckets is 0; use 2 to 65536");
+  refuse(R"({"type": "lsh", "block_size": 8, "buckets": 8, "rounds": 0})",
+         "encoder_attention.rounds is 0; use 1 to 64");
+  refuse(R"({"type": "lsh", "block_size": 8, "buckets": 8})",
+         "decoder_attention.type \"lsh\" looks ahead, which a decoder must not; use full, window, "
+         "sparse_strided, sparse_fixed or performer",
+         "decoder");
   for (const std::string type : {"longformer", "chunks", "bigbird"}) {
     const std::string size = type == "longformer" ? R"("window": 8)" : R"("block_size": 8)";
     refuse(R"({"type": ")" + type + "\", " + size + "}",
            "decoder_attention.type \"" + type +
-               "\" looks ahead, which a decoder must not; use full, window, sparse_strided or "
-               "sparse_fixed",
+               "\" looks ahead, which a decoder must not; use full, window, sparse_strided, "
+               "sparse_fixed or performer",
            "decoder");
   }
 }

@@ -164,6 +164,25 @@ TEST_CASE("gradients where attention follows patterns") {
   }
 }
 
+TEST_CASE("gradients of linformer, performer and lsh") {
+  for (ModelConfig c : {small_config(), small_pre_norm_config()}) {
+    c.encoder_attention.type = PatternType::linformer;
+    c.encoder_attention.rank = 4;
+    check_parameters(c);
+    check_direction(c);
+    // Sentences of one chunk: buckets would change under the differences.
+    c.encoder_attention.type = PatternType::lsh;
+    c.encoder_attention.block_size = 10;
+    c.encoder_attention.rounds = 2;
+    c.encoder_attention.buckets = 4;
+    check_direction(c);
+    c.encoder_attention.type = PatternType::performer;
+    c.encoder_attention.features = 12;
+    c.decoder_attention = c.encoder_attention;
+    check_direction(c);
+  }
+}
+
 TEST_CASE("padding's row and what no token touched get no gradient") {
   Subject s(small_untied_config());
   const ModelConfig& c = s.model.config();

@@ -4,9 +4,13 @@
 #include <numeric>
 
 #include "base/at.h"
+#include "base/files.h"
+#include "check_error.h"
 #include "model/incremental_decoder.h"
+#include "model/model_directory.h"
 #include "model/random_model.h"
 #include "small_training.h"
+#include "temporary_directory.h"
 
 using namespace attn;
 using attn::test::small_pre_norm_config;
@@ -46,7 +50,7 @@ Matrix stepwise(const Transformer& model, const EncodedSource& source,
 
 TEST_CASE("patterns: cached steps compute what the whole sentence does") {
   using enum PatternType;
-  for (const PatternType type : {full, window, sparse_strided, sparse_fixed}) {
+  for (const PatternType type : {full, window, sparse_strided, sparse_fixed, performer}) {
     CAPTURE(pattern_word(type));
     const ModelConfig c = pattern_config(type, 8);
     const Transformer model = random_model(c, 3, default_backend());
@@ -91,4 +95,104 @@ TEST_CASE("patterns: a token out of every window changes nothing in one layer") 
   for (Index i = 0; i < 60; ++i) {
     CHECK((before.row(i) == after.row(i)) == (i < 26 || i > 34));
   }
+}
+
+TEST_CASE("performer: a cache of one size whatever the step, and as exact with an observer") {
+  const ModelConfig c = pattern_config(PatternType::performer, 8);
+  CHECK(IncrementalDecoder::cache_bytes(c, 2, 10, 0) ==
+        IncrementalDecoder::cache_bytes(c, 2, 100, 0));
+}
+
+TEST_CASE("linformer, performer and lsh: a sentence gives the same alone and in a batch") {
+  using enum PatternType;
+  for (const PatternType type : {linformer, performer, lsh}) {
+    CAPTURE(pattern_word(type));
+    ModelConfig c = pattern_config(PatternType::full, 8);
+    c.encoder_attention.type = type;
+    c.encoder_attention.rank = 6;
+    c.encoder_attention.block_size = 8;
+    c.encoder_attention.rounds = 2;
+    c.encoder_attention.buckets = 4;
+    const Transformer model = random_model(c, 3, default_backend());
+    std::vector<int> ids(45);
+    for (std::size_t t = 0; t < ids.size(); ++t) ids[t] = to_int(t * 7 % 30 + 1);
+    PackedTokens alone, batch;
+    alone.add(ids);
+    batch.add(std::vector<int>{4, 9, 2, 0});
+    batch.add(ids);
+    const Matrix expected = model.encode(alone).rows;
+    CHECK(expected.allFinite());
+    CHECK(model.encode(batch).rows.bottomRows(45) == expected);
+  }
+}
+
+TEST_CASE("linformer refuses observers, whose maps are tokens by tokens") {
+  struct Nobody : AttentionObserver {
+    void weights_ready(AttentionHead&) override {}
+  } observer;
+  ModelConfig c = pattern_config(PatternType::full, 8);
+  c.encoder_attention.type = PatternType::linformer;
+  c.encoder_attention.rank = 6;
+  const Transformer model = random_model(c, 3, default_backend());
+  PackedTokens source;
+  source.add(std::vector<int>{4, 9, 2, 0});
+  attn::test::check_error(
+      [&] { (void)model.encode(source, &observer); }, ExitCode::input,
+      "encoder attention linformer looks at 6 mixtures of all tokens, so that no map of tokens by "
+      "tokens can be shown; translate without views");
+}
+
+TEST_CASE("linformer, performer and lsh are written and read, matrices and all") {
+  using enum PatternType;
+  for (const PatternType type : {linformer, performer, lsh}) {
+    CAPTURE(pattern_word(type));
+    ModelConfig c = pattern_config(type == performer ? performer : full, 8);
+    c.encoder_attention.type = type;
+    c.encoder_attention.rank = 6;
+    c.encoder_attention.features = 10;
+    c.encoder_attention.block_size = 8;
+    c.encoder_attention.rounds = 2;
+    c.encoder_attention.buckets = 4;
+    c.model_type = model_type_for(c);
+    CHECK(c.model_type == "attn-demo");
+    const Transformer model = random_model(c, 3, default_backend());
+    PackedTokens source;
+    source.add(std::vector<int>(40, 7));
+    const attn::test::TemporaryDirectory scene;
+    save_model(model, {}, scene.path(), DType::f32);
+    {
+      const LoadedModel again = load_model(scene.path(), default_backend());
+      CHECK(again.notes.empty());
+      CHECK(again.transformer.encode(source).rows == model.encode(source).rows);
+    }
+    Json config = read_json_file(scene.file("config.json"));
+    const char* key = type == linformer ? "k" : type == performer ? "m" : "rounds";
+    config["encoder_attention"][key] = 3;
+    write_file(scene.file("config.json"), config.dump());
+    const std::string self = "tensor model.encoder.layers.0.self_attn.";
+    const std::string says =
+        type == linformer   ? "proj_k has shape [200, 6]; config.json asks for "
+                              "[200, 3]"
+        : type == performer ? "projection_matrix has shape [10, 5]; config.json asks for [3, 5]"
+                            : "rotations has shape [15, 4]; config.json asks for [15, 6]";
+    attn::test::check_error([&] { (void)load_model(scene.path(), default_backend()); },
+                            ExitCode::input, scene.file("model.safetensors") + ": " + self + says);
+  }
+}
+
+TEST_CASE("linformer's projections are counted, what is drawn is not, and lsh has one key fewer") {
+  using enum PatternType;
+  ModelConfig c = pattern_config(full, 8);
+  const auto layers = to_size(c.encoder_layers);
+  const std::uint64_t before = count_parameters(c).value();
+  c.encoder_attention.type = linformer;
+  c.encoder_attention.rank = 6;
+  CHECK(count_parameters(c).value() == before + layers * 2 * 200 * 6);
+  c.encoder_attention.type = performer;
+  CHECK(count_parameters(c).value() == before);
+  c.encoder_attention.type = lsh;
+  c.encoder_attention.rounds = 2;
+  c.encoder_attention.buckets = 4;
+  const auto d = to_size(c.d_model);
+  CHECK(count_parameters(c).value() == before - layers * (d * d + d));
 }

@@ -18,7 +18,7 @@ namespace {
 /// The definitions that stand in key_ranges.h, as they stand there.
 using Sees = std::function<bool(Index i, Index j, Index n)>;
 
-struct Case {
+struct RangeCase {
   const char* name;
   AttentionPattern pattern;
   Sees sees;
@@ -32,8 +32,8 @@ bool among(const std::vector<Index>& globals, Index i) {
   return std::find(globals.begin(), globals.end(), i) != globals.end();
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<RangeCase> cases() {
+  std::vector<RangeCase> all;
   for (const int w : {2, 6, 64, 300}) {
     AttentionPattern p{PatternType::window, {w}};
     all.push_back({"window",
@@ -109,18 +109,18 @@ std::vector<Case> cases() {
   return all;
 }
 
-AttentionShape shape_of(const Case& c) {
+AttentionShape shape_of(const RangeCase& c) {
   return {AttentionKind::encoder_self, c.layer, 1, 4, 1.0F, &c.pattern};
 }
 
-AttentionGroup group_of(const Case& c, Index queries, Index keys, bool causal) {
+AttentionGroup group_of(const RangeCase& c, Index queries, Index keys, bool causal) {
   return {0, 0, queries, 0, keys, nullptr, {causal, {}}, c.globals, c.origin};
 }
 
 }  // namespace
 
 TEST_CASE("a pattern's ranges hold what its definition says, each key once") {
-  for (const Case& c : cases()) {
+  for (const RangeCase& c : cases()) {
     for (const Index n : {1, 2, 5, 34, 129, 300}) {
       for (const bool causal : {false, true}) {
         if (causal && !c.may_be_causal) continue;
@@ -161,7 +161,7 @@ TEST_CASE("a pattern's ranges hold what its definition says, each key once") {
 }
 
 TEST_CASE("a cached step sees what its row of the whole sentence sees, in the same order") {
-  for (const Case& c : cases()) {
+  for (const RangeCase& c : cases()) {
     if (!c.may_be_causal) continue;
     CAPTURE(c.name);
     const Index n = 120;
@@ -189,7 +189,7 @@ TEST_CASE("bigbird: as transformers in evaluation, block 0 counts once more for 
   p.block_size = 8;
   p.random_blocks = 2;
   p.random_is_seeded = false;
-  const Case c{"", p, {}};
+  const RangeCase c{"", p, {}};
   const Index n = 8 * 10 + 3;
   const Matrix mask = mask_matrix(shape_of(c), group_of(c, n, n, false), 0);
   for (const Index i : {0, 7, 8, 40, 79, 80, 82}) {
@@ -234,7 +234,7 @@ TEST_CASE("bigbird: seeded blocks differ by head, layer and seed, and are never 
 }
 
 TEST_CASE("the seen cells of a head are those its mask lets through, in runs that rise") {
-  for (const Case& c : cases()) {
+  for (const RangeCase& c : cases()) {
     for (const Index n : {1, 5, 34, 129}) {
       for (const bool causal : {false, true}) {
         if (causal && !c.may_be_causal) continue;
@@ -265,7 +265,7 @@ TEST_CASE("the seen cells of a head are those its mask lets through, in runs tha
 TEST_CASE("seen cells say why: near, global, drawn, a stride away, in one block") {
   const auto reasons = [](const AttentionPattern& p, const std::vector<Index>& globals, int row) {
     std::string text;
-    const Case c{"", p, {}, globals};
+    const RangeCase c{"", p, {}, globals};
     const Index n = 12;
     const SeenCells seen = seen_cells(shape_of(c), group_of(c, n, n, false), 0);
     for (const SeenRun& run : seen.row(row)) {

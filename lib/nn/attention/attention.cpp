@@ -7,6 +7,10 @@
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
 #include "nn/attention/attention_mask.h"
+#include "nn/attention/linformer.h"
+#include "nn/attention/lsh.h"
+#include "nn/attention/observed_head.h"
+#include "nn/attention/performer.h"
 #include "nn/attention/tiled_attention.h"
 
 namespace attn {
@@ -57,15 +61,6 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, cons
   work.for_each([&](const TileTask& task) { attend_tile(shape, input, task, sums, {}, output); });
 }
 
-Matrix gather(const GatheredRows& from, Index n, Index width) {
-  Matrix out(n, width);
-  for (Index j = 0; j < n; ++j) {
-    const float* row = from.base + (from.rows != nullptr ? Index{from.rows[j]} : j) * from.stride;
-    out.row(j) = Eigen::Map<const RowVector>(row, width);
-  }
-  return out;
-}
-
 /// A cache drops the keys that no query of a pattern sees any more and puts others in their rows:
 /// what stands there belongs to other places.
 void hide_dropped(const Matrix& mask, Matrix& key, Matrix& value, Matrix& scores) {
@@ -99,8 +94,8 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
     return is_global_row(shape, group, place) ? global_rows : rows;
   };
   const bool tiled = is_tiled(shape, group);
-  Matrix key = gather(rows.keys, group.keys, shape.head_dim);
-  Matrix value = gather(rows.values, group.keys, shape.head_dim);
+  Matrix key = gathered(rows.keys, group.keys, shape.head_dim);
+  Matrix value = gathered(rows.values, group.keys, shape.head_dim);
   Matrix scores(group.queries, group.keys);
   const Matrix mask = mask_matrix(shape, group, observed.head);
   std::optional<SeenCells> seen_by_pattern;
@@ -166,6 +161,16 @@ WeightProduct side_by_side_product(const std::vector<Linear>& layers, Preparatio
 
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
             AttentionObserver* observer) {
+  switch (type_of(shape)) {
+    case PatternType::linformer:
+      return attend_linformer(shape, input, output, observer);
+    case PatternType::performer:
+      return attend_performer(shape, input, output, observer);
+    case PatternType::lsh:
+      return attend_lsh(shape, input, output, observer);
+    default:
+      break;
+  }
   const Index heads = shape.heads;
   if (observer != nullptr) {
     for (Index group = 0; group < std::ssize(input.groups); ++group) {
@@ -186,7 +191,8 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
 }
 
 void MultiHeadAttention::prepare_self(Preparation how) {
-  query_key_value = side_by_side_product({query, key, value}, how);
+  const Linear& keys = key.weight.exists() ? key : query;
+  query_key_value = side_by_side_product({query, keys, value}, how);
   output_product = output.prepare(how);
 }
 

@@ -88,12 +88,21 @@ struct GlobalProjections {
   KeysAndValues memory;
 };
 
+/// What kinds of attention have besides their projections.
+struct AttentionExtras {
+  Parameter key_projection;    ///< [P, k] linformer's E, for P places
+  Parameter value_projection;  ///< [P, k] linformer's F
+  Parameter features;          ///< [m, K] performer
+  Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
+};
+
 /// What attention reads: queries of all heads, keys and values of all heads, and who looks at whom.
 struct AttentionInput {
   ConstMatrixRef queries;  ///< [T, D]
   KeysAndValues memory;
   std::span<const AttentionGroup> groups;
   const GlobalProjections* global = nullptr;  ///< null: global rows read as the others do
+  const AttentionExtras* extras = nullptr;    ///< for the kinds that have any
 };
 
 /// The formula at the top for every group and head. Output [T, D]: the heads' outputs stand side by
@@ -105,9 +114,10 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
 /// The parameters of one multi-head attention, and the products prepared from them.
 struct MultiHeadAttention {
   Linear query;   ///< weight [D, D], bias [D]
-  Linear key;     ///< weight [D, D], bias [D]
+  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries
   Linear value;   ///< weight [D, D], bias [D]
   Linear output;  ///< weight [D, D], bias [D]
+  AttentionExtras extras;
 
   WeightProduct query_key_value;  ///< [D, 3D], for self-attention
   WeightProduct query_alone;      ///< [D, D], for cross-attention and global tokens, whose

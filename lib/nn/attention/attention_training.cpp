@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
+#include "nn/attention/performer.h"
 #include "nn/attention/tiled_attention.h"
 #include "nn/attention/tiled_backward.h"
 
@@ -146,10 +147,20 @@ struct DroppedRow {
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
   const Index heads = shape.heads;
-  make_room(shape, input.groups, kept);
   kept.dropout = dropout;
   kept.output = output.data();
   kept.output_stride = output.outerStride();
+  switch (type_of(shape)) {
+    case PatternType::linformer:
+      return attend_linformer_training(shape, input, dropout, output, kept);
+    case PatternType::performer:
+      return attend_performer(shape, input, output, nullptr);
+    case PatternType::lsh:
+      return attend_lsh_training(shape, input, output, kept);
+    default:
+      break;
+  }
+  make_room(shape, input.groups, kept);
   attend_tiles(shape, input, output, kept);
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
@@ -178,6 +189,20 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const KeptWeights& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient) {
   const Index heads = shape.heads;
+  if (type_of(shape) == PatternType::linformer) {
+    attend_linformer_backward(shape, input, kept, doutput, gradient);
+    return;
+  }
+  if (type_of(shape) == PatternType::lsh) {
+    attend_lsh_backward(shape, input, kept, doutput, gradient);
+    return;
+  }
+  if (type_of(shape) == PatternType::performer) {
+    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> output(
+        kept.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(kept.output_stride));
+    attend_performer_backward(shape, input, output, doutput, gradient);
+    return;
+  }
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);

@@ -21,6 +21,8 @@ struct KeptWeights {
   const float* output = nullptr;  ///< where the forward pass wrote; must be there on the way back
   Index output_stride = 0;
   Dropout dropout;
+  Buffer low_rank;                              ///< linformer: [B · k, 2D] keys and values
+  std::vector<AttentionGroup> low_rank_groups;  ///< linformer: who looks at which of them
 };
 
 /// attend() that keeps the weights; dropout acts on them before they meet the values.
@@ -41,14 +43,19 @@ struct AttentionInputGradient {
   MatrixRef dqueries;      ///< [T, D]
   float* dkeys = nullptr;  ///< rows where KeysAndValues has them
   float* dvalues = nullptr;
-  Index stride = 0;                        ///< of dkeys and dvalues
-  const GlobalGradient* global = nullptr;  ///< where the input has projections of global tokens
+  Index stride = 0;                         ///< of dkeys and dvalues
+  const GlobalGradient* global = nullptr;   ///< where the input has projections of global tokens
+  const AttentionExtras* extras = nullptr;  ///< linformer: gradients that are added to
 };
 
 /// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
 inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys_values) {
-  return {dqueries, dkeys_values.data(), dkeys_values.data() + dkeys_values.cols() / 2,
-          dkeys_values.outerStride(), nullptr};
+  return {dqueries,
+          dkeys_values.data(),
+          dkeys_values.data() + dkeys_values.cols() / 2,
+          dkeys_values.outerStride(),
+          nullptr,
+          nullptr};
 }
 
 /// The gradients of attend_training() from doutput [T, D] at its output. With P the weights, P̃ the

@@ -28,6 +28,9 @@ class TileMaker {
     }
     switch (pattern_.type) {
       case PatternType::full:
+      case PatternType::linformer:
+      case PatternType::performer:
+      case PatternType::lsh:
         break;
       case PatternType::window:
       case PatternType::longformer:
@@ -281,7 +284,7 @@ class TileMaker {
 }  // namespace
 
 bool sees_all(const AttentionPattern& pattern, Index keys) {
-  if (pattern.type == PatternType::full) return true;
+  if (pattern.full() || is_approximation(pattern.type)) return true;
   return pattern.type == PatternType::bigbird &&
          keys <= (5 + 2 * Index{pattern.random_blocks}) * pattern.block_size;
 }

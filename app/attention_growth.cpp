@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cmath>
+
+#include "attention_speed.h"
+#include "base/at.h"
+
+namespace attn {
+namespace {
+
+/// One kind's measurements, by length.
+struct Curve {
+  std::string kind;
+  std::vector<double> lengths, seconds, bytes;
+};
+
+std::vector<Curve> curves_of(const AttentionReport& report) {
+  std::vector<Curve> curves;
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const std::string kind(pattern_word(report.trials[i].pattern.type));
+    if (curves.empty() || curves.back().kind != kind) curves.push_back({kind, {}, {}, {}});
+    const AttentionTiming& timing = report.timings[i];
+    Curve& curve = curves.back();
+    curve.lengths.push_back(static_cast<double>(report.trials[i].length));
+    curve.seconds.push_back(timing.forward_seconds + timing.backward_seconds);
+    curve.bytes.push_back(static_cast<double>(timing.peak_bytes));
+  }
+  return curves;
+}
+
+/// The slope of ln y over ln x by least squares.
+double exponent(const std::vector<double>& x, const std::vector<double>& y) {
+  const auto n = static_cast<double>(x.size());
+  double sx = 0, sy = 0, sxx = 0, sxy = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double u = std::log(x[i]), v = std::log(std::max(y[i], 1e-9));
+    sx += u;
+    sy += v;
+    sxx += u * u;
+    sxy += u * v;
+  }
+  const double below = n * sxx - sx * sx;
+  return below > 0 ? (n * sxy - sx * sy) / below : 0;
+}
+
+/// The length from which the kind stays below full attention, between lengths by straight lines of
+/// logarithms.
+std::optional<Index> overtaken(const Curve& kind, const Curve& full) {
+  std::optional<Index> from;
+  double before = 0;
+  for (std::size_t i = 0; i < kind.lengths.size(); ++i) {
+    const double ahead = std::log(at(full.seconds, i)) - std::log(kind.seconds[i]);
+    if (ahead <= 0) {
+      from.reset();
+    } else if (!from) {
+      double length = kind.lengths[i];
+      if (i > 0) {
+        const double share = before / (before - ahead);
+        length = std::exp(std::log(kind.lengths[i - 1]) * (1 - share) + std::log(length) * share);
+      }
+      from = same_number<Index>(std::llround(length));
+    }
+    before = ahead;
+  }
+  return from;
+}
+
+}  // namespace
+
+std::vector<AttentionGrowth> attention_growth(const AttentionReport& report) {
+  const std::vector<Curve> curves = curves_of(report);
+  const auto full = std::find_if(curves.begin(), curves.end(),
+                                 [](const Curve& curve) { return curve.kind == "full"; });
+  std::vector<AttentionGrowth> growth;
+  for (const Curve& curve : curves) {
+    if (curve.lengths.size() < 2) continue;
+    AttentionGrowth fitted{curve.kind, exponent(curve.lengths, curve.seconds),
+                           exponent(curve.lengths, curve.bytes), std::nullopt};
+    const bool other = full != curves.end() && curve.kind != "full";
+    if (other && std::is_sorted(curve.lengths.begin(), curve.lengths.end())) {
+      fitted.overtakes = overtaken(curve, *full);
+    }
+    growth.push_back(fitted);
+  }
+  return growth;
+}
+
+std::string attention_csv(const AttentionReport& report) {
+  std::string csv =
+      "kind,length,causal,forward_seconds,backward_seconds,multiply_adds,peak_bytes\n";
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const AttentionTrial& trial = report.trials[i];
+    const AttentionTiming& timing = report.timings[i];
+    csv += fmt::format("{},{},{},{},{},{},{}\n", pattern_word(trial.pattern.type), trial.length,
+                       trial.causal, timing.forward_seconds,
+                       trial.backward ? fmt::format("{}", timing.backward_seconds) : "",
+                       timing.multiply_adds, timing.peak_bytes);
+  }
+  return csv;
+}
+
+}  // namespace attn

@@ -1,0 +1,57 @@
+#include "nn/attention/observed_head.h"
+
+namespace attn {
+
+Matrix gathered(const GatheredRows& from, Index n, Index width) {
+  Matrix out(n, width);
+  for (Index j = 0; j < n; ++j) {
+    const float* row = from.base + (from.rows != nullptr ? Index{from.rows[j]} : j) * from.stride;
+    out.row(j) = Eigen::Map<const RowVector>(row, width);
+  }
+  return out;
+}
+
+ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup& group_of,
+                           const HeadRows& rows_of, Matrix mask_of)
+    : shape(shape_of),
+      group(group_of),
+      rows(rows_of),
+      key(gathered(rows.keys, group.keys, shape.head_dim)),
+      value(gathered(rows.values, group.keys, shape.head_dim)),
+      scores(group.queries, group.keys),
+      mask(std::move(mask_of)) {
+  for (Index i = 0; i < group.queries; ++i) {
+    score_row(shape, rows, i, group.keys, scores.row(i).data());
+  }
+}
+
+void ObservedRows::show(Index head, AttentionObserver& observer) {
+  const Matrix computed = weights;
+  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
+                                                     Eigen::OuterStride<>(rows.output_stride));
+  AttentionHead view{
+      shape.kind,
+      shape.layer,
+      head,
+      group.sentence,
+      shape.scale,
+      {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
+      key,
+      value,
+      scores,
+      mask,
+      weights,
+      output,
+      seen};
+  observer.weights_ready(view);
+  SeenKeys seen_keys;
+  for (Index i = 0; i < group.queries; ++i) {
+    if (weights.row(i) == computed.row(i)) continue;
+    seen_keys.find(weights.row(i).data(), rows.values, group.keys,
+                   [&](Index j) { return mask(i, j) != kMinusInfinity; });
+    seen_keys.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
+  }
+  observer.output_ready(view);
+}
+
+}  // namespace attn

@@ -1,0 +1,179 @@
+// What Linformer, Performer and LSH have in common with exact attention, and what observers see.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "base/at.h"
+#include "base/random_normal.h"
+#include "compute/threads.h"
+#include "nn/attention/attention.h"
+#include "random_matrix.h"
+
+using namespace attn;
+using namespace attn::test;
+
+namespace {
+
+constexpr Index kHeadDim = 8;
+
+struct ApproximationRun {
+  AttentionPattern pattern;
+  AttentionExtras extras;
+  Index heads = 2;
+  bool causal = false;
+
+  Matrix operator()(const Matrix& rows, AttentionObserver* observer = nullptr) const {
+    const Index n = rows.rows(), width = heads * kHeadDim;
+    const AttentionShape shape{AttentionKind::encoder_self,
+                               0,
+                               heads,
+                               kHeadDim,
+                               1.0F / std::sqrt(static_cast<float>(kHeadDim)),
+                               &pattern};
+    const std::vector<AttentionGroup> groups{{0, 0, n, 0, n, nullptr, {causal, {}}}};
+    Matrix output = poisoned(n, width);
+    attend(shape,
+           {rows.leftCols(width), keys_and_values(rows.rightCols(2 * width)), groups, nullptr,
+            &extras},
+           output, observer);
+    return output;
+  }
+};
+
+/// Rows of queries, keys and values.
+Matrix rows_of(Index n, Index heads = 2) {
+  return random_matrix(n, 3 * heads * kHeadDim, "approximations");
+}
+
+double error_of(const Matrix& found, const Matrix& expected) {
+  return static_cast<double>((found - expected).norm() / expected.norm());
+}
+
+/// The mean error over several draws of m features.
+double feature_error(const Matrix& rows, const Matrix& exact, Index m, bool orthogonal) {
+  double sum = 0;
+  constexpr int kDraws = 12;
+  for (std::uint64_t seed = 1; seed <= kDraws; ++seed) {
+    Matrix w(m, kHeadDim);
+    if (orthogonal) {
+      fill_orthogonal(seed, "w", w.data(), to_size(m), to_size(kHeadDim));
+    } else {
+      fill_normal(seed, "w", w.data(), to_size(w.size()));
+    }
+    ApproximationRun run;
+    run.pattern.type = PatternType::performer;
+    run.extras.features = view(w);
+    sum += error_of(run(rows), exact);
+  }
+  return sum / kDraws;
+}
+
+/// Sums of rows, and the outputs that the weights make.
+struct Watching : AttentionObserver {
+  double farthest_sum = 0;
+  double farthest_output = 0;
+  int heads = 0;
+  Index columns = 0;
+
+  void weights_ready(AttentionHead& head) override {
+    ++heads;
+    columns = head.weights.cols();
+    for (Index i = 0; i < head.weights.rows(); ++i) {
+      farthest_sum =
+          std::max(farthest_sum, std::abs(static_cast<double>(head.weights.row(i).sum()) - 1.0));
+    }
+  }
+  void output_ready(const AttentionHead& head) override {
+    const Matrix made = head.weights * head.value;
+    farthest_output =
+        std::max(farthest_output, static_cast<double>((made - head.output).cwiseAbs().maxCoeff()));
+  }
+};
+
+}  // namespace
+
+TEST_CASE("linformer with as many rows as tokens and identities is exact attention") {
+  const Index n = 61;
+  const Matrix rows = rows_of(n);
+  Matrix identity = Matrix::Identity(n, n);
+  ApproximationRun linformer;
+  linformer.pattern.type = PatternType::linformer;
+  linformer.pattern.rank = to_int(n);
+  linformer.extras.key_projection = linformer.extras.value_projection = view(identity);
+  CHECK((linformer(rows) - ApproximationRun{}(rows)).cwiseAbs().maxCoeff() < 1e-6F);
+}
+
+TEST_CASE("performer's error falls with the root of its features, orthogonal ones no slower") {
+  const Matrix rows = rows_of(96);
+  const Matrix exact = ApproximationRun{}(rows);
+  double x = 0, y = 0, xx = 0, xy = 0;
+  int n = 0;
+  double orthogonal = 0, independent = 0;
+  for (Index m = 16; m <= 1024; m *= 2) {
+    const double error = feature_error(rows, exact, m, true);
+    orthogonal += std::log(error);
+    independent += std::log(feature_error(rows, exact, m, false));
+    const double u = std::log(static_cast<double>(m)), v = std::log(error);
+    x += u;
+    y += v;
+    xx += u * u;
+    xy += u * v;
+    ++n;
+  }
+  const double slope = (n * xy - x * y) / (n * xx - x * x);
+  CHECK(slope == doctest::Approx(-0.5).epsilon(0.2));
+  CHECK(orthogonal <= independent);
+}
+
+TEST_CASE("orthogonal features are orthogonal within blocks, and have the same bits everywhere") {
+  Matrix w(2 * kHeadDim, kHeadDim);
+  fill_orthogonal(7, "w", w.data(), to_size(w.rows()), to_size(w.cols()));
+  for (Index i = 0; i < kHeadDim; ++i) {
+    for (Index j = 0; j < i; ++j) {
+      CHECK(std::abs(w.row(i).dot(w.row(j))) < 1e-5F * w.row(i).norm() * w.row(j).norm());
+    }
+  }
+  std::vector<float> normal(10'000);
+  fill_normal(7, "n", normal.data(), normal.size());
+  double sum = 0, squares = 0;
+  for (const float v : normal) {
+    sum += static_cast<double>(v);
+    squares += static_cast<double>(v) * static_cast<double>(v);
+  }
+  CHECK(std::abs(sum / 10'000) < 0.03);
+  CHECK(squares / 10'000 == doctest::Approx(1).epsilon(0.04));
+}
+
+TEST_CASE("observers of approximations: rows sum to 1, make the output, and change no bit") {
+  const Matrix rows = rows_of(150);
+  Matrix shared = rows;
+  shared.middleCols(2 * kHeadDim, 2 * kHeadDim) = shared.leftCols(2 * kHeadDim);
+  Matrix w = random_matrix(40, kHeadDim, "features", 2.0F);
+  Matrix e = random_matrix(150, 20, "e", 0.3F);
+  Matrix rotations = random_matrix(2 * kHeadDim, 3 * 4, "rotations");
+  for (const int kind : {0, 1, 2, 3}) {
+    CAPTURE(kind);
+    ApproximationRun run;
+    run.pattern.rank = 20;
+    run.pattern.block_size = 16;
+    run.pattern.rounds = 3;
+    run.pattern.buckets = 8;
+    run.extras = {view(e), view(e), view(w), view(rotations)};
+    run.causal = kind == 1;
+    run.pattern.type = kind < 2    ? PatternType::performer
+                       : kind == 2 ? PatternType::lsh
+                                   : PatternType::linformer;
+    const Matrix& read = kind == 2 ? shared : rows;
+    const Matrix alone = run(read);
+    Watching watching;
+    CHECK(run(read, &watching) == alone);
+    CHECK(watching.heads == 2);
+    CHECK(watching.columns == (kind == 3 ? 20 : 150));
+    CHECK(watching.farthest_sum < 1e-5);
+    CHECK(watching.farthest_output < 2e-5);
+    const int before = threads();
+    set_threads(2);
+    CHECK(run(read) == alone);
+    set_threads(before);
+  }
+}
