@@ -183,6 +183,8 @@ TEST_CASE("other work on the cores delays a loop and changes nothing") {
   for (std::thread& other : others) other.join();
 }
 
+// Sanitizers reserve address space of their own, and theirs of threads starts none after fork().
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("a child of fork makes workers of its own, and its parent keeps its") {
   const Threads threads(3);
   REQUIRE(each_once(1000));
@@ -207,8 +209,6 @@ TEST_CASE("a child of fork makes workers of its own, and its parent keeps its") 
   other.join();
 }
 
-// Sanitizers reserve address space of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST_CASE("where the system starts fewer threads, loops run on those") {
   set_threads(1);
   const pid_t child = fork();
