@@ -13,6 +13,7 @@ namespace {
 
 constexpr float trace_tenths = 0.1f;  // smaller weights have no digit
 constexpr float trace_hundredths = 0.05f;
+constexpr int hundredths_cell = 3;
 constexpr float half_full = 0.2f;  // without colours, a half is full from here on
 constexpr int sample_columns = 6;
 constexpr int half_sample_columns = 5;
@@ -30,9 +31,9 @@ std::string at_right(const std::string& text, int columns) {
   return std::string(to_size(std::max(0, columns - display_width(text))), ' ') + text;
 }
 
-/// The weight's digits on a shade.
+/// The weight's digits on a shade: hundredths where a blank can stand before them.
 std::string digits(float weight, int columns) {
-  if (columns == 1) {
+  if (columns < hundredths_cell) {
     if (!(weight >= trace_tenths)) return "";
     return fmt::format("{}", std::min(9, static_cast<int>(weight * 10)));
   }
@@ -88,7 +89,8 @@ TextLine painted_scale(CellForm form, int cell, ColorMode color, int width) {
                 numbers ? number_cell(weight, sample, color) : shade_cell(weight, cell, color));
   }
   if (form == CellForm::shades) {
-    const std::string_view whole = cell == 1 ? " in tenths." : " in hundredths; 1. is 1.00.";
+    const std::string_view whole =
+        cell < hundredths_cell ? " in tenths." : " in hundredths; 1. is 1.00.";
     const bool fits = line.columns + display_width(whole) <= width;
     add_if_fits(line, fits ? whole : whole.substr(0, whole.find(';')), width);
   }

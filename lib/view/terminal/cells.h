@@ -20,8 +20,8 @@ struct Cell {
 /// masked weight is a dot.
 Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
 
-/// A shade on one or two columns. With colours it says the weight's tenths on one and its
-/// hundredths on two, if they are more than a trace. A masked weight is a dot.
+/// A shade on one to three columns. With colours it says the weight's tenths, on three its
+/// hundredths, if they are more than a trace. A masked weight is a dot.
 Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 
 /// One column with a weight in its upper half and one in its lower; masked ones are unpainted, and

@@ -118,7 +118,7 @@ class MapPlanner {
 
   void plan_shades() {
     layout_.form = CellForm::shades;
-    choose_cell(2, 1);
+    choose_cell(3, 1);
     if (layout_.cell == 1) return plan_key();
     int height = 1;
     for (const std::string& label : axes_.labels.columns) {

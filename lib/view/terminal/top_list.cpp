@@ -11,7 +11,7 @@
 namespace attn {
 namespace {
 
-constexpr int widest_name = 14;
+constexpr int widest_name = 14, narrowest_name = 6;
 constexpr int weight_columns = 6;  // " 0.56" and a shade
 
 int lines_a_row(const TopLayout& layout) {
@@ -102,8 +102,12 @@ TopLayout plan_top(const MapAxes& axes, const MapRoom& room, int count) {
   for (const std::string& label : axes.labels.columns) {
     layout.name = std::max(layout.name, std::min(widest_name, display_width(label)));
   }
-  const int entry = layout.number + 1 + layout.name + weight_columns + 1;
+  const int beside_name = layout.number + 1 + weight_columns + 1;
   const int columns = room.width - layout.rows.width;
+  // Shorter names, where a row then needs one line.
+  const int room_for_name = (columns + 1) / layout.count - beside_name;
+  if (room_for_name >= narrowest_name) layout.name = std::min(layout.name, room_for_name);
+  const int entry = layout.name + beside_name;
   layout.across = std::clamp((columns + 1) / entry, 1, layout.count);
   layout.slot = std::max(least_map_width, layout.across * entry - 1);
   layout.beside = std::max(1, (columns + map_gap) / (layout.slot + map_gap));

@@ -402,6 +402,10 @@ TEST_CASE("terminal: --top lists the largest weights of each row") {
         "4 nach   → Hause  3 home  0.50▓ 1 group 0.25▒\n"
         "5 Hause  → </s>   4 </s>  1.00█\n");
   // As many as there are, without what would be written 0.00.
+  const auto lines = [](int width) {
+    return map_lines(drawn(long_record(), {"cross:0:0"}, top(3, width))).size();
+  };
+  CHECK(lines(72) == lines(200));  // shorter names, and a line a row
   const std::string all = drawn(known_record(), {"cross:1:1"}, top(99, 200));
   CHECK(count_of(all, "[01]\\.[0-9][0-9]") == 1 + 4 + 5 + 5 + 3 + 1);
   for (const int width : {40, 57, 80, 120}) {
@@ -462,10 +466,13 @@ TEST_CASE("terminal: colours paint the numbers, and take the place of shades") {
 
 TEST_CASE("terminal: painted shades say their digits, so that a copy without colours can be read") {
   Wanted wanted{.width = 40, .color = ColorMode::true_color};
-  const std::string two = without_colors(drawn(known_record(), {"cross:1:1"}, wanted));
-  CHECK(two.find(" 1.\n") != std::string::npos);
-  CHECK(two.find("1 Die   → Grup…  590") != std::string::npos);
-  CHECK(two.find("in hundredths") != std::string::npos);
+  const std::string three = without_colors(drawn(known_record(), {"cross:1:1"}, wanted));
+  CHECK(three.find("  1.\n") != std::string::npos);
+  CHECK(three.find("1 Die   → Grup…   5 90") != std::string::npos);
+  CHECK(three.find("in hundredths") != std::string::npos);
+  wanted.width = 60;  // digits that would touch are tenths
+  const std::string two = without_colors(drawn(long_record(), {"cross:0:0"}, wanted));
+  CHECK(two.find("in tenths") != std::string::npos);
 }
 
 TEST_CASE("terminal: masked cells are not painted") {
