@@ -102,6 +102,13 @@ TEST_CASE("inspect compares head counts: the parameters stay, head_dim changes")
   const Result growth =
       run_program({.args = {"inspect", "--config", demo_config(), "--lengths", "16,64"}});
   CHECK(growth.out.starts_with("How one self-attention layer grows with the length N\n"));
+  // Neither shows what the other is asked for, nor the tables of the whole model.
+  CHECK(result.out.find("How one self-attention layer") == std::string::npos);
+  CHECK(growth.out.find("The same model with other heads") == std::string::npos);
+  for (const Result& each : {result, growth}) {
+    CHECK(each.out.find("cross-attention maps") == std::string::npos);
+    CHECK(lines_of(each.out).size() < 20);
+  }
   CHECK(notes_of(run_program({.args = {"inspect", "--d-model", "24"}})) ==
         std::vector<std::string>{
             "note: --d-model: a random model of 24 columns (configs/demo.json), not the shipped "
