@@ -4,9 +4,11 @@
 #include <charconv>
 #include <cmath>
 
+#include "analysis/show_selection.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/utf8.h"
+#include "console.h"
 
 namespace attn {
 
@@ -48,6 +50,29 @@ bool are_single_words(const std::vector<std::string>& sentences) {
          std::all_of(sentences.begin(), sentences.end(), [](const std::string& each) {
            return !each.empty() && each.find(' ') == each.npos;
          });
+}
+
+bool is_head_name(const std::string& text) {
+  if (text.find(':') == text.npos) return false;
+  try {
+    parse_head_name(text);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+void add_color_to(CLI::App& command) {
+  command.add_option("--color", "Colours: auto (on a terminal), always or never [auto]")
+      ->type_name("WHEN")
+      ->each([](const std::string& when) {
+        if (when != "auto" && when != "always" && when != "never") {
+          throw UsageError("--color {}: expected auto, always or never", excerpt(when));
+        }
+        choose_color(when == "always"  ? ColorChoice::always
+                     : when == "never" ? ColorChoice::never
+                                       : ColorChoice::automatic);
+      });
 }
 
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {

@@ -120,7 +120,8 @@ bool find_out() {
   }
   if (!said.empty()) return said == "light";
   if (const auto light = light_by_palette(environment("COLORFGBG"))) return *light;
-  return asked().value_or(false);
+  // Behind a pipe, a pager may read the keys at the same time.
+  return stdout_is_terminal() && asked().value_or(false);
 }
 
 }  // namespace

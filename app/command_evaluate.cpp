@@ -46,7 +46,7 @@ using Lines = std::vector<std::string>;
 
 /// The lines of a file as they are, without their ends.
 Lines raw_lines(const std::string& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_text_file(path);
   const std::vector<std::string_view> lines = split_lines(text);
   return {lines.begin(), lines.end()};
 }

@@ -93,9 +93,10 @@ class ExplainCommand {
     }
     if (options_.meaning.empty() && count != 1) {
       throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
-                       are_single_words(options_.sentences)
-                           ? "; quotation marks around them make words a sentence"
-                           : "");
+                       hint_at_words());
+    }
+    if (options_.sentences == std::vector<std::string>{"help"}) {
+      note("help is explained; attn-demo help explain shows the options");
     }
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
@@ -107,6 +108,15 @@ class ExplainCommand {
     if (options_.json == "-" && options_.markdown == "-") {
       throw UsageError("--json - and --markdown - both want stdout; give one of them a file");
     }
+  }
+
+  std::string hint_at_words() const {
+    for (const std::string& each : options_.sentences) {
+      if (is_head_name(each)) return fmt::format("; --head {} names the head", each);
+    }
+    return are_single_words(options_.sentences)
+               ? "; quotation marks around them make words a sentence"
+               : "";
   }
 
   void check_files() const {
@@ -253,6 +263,7 @@ void add_explain(CLI::App& app, Run& run) {
       ->type_name("FILE");
   command->add_option("--markdown", options->markdown, "Write it as Markdown; - is stdout, alone")
       ->type_name("FILE");
+  add_color_to(*command);
   options->source.add_model_to(*command);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);

@@ -245,6 +245,7 @@ void add_inspect(CLI::App& app, Run& run) {
           ->add_option("--length", arguments->length,
                        "Tokens for --presets' figures and --receptive-field [128]")
           ->type_name("N");
+  add_color_to(*command);
   CLI::Option* receptive = command->add_flag("--receptive-field", arguments->receptive_field,
                                              "How far the encoder's tokens see after each layer");
   command->add_option("--svg", arguments->svg, "Write the receptive field as a picture")

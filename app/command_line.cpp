@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <sstream>
@@ -36,25 +37,29 @@ constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
                                                 {"tokenizer", add_tokenizer},
                                                 {"serve", add_serve}}};
 
-/// Options that people try on `train`, and what is meant.
+/// Options that people try on a command, and what is meant.
 struct TriedOption {
-  std::string_view name;
-  std::string_view instead;
+  std::string_view command, name, instead;
 };
-constexpr std::array<TriedOption, 12> kTriedOnTrain = {{
-    {"--heads",
+constexpr std::array<TriedOption, 17> kTriedOptions = {{
+    {"train", "--heads",
      "--set model.encoder_attention_heads=H --set model.decoder_attention_heads=H sets them"},
-    {"--layers", "--set model.encoder_layers=N --set model.decoder_layers=N sets them"},
-    {"--d-model", "--set model.d_model=N sets it"},
-    {"--seed", "--set train.seed=N sets it"},
-    {"--updates", "--set train.updates=N sets them"},
-    {"--epochs", "--set train.epochs=N sets them"},
-    {"--lr", "--set train.learning_rate=RATE sets it"},
-    {"--learning-rate", "--set train.learning_rate=RATE sets it"},
-    {"--batch", "--set train.batch_tokens=N sets its tokens"},
-    {"--beam", "--set decode.num_beams=K sets them"},
-    {"--model", "--from DIR begins with a model's weights"},
-    {"--config", "the config is named alone: attn-demo train CONFIG --out DIR"},
+    {"train", "--layers", "--set model.encoder_layers=N --set model.decoder_layers=N sets them"},
+    {"train", "--d-model", "--set model.d_model=N sets it"},
+    {"train", "--seed", "--set train.seed=N sets it"},
+    {"train", "--updates", "--set train.updates=N sets them"},
+    {"train", "--epochs", "--set train.epochs=N sets them"},
+    {"train", "--lr", "--set train.learning_rate=RATE sets it"},
+    {"train", "--learning-rate", "--set train.learning_rate=RATE sets it"},
+    {"train", "--batch", "--set train.batch_tokens=N sets its tokens"},
+    {"train", "--beam", "--set decode.num_beams=K sets them"},
+    {"train", "--model", "--from DIR begins with a model's weights"},
+    {"train", "--config", "the config is named alone: attn-demo train CONFIG --out DIR"},
+    {"explain", "--show", "--head cross:2:1 names the head"},
+    {"translate", "--head", "--show cross:2:1 names the head"},
+    {"translate", "--layer", "--show cross:2 names the layer"},
+    {"translate", "--query", "explain has it"},
+    {"translate", "--step", "explain has it"},
 }};
 
 /// Whether two words look like one and a slip of it.
@@ -65,17 +70,15 @@ bool alike(const std::string& typed, const std::string& known) {
 
 /// "; did you mean --heads?", or where all options are listed.
 std::string hint_for_option(const CLI::App& command, const std::string& typed) {
-  if (command.get_name() == "train") {
-    for (const TriedOption& tried : kTriedOnTrain) {
-      if (tried.name == typed) return fmt::format("; {}", tried.instead);
+  for (const TriedOption& tried : kTriedOptions) {
+    if (tried.command == command.get_name() && tried.name == typed) {
+      return fmt::format("; {}", tried.instead);
     }
   }
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional()) known.push_back(option->get_name());
   }
-  if (typed == "--show" && command.get_name() == "explain")
-    return "; --head cross:2:1 names the head";
   // Two letters in each other's place are one slip.
   for (std::size_t i = 2; i + 1 < typed.size(); ++i) {
     std::string swapped = typed;
@@ -97,8 +100,15 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
     throw UsageError("{} has no option {}{}", command.get_name(), excerpt(name),
                      hint_for_option(command, name));
   }
+  const std::string& last = words.back();
+  std::error_code error;
+  if (command.get_option_no_throw("--model") != nullptr &&
+      std::filesystem::is_directory(last, error)) {
+    throw UsageError("{} does not take the argument {}; --model {} names a model",
+                     command.get_name(), excerpt(last), excerpt(last));
+  }
   throw UsageError("{} does not take the argument {}; attn-demo {} --help shows what it takes",
-                   command.get_name(), excerpt(words.back()), command.get_name());
+                   command.get_name(), excerpt(last), command.get_name());
 }
 
 /// "no command foo; did you mean …?"
@@ -225,6 +235,12 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   add_commands(app, line, word);
   const std::vector<std::string> known = command_names(app);
+  // `train help`; to translate and to explain it is a sentence.
+  const bool sentences = word == "translate" || word == "explain";
+  if (argc == 3 && !sentences && std::string_view(argv[2]) == "help") {
+    const std::array<const char*, 3> asked = {argv[0], argv[1], "--help"};
+    return parse_command_line(3, asked.data());
+  }
   const bool named = std::find(known.begin(), known.end(), word) != known.end();
   if (!word.empty() && word[0] != '-' && !named) refuse_command(word, known);
   try {

@@ -10,6 +10,7 @@
 #include "base/descriptor.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/files.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
@@ -72,6 +73,9 @@ class TranslateCommand {
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
     views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
     views_->print_to(translations_.get());
+    if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {
+      views_->note_unsure();
+    }
     changes_ = options.what_if.changes(summary);
     const bool shown = !view_.show.empty();
     if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
@@ -79,7 +83,8 @@ class TranslateCommand {
     // The terminal stays quiet where something else was asked for.
     const bool other = view_.need_records() || !options.search.n_best.empty();
     if (!shown && (by_line_ || writes_lines() || other)) selection = parse_show({"none"});
-    views_->select(std::move(selection));
+    shown_ = std::move(selection);
+    views_->select(shown_);
   }
 
   void run() {
@@ -96,7 +101,7 @@ class TranslateCommand {
     }
     std::string heads;
     if (options_.what_if.given()) {
-      run_what_if();
+      run_what_ifs();
     } else {
       if (by_line_) {
         run_lines();
@@ -130,23 +135,16 @@ class TranslateCommand {
                        options_.sentences.size());
     }
     if (!options_.what_if.given()) return;
-    if (options_.target_given) {
-      throw UsageError(
-          "--without, --force and --swap compare what is translated; leave --target out");
-    }
-    if (options_.sentences.size() != 1) {
-      throw UsageError(
-          "--without, --force and --swap compare translations of exactly one sentence; {} were "
-          "given",
-          options_.sentences.size());
+    if (by_line_) {
+      throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
     }
     if (!options_.output.empty()) {
       throw UsageError("--output does not go with --without, --force and --swap; --json does");
     }
-    if (view_.report || view_.aligns() || view_.tree) {
+    if (view_.report || view_.tree) {
       throw UsageError(
-          "--report, --align and --tree do not go with --without, --force and --swap; a page "
-          "(--html) has figures and alignments before and after");
+          "--report and --tree do not go with --without, --force and --swap; a page (--html) has "
+          "figures before and after");
     }
   }
 
@@ -175,7 +173,12 @@ class TranslateCommand {
 
   void run_arguments() {
     const std::size_t count = options_.sentences.size();
-    for (const std::string& sentence : options_.sentences) hint_at_file(sentence);
+    for (const std::string& sentence : options_.sentences) {
+      hint_at_file(sentence);
+      if (is_head_name(sentence)) {
+        note(fmt::format("{0} is translated; as a head it needs its own --show {0}", sentence));
+      }
+    }
     if (count == 1) hint_at_sentence(options_.sentences.front());
     if (count > 1 && are_single_words(options_.sentences)) {
       note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
@@ -211,19 +214,35 @@ class TranslateCommand {
     }
   }
 
-  void run_what_if() {
+  void run_what_ifs() {
+    const bool several = options_.sentences.size() > 1;
+    for (const std::string& sentence : options_.sentences) {
+      if (several && !view_.stdout_alone()) {
+        const bool first = &sentence == &options_.sentences.front();
+        output().write(fmt::format("{}source:  {}\n", first ? "" : "\n", printable(sentence)));
+      }
+      views_->select(shown_);
+      run_what_if(sentence);
+    }
+  }
+
+  void run_what_if(const std::string& sentence) {
     const Progress progress("translating");
-    const std::string& sentence = options_.sentences.front();
     ExperimentSentences sentences;
     sentences.before = prepare(sentence, 0).parts.front();
     sentences.after = options_.what_if.swap.empty() ? sentences.before : prepare_swapped(sentence);
-    const WhatIfRecord record =
+    if (options_.target_given) sentences.target = options_.target;
+    WhatIfRecord record =
         run_experiment(*translator_, options_.what_if, sentences, detail_, changes_);
+    if (options_.target_given) note_target(record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
+    if (view_.aligns()) {
+      annotate(record.before, {false, views_->alignment()});
+      annotate(record.after, {false, views_->alignment()});
+    }
     add_to_files(record);
     if (view_.stdout_alone()) return;
-    const TerminalStyle style = terminal_style();
-    output().write(what_if_text(record, style));
+    output().write(what_if_text(record, terminal_style(), view_.align_weights));
     if (!views_->wants_maps()) return;
     views_->keep_best_of(record.before);
     output().write("\nBefore\n" + views_->maps_text(record.before, 1));
@@ -249,8 +268,10 @@ class TranslateCommand {
   void run_lines() {
     std::size_t done = 0;
     if (from_stdin_ && stdin_is_terminal()) {
-      note("type a sentence and press Enter; Ctrl-D ends");
-      done = stdout_is_terminal() ? run_prompt() : run_reader(LineReader());
+      const bool prompt = stdout_is_terminal();
+      note(fmt::format("type a sentence and press Enter; {}Ctrl-D ends",
+                       prompt ? "help says more, quit or " : ""));
+      done = prompt ? run_prompt() : run_reader(LineReader());
     } else {
       done = run_reader(lines_ ? LineReader(lines_->number(), options_.input) : LineReader());
     }
@@ -263,21 +284,18 @@ class TranslateCommand {
     }
   }
 
-  /// The mark that Windows' editors put before what they call Unicode; in UTF-8 neither byte
-  /// occurs.
-  void refuse_utf16(const std::string& first_line) const {
-    if (!first_line.starts_with("\xff\xfe") && !first_line.starts_with("\xfe\xff")) return;
-    const std::string name = from_stdin_ ? "stdin" : printable(options_.input);
-    throw InputError(
-        "{}: begins as UTF-16, expected UTF-8; save it as UTF-8, or use iconv -f "
-        "UTF-16 -t UTF-8",
-        name);
-  }
-
   std::size_t run_prompt() {
     Prompt prompt;
     std::size_t done = 0;
     while (const std::optional<LineReader::Line> line = prompt.next()) {
+      if (line->bytes == "quit" || line->bytes == "exit") break;
+      if (line->bytes == "help") {
+        note(
+            "each line is translated; attn-demo translate --show best shows a map under each; "
+            "quit, "
+            "exit or Ctrl-D ends; with a full stop these words are sentences");
+        continue;
+      }
       const Progress progress("translating");
       translate({prepare(line->bytes, line->dropped)});
       output().flush();
@@ -301,7 +319,9 @@ class TranslateCommand {
           more = false;
           break;
         }
-        if (done + batch.size() == 0) refuse_utf16(line->bytes);
+        if (done + batch.size() == 0) {
+          refuse_utf16(line->bytes, from_stdin_ ? "stdin" : printable(options_.input));
+        }
         batch.push_back(prepare(line->bytes, line->dropped));
       }
       if (batch.empty()) break;
@@ -367,13 +387,18 @@ class TranslateCommand {
   }
 
   AttentionRecord record_target(const PreparedSentence& sentence) {
+    AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
+    note_target(record);
+    return record;
+  }
+
+  /// What was to be changed of --target.
+  void note_target(const AttentionRecord& record) {
     const CleanedText target = clean_text(options_.target);
     notes_.cleaning("the target", target.invalid_bytes, target.controls);
-    AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
     const std::vector<int>& ids = record.hypotheses.front().produced.ids;
     notes_.add_unknown(to_size(
         std::count(ids.begin(), ids.end(), models_.mapped().tokenizer->special_tokens().unk)));
-    return record;
   }
 
   const TranslateOptions& options_;
@@ -385,6 +410,7 @@ class TranslateCommand {
   Splitting splitting_ = Splitting::automatic;
   RecordDetail detail_;
   Changes changes_;
+  ShowSelection shown_;  ///< what the terminal shows
   ReadyEnsemble models_;
   std::unique_ptr<Translator> translator_;
   std::unique_ptr<OutputFile> translations_;  ///< --output
@@ -418,6 +444,7 @@ void add_translate(CLI::App& app, Run& run) {
   options->search.add_search_to(*command, SearchOptions::NBest::offered);
   options->search.add_split_to(*command);
   options->search.add_speed_to(*command);
+  add_color_to(*command);
   options->view.add_to(*command);
   options->what_if.add_to(*command);
   command->footer(

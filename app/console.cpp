@@ -113,15 +113,28 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", s / 60, s % 60);
 }
 
+namespace {
+ColorChoice color_choice = ColorChoice::automatic;
+}
+
+void choose_color(ColorChoice choice) {
+  color_choice = choice;
+}
+
 TerminalStyle terminal_style() {
   TerminalStyle style;
   const std::optional<int> wanted = parse_index(environment("COLUMNS"));
   if (wanted && *wanted > 0 && *wanted <= widest_pipe) style.width = *wanted;
-  if (!stdout_is_terminal()) return style;
-  style.width = window_width(STDOUT_FILENO).value_or(style.width);
-  style.height = window_height(STDOUT_FILENO).value_or(0);
+  const bool terminal = stdout_is_terminal();
+  if (terminal) {
+    style.width = window_width(STDOUT_FILENO).value_or(style.width);
+    style.height = window_height(STDOUT_FILENO).value_or(0);
+  }
   const std::string_view term = environment("TERM");
-  if (!environment("NO_COLOR").empty() || term.empty() || term == "dumb") return style;
+  const bool takes_color =
+      terminal && environment("NO_COLOR").empty() && !term.empty() && term != "dumb";
+  if (color_choice == ColorChoice::never) return style;
+  if (color_choice == ColorChoice::automatic && !takes_color) return style;
   const std::string_view depth = environment("COLORTERM");
   style.color =
       depth == "truecolor" || depth == "24bit" ? ColorMode::true_color : ColorMode::shades_256;

@@ -56,8 +56,12 @@ std::optional<int> window_height(int descriptor);
 /// "1:05" or "2:03:04".
 std::string clock_text(double seconds);
 
-/// Size of the window and how much colour it takes (NO_COLOR, TERM, COLORTERM), for stdout. A pipe
-/// has the width that COLUMNS says, else 80, and no height.
+/// Whether stdout gets colours: `automatic` is on a terminal that has them, and not with NO_COLOR.
+enum class ColorChoice { automatic, always, never };
+void choose_color(ColorChoice choice);
+
+/// Size of the window and how much colour it takes (--color, NO_COLOR, TERM, COLORTERM), for
+/// stdout. A pipe has the width that COLUMNS says, else 80, and no height.
 TerminalStyle terminal_style();
 
 /// The same for what is painted: with the shades that the terminal's background wants.

@@ -1,20 +1,25 @@
 // An experiment as translate and serve run it.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "translate/translator.h"
 #include "what_if_options.h"
 
 namespace attn {
 
-/// The sentence as it is, and with its words swapped.
+/// The sentence as it is, and with its words swapped; where there is a target it is scored instead
+/// of searching.
 struct ExperimentSentences {
   PreparedSentence before;
   PreparedSentence after;
+  std::optional<std::string> target = std::nullopt;
 };
 
-/// Translates both, `after` with what the options change. `changes` are the options' for the model;
-/// what only the sentence knows (words that --force names, the best head) is put into them here.
-/// `after` of the result has its changes described.
+/// Translates or scores both, `after` with what the options change. `changes` are the options' for
+/// the model; what only the sentence knows (words that --force names, the best head) is put into
+/// them here. `after` of the result has its changes described.
 WhatIfRecord run_experiment(const Translator& translator, const WhatIfOptions& options,
                             const ExperimentSentences& sentences, const RecordDetail& detail,
                             Changes& changes);

@@ -26,7 +26,7 @@ HeadReport head_figures(const ReadyModel& model, const std::vector<std::string>&
                         const std::vector<std::string>& target, const std::string& gold) {
   std::vector<GoldAlignment> alignments;
   if (!gold.empty()) {
-    alignments = parse_pharaoh(read_file(gold), printable(gold));
+    alignments = parse_pharaoh(read_text_file(gold), printable(gold));
     if (alignments.size() != source.size()) {
       throw InputError("{} has {} lines, and there are {} pairs; expected a line for each",
                        printable(gold), alignments.size(), source.size());

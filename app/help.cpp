@@ -37,7 +37,7 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
      " --show --numbers --words --pieces --top --hypothesis --report --align --align-weights "
      "--align-least "
      "--head-importance --presets --receptive-field --source-length --target-length --lengths "
-     "--length "},
+     "--length --color "},
     {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "analysis/annotate.h"
@@ -98,6 +99,17 @@ void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
   }
 }
 
+/// English that the shipped model has learned scores −0.2 to −0.9; other languages and capitals
+/// less.
+void LineViews::hint_at_unsure(const LineTranslation& best) const {
+  constexpr float unsure = -0.95F;
+  const bool mean = decode_.length_penalty == 1.0F;  // else the score is no mean of the pieces
+  if (best.tokens == 0 || !mean || best.score > unsure) return;
+  note(fmt::format(
+      "the model is unsure of this: {:.0f} % a piece; another language, capitals or rare words?",
+      100 * std::exp(best.score)));
+}
+
 void LineViews::print(const std::vector<std::vector<Translation>>& parts,
                       const std::vector<std::string>& gaps) {
   print(join_parts(parts, gaps, decode_), {});
@@ -106,6 +118,7 @@ void LineViews::print(const std::vector<std::vector<Translation>>& parts,
 void LineViews::print(const std::vector<LineTranslation>& translations,
                       const LineRecords& records) {
   note_alike(translations);
+  if (notes_unsure_ && !translations.empty()) hint_at_unsure(translations.front());
   for (std::size_t i = 0; i < translations.size(); ++i) {
     const bool in_list = decode_.num_return_sequences > 1 && translations[i].tokens > 0;
     const bool for_terminal = file_ == nullptr && stdout_is_terminal();

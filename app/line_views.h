@@ -26,6 +26,9 @@ class LineViews {
   /// Where translations and their alignments go instead of stdout; null: there.
   void print_to(OutputFile* file) { file_ = file; }
 
+  /// From now on a translation that the model holds unlikely is pointed out.
+  void note_unsure() { notes_unsure_ = true; }
+
   /// What the terminal shows of each record.
   void select(ShowSelection selection) { selection_ = std::move(selection); }
   /// From now on the best head is that of this record, so that two show the same one.
@@ -60,6 +63,8 @@ class LineViews {
   void print(const std::vector<LineTranslation>& translations, const LineRecords& records);
   /// Says once that two of an n-best list read alike.
   void note_alike(const std::vector<LineTranslation>& translations);
+  /// Says that the model was unsure of a translation.
+  void hint_at_unsure(const LineTranslation& best) const;
   void print(const std::string& line) const;
   int printed_lines(const std::vector<LineTranslation>& translations) const;
 
@@ -70,7 +75,7 @@ class LineViews {
   std::optional<AlignmentOptions> alignment_;
   HeadStatistics statistics_;
   std::vector<LineRecords> waiting_;
-  bool alike_noted_ = false;
+  bool alike_noted_ = false, notes_unsure_ = false;
   std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< of all lines, for the page
 };
 

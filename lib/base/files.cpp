@@ -89,6 +89,19 @@ std::string read_file(const std::string& path, std::size_t max_bytes) {
   return content;
 }
 
+std::string read_text_file(const std::string& path, std::size_t max_bytes) {
+  std::string text = read_file(path, max_bytes);
+  refuse_utf16(text, printable(path));
+  return text;
+}
+
+void refuse_utf16(std::string_view text, std::string_view name) {
+  if (!text.starts_with("\xff\xfe") && !text.starts_with("\xfe\xff")) return;
+  throw InputError(
+      "{}: begins as UTF-16, expected UTF-8; save it as UTF-8, or use iconv -f UTF-16 -t UTF-8",
+      name);
+}
+
 bool file_exists(const std::string& path) {
   struct stat status = {};
   return status_of(path, status) && !S_ISDIR(status.st_mode);

@@ -16,6 +16,13 @@ namespace attn {
 /// where the system refuses (missing, a directory, no permission); InputError where it is larger.
 std::string read_file(const std::string& path, std::size_t max_bytes = std::size_t{1} << 30);
 
+/// The same for a file of text: InputError where it begins as UTF-16.
+std::string read_text_file(const std::string& path, std::size_t max_bytes = std::size_t{1} << 30);
+
+/// InputError where a text begins with the mark that Windows' editors put before what they call
+/// Unicode; in UTF-8 neither byte occurs. `name` is the file's, printable.
+void refuse_utf16(std::string_view text, std::string_view name);
+
 /// False only where nothing is there, or the other kind; SystemError where the system does not say.
 bool file_exists(const std::string& path);
 bool directory_exists(const std::string& path);

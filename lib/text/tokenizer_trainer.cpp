@@ -279,7 +279,7 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
 }
 
 std::vector<std::string> read_lines(const std::string& path) {
-  const std::string text = read_file(path);
+  const std::string text = read_text_file(path);
   std::vector<std::string> lines;
   for (const std::string_view line : split_lines(text)) lines.push_back(clean_text(line).text);
   return lines;

@@ -33,8 +33,8 @@ std::vector<std::string> read_side(std::string_view text, const std::string& pat
 
 ParallelText read_parallel(const DataFiles& files) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 34;
-  const std::string source = read_file(files.source, kMostBytes);
-  return parse_parallel(source, read_file(files.target, kMostBytes), files);
+  const std::string source = read_text_file(files.source, kMostBytes);
+  return parse_parallel(source, read_text_file(files.target, kMostBytes), files);
 }
 
 ParallelText parse_parallel(std::string_view source, std::string_view target,

@@ -302,13 +302,13 @@ AttentionRecord Translator::record_target(const PreparedSentence& source, std::s
   return std::move(session.record);
 }
 
-WhatIfRecord Translator::what_if(const PreparedSentence& before, const PreparedSentence& after,
+WhatIfRecord Translator::what_if(AttentionRecord before, const PreparedSentence& after,
                                  const Changes& changes, const RecordDetail& detail) const {
-  if (before.empty() || after.empty()) {
+  if (after.empty() || before.hypotheses.empty()) {
     throw InputError("the sentence has no tokens; there is nothing to try");
   }
   WhatIfRecord result;
-  result.before = std::move(record({before}, {detail.vectors, false, detail.alternatives}).front());
+  result.before = std::move(before);
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced, watcher_);
   const SearchResults found =

@@ -76,12 +76,13 @@ class Translator {
   AttentionRecord record_target(const PreparedSentence& source, std::string_view target,
                                 const RecordDetail& detail = {}) const;
 
-  /// Translates `before` as it is, and `after` (the same sentence, or one with a word replaced)
-  /// with the first model changed; then scores the first translation under the change. InputError
-  /// where a sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where a forced
-  /// weight names a query or key that the sentence and its translations do not have. No search tree
-  /// is recorded.
-  WhatIfRecord what_if(const PreparedSentence& before, const PreparedSentence& after,
+  /// What changes of the first model make of a sentence. `before` is its record without them, of
+  /// record() or record_target(); `after`, the same sentence or one with a word replaced, is
+  /// translated with them; then the first translation of `before` is scored under them.
+  /// InputError where a sentence is empty; UsageError, begun by the weight ("cross:2:2:9=4"), where
+  /// a forced weight names a query or key that the sentence and its translations do not have. No
+  /// search tree is recorded of `after`.
+  WhatIfRecord what_if(AttentionRecord before, const PreparedSentence& after,
                        const Changes& changes, const RecordDetail& detail = {}) const;
 
   /// What every record says of the model from now on.

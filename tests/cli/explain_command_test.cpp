@@ -5,6 +5,7 @@
 
 #include "bad_input.h"
 #include "base/utf8.h"
+#include "terminal.h"
 #include "train_run.h"
 
 namespace attn::test {
@@ -227,6 +228,64 @@ TEST_CASE("an experiment shows both translations and what the words lose") {
         swapped["after"]["source"]);
 }
 
+TEST_CASE("an experiment on several sentences, each with its own best head") {
+  const Result one = what_if({"--without", "best", "--show", "cross:best"});
+  const Result both = what_if({"The teacher", "--without", "best", "--show", "cross:best"});
+  REQUIRE_MESSAGE(both.code == kDone, both.err);
+  CHECK(both.out.starts_with("source:  " + std::string(kDemoSource) + "\n" + one.out +
+                             "\nsource:  The teacher\nchanged: without cross:"));
+  const std::string records = what_if({"The teacher", "--without", "cross:1:0", "--json", "-"}).out;
+  REQUIRE(lines_of(records).size() == 2);
+  CHECK(Json::parse(lines_of(records)[1])["before"]["source"]["text"] == "The teacher");
+}
+
+TEST_CASE("an experiment on a given translation scores it, and searches for none") {
+  const Json off =
+      json_of(what_if({"--without", "cross:1:0", "--target", kDemoTarget, "--json", "-"}));
+  for (const char* side : {"before", "after"}) {
+    REQUIRE(off[side]["hypotheses"].size() == 1);
+    CHECK(off[side]["hypotheses"][0]["text"] == kDemoTarget);
+  }
+  CHECK(off["after"]["hypotheses"][0] == off["replayed"]);
+  CHECK(off["before"]["hypotheses"][0]["log_probs"] != off["replayed"]["log_probs"]);
+}
+
+TEST_CASE("an experiment aligns both translations") {
+  const std::string target = kDemoTarget;
+  const Result text =
+      what_if({"--swap", "3=there", "--target", target, "--align", "--show", "none"});
+  REQUIRE_MESSAGE(text.code == kDone, text.err);
+  const std::vector<std::string> lines = lines_of(text.out);
+  REQUIRE(lines.size() > 5);
+  CHECK(lines[1] == "before:  " + target);
+  CHECK(lines[3] == "after:   " + target);
+  for (const std::size_t line : {std::size_t{2}, std::size_t{4}}) {
+    CHECK_MESSAGE(std::regex_match(lines[line], std::regex(" {9}\\d+-\\d+( \\d+-\\d+)*")),
+                  lines[line]);
+  }
+  // A head that is switched off links nothing.
+  const Result off = what_if({"--without", "cross:1:0", "--align", "cross:1:0", "--show", "none"});
+  CHECK(off.out.find("\n         \n") == std::string::npos);
+}
+
+TEST_CASE("--color paints a pipe, and leaves a terminal plain") {
+  const auto painted = [](const Result& result) {
+    CHECK(result.code == kDone);
+    return result.out.find("\x1b[") != std::string::npos;
+  };
+  CHECK_FALSE(painted(what_if({"--show", "best"})));
+  CHECK(painted(what_if({"--show", "best", "--color", "always"})));
+  CHECK_FALSE(painted(explain({"--color", "auto"})));
+  CHECK(painted(explain({"--color", "always"})));
+  Terminal terminal;
+  const Program program(in_a_shell(
+      {.args = {"translate", "We", "--config", demo_config(), "--show", "best", "--color", "never"},
+       .environment = {{"TERM", "xterm-256color"}},
+       .in_child = [&terminal] { terminal.become_controlling(); }}));
+  CHECK(terminal.wait_for_exit(kDone));
+  CHECK(terminal.seen().find("\x1b[") == std::string::npos);
+}
+
 TEST_CASE("a final mark stays with its place when the last word is replaced") {
   const Json json =
       json_of(run_program({.args = {"translate", "The group went home.", "--config", demo_config(),
@@ -372,12 +431,7 @@ TEST_CASE("what experiments refuse") {
   refuse("swap without a word", {"--swap", "2="}, kUsage, {"POSITION=WORD"});
   refuse("swap of a missing word", {"--swap", "4=x"}, kUsage, {"words 0 to 3"});
   refuse("a swap for nothing", {"--swap", "1= "}, kUsage, {"POSITION=WORD"});
-  refuse("with --target", {"--without", "cross:1", "--target", "Die"}, kUsage, {"--target"});
   check_all({
-      {"an experiment on two sentences",
-       {"translate", "a", "b", "--config", "{demo}", "--without", "cross:1"},
-       kUsage,
-       {"one sentence", "2"}},
       {"an experiment on an empty sentence",
        {"translate", "", "--config", "{demo}", "--without", "cross:1"},
        kInput,

@@ -166,14 +166,34 @@ TEST_CASE("what a sentence or a file hints at is said") {
   CHECK(alike.err ==
         "note: translations 1 and 2 read alike and are of other pieces; --json and --html show "
         "them\n");
+  const Notes head = notes({"The group", "cross:1:0", "--show", "none"});
+  REQUIRE_FALSE(head.empty());
+  CHECK(head[0] == "note: cross:1:0 is translated; as a head it needs its own --show cross:1:0");
+}
+
+TEST_CASE("whoever reads text refuses UTF-16") {
+  const TemporaryDirectory scene;
+  const std::string plain = scene.write("p.txt", "The group\n");
   for (const std::string start : {"\xff\xfe", "\xfe\xff"}) {
     const std::string path = scene.write("u.txt", start + "T");
-    const Result result = at_random({"--input", path});
-    CHECK(result.code == kInput);
-    CHECK(errors_of(result) ==
-          std::vector<std::string>{"attn-demo: " + path +
-                                   ": begins as UTF-16, expected UTF-8; save it as UTF-8, or use "
-                                   "iconv -f UTF-16 -t UTF-8"});
+    const auto reads = [&](const std::vector<std::string>& args) {
+      INFO(args[0]);
+      const Result result = run_program({.args = args});
+      CHECK(result.code == kInput);
+      CHECK(errors_of(result) ==
+            std::vector<std::string>{"attn-demo: " + path +
+                                     ": begins as UTF-16, expected UTF-8; save it as UTF-8, or use "
+                                     "iconv -f UTF-16 -t UTF-8"});
+    };
+    const std::string config = demo_config();
+    reads({"translate", "--config", config, "--input", path});
+    reads({"evaluate", "--config", config, "--source", path, "--target", plain});
+    reads({"evaluate", "--hypotheses", plain, "--target", path});
+    reads({"evaluate", "--config", config, "--source", plain, "--target", plain, "--report",
+           "--gold", path});
+    reads({"tokenizer", "--source", plain, "--target", path, "--out", scene.file("t")});
+    reads({"train", config, "--out", scene.file("o"), "--set", "data.train.source=" + plain,
+           "--set", "data.train.target=" + path});
   }
 }
 

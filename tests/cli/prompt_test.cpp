@@ -8,7 +8,8 @@
 namespace attn::test {
 namespace {
 
-const std::string kWaits = "note: type a sentence and press Enter; Ctrl-D ends\r\n";
+const std::string kWaits =
+    "note: type a sentence and press Enter; help says more, quit or Ctrl-D ends\r\n";
 
 /// translate with the demo's random model on a terminal; `on` says which of 0, 1, 2 are one.
 Request at(Terminal& terminal, std::vector<std::string> more = {},
@@ -89,10 +90,51 @@ TEST_CASE("a terminal that cannot edit has a prompt, too") {
   CHECK(terminal.seen().find('\x1b') == std::string::npos);
 }
 
+TEST_CASE("at a prompt help, quit and exit are no sentences") {
+  for (const std::string end : {"quit\n", "exit\n"}) {
+    Terminal terminal;
+    Request request = at(terminal);
+    request.environment = {{"TERM", "dumb"}};
+    Program program(request);
+    REQUIRE(terminal.wait_for(kWaits + "> "));
+    terminal.send("help\n");
+    CHECK(terminal.wait_for(
+        "note: each line is translated; attn-demo translate --show best shows a map\r\n"
+        "  under each; quit, exit or Ctrl-D ends; with a full stop these words are\r\n"
+        "  sentences\r\n> "));
+    terminal.send("quit.\n");
+    REQUIRE(terminal.wait_for(translation_of("quit.") + "\r\n> "));
+    terminal.send(end);
+    terminal.read_rest();
+    CHECK(program.finish().code == kDone);
+  }
+}
+
+TEST_CASE("on a terminal a translation that the model holds unlikely is pointed out") {
+  const std::string unsure = "note: the model is unsure of this: ";
+  const auto seen = [](std::vector<std::string> args) {
+    Terminal terminal;
+    args.insert(args.begin(), "translate");
+    args.insert(args.end(), {"--show", "none"});
+    const Program program(in_a_shell({.args = args,
+                                      .environment = {{"TERM", "dumb"}},
+                                      .in_child = [&terminal] { terminal.become_controlling(); }}));
+    CHECK(terminal.wait_for_exit(kDone));
+    return terminal.seen();
+  };
+  CHECK(seen({"THE GROUP WENT HOME"})
+            .starts_with(unsure +
+                         "27 % a piece; another language, capitals or\r\n  rare words?\r\n"));
+  CHECK(seen({"Die Gruppe ging nach Hause"}).find(unsure) == 0);
+  CHECK(seen({"The group went home"}) == "Die Gruppe ging nach Hause\r\n");
+  CHECK(seen({"THE GROUP", "--config", demo_config()}).find(unsure) == std::string::npos);
+  CHECK(run_program({.args = {"translate", "THE GROUP WENT HOME", "--show", "none"}}).err == "");
+}
+
 TEST_CASE("no prompt where stdout is none: what it waits for is said") {
   Terminal terminal;
   Program program(at(terminal, {}, {0, 2}));
-  REQUIRE(terminal.wait_for(kWaits));
+  REQUIRE(terminal.wait_for("note: type a sentence and press Enter; Ctrl-D ends\r\n"));
   terminal.send("The group\n");
   CHECK(program.read_line() == translation_of("The group"));
   terminal.send("\x04");

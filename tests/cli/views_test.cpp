@@ -546,7 +546,6 @@ TEST_CASE("views: what cannot be meant") {
       {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
       {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
       {"what if, report", with({"--without", "cross:0", "--report"}), kUsage, {"--html"}},
-      {"what if, align", with({"--without", "cross:0", "--align"}), kUsage, {"--html"}},
       {"what if, tree",
        with({"--without", "cross:0", "--tree", "--beam", "2", "--html", "{dir}/p.html"}),
        kUsage,

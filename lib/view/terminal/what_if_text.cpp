@@ -8,6 +8,7 @@
 
 #include "base/at.h"
 #include "base/utf8.h"
+#include "view/data/word_alignment.h"
 #include "view/token_label.h"
 
 namespace attn {
@@ -47,20 +48,28 @@ std::string best_text(const AttentionRecord& record) {
   return record.hypotheses.empty() ? "" : printable(record.hypotheses.front().text);
 }
 
+/// The word alignment, where there is one, under the translation.
+std::string links(const AttentionRecord& record, bool with_weights) {
+  if (record.hypotheses.empty() || !record.hypotheses.front().alignment) return "";
+  const std::string line = pharaoh_line(*record.hypotheses.front().alignment, with_weights);
+  return line.empty() ? "" : "         " + line + "\n";
+}
+
 float sum(const std::vector<float>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0F);
 }
 
 }  // namespace
 
-std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style) {
+std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
+                         bool align_weights) {
   const int window = std::max(style.width, narrowest_width);
   std::string out;
   for (const std::string& change : record.after.changes) {
     out += fit_width("changed: " + printable(change), window) + "\n";
   }
-  out += "before:  " + best_text(record.before) + "\n";
-  out += "after:   " + best_text(record.after) + "\n\n";
+  out += "before:  " + best_text(record.before) + "\n" + links(record.before, align_weights);
+  out += "after:   " + best_text(record.after) + "\n" + links(record.after, align_weights) + "\n";
   if (record.before.hypotheses.empty()) return out;
 
   const HypothesisRecord& before = record.before.hypotheses.front();

@@ -10,6 +10,7 @@ namespace attn {
 
 /// Both translations, then each token of the first with its log-probability before and after and
 /// the change. Maps are drawn by render_maps().
-std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style);
+std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
+                         bool align_weights = false);
 
 }  // namespace attn
