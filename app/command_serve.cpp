@@ -1,64 +1,61 @@
 // attn-demo serve: the page, live, and the JSON behind it.
-#include <malloc.h>
+#include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
+#include <vector>
 
 #include "arguments.h"
 #include "base/error.h"
+#include "base/files.h"
+#include "base/utf8.h"
 #include "commands.h"
-#include "compute/threads.h"
-#include "console.h"
-#include "search_options.h"
-#include "serve/server.h"
-#include "served_models.h"
-#include "stop_signal.h"
+#include "serve_options.h"
 
 namespace attn {
 namespace {
 
-struct CommandServeOptions {
-  ModelOptions source;
-  SearchOptions search;
-  std::string host = "127.0.0.1";
-  std::string port = "8080";
-};
+namespace fs = std::filesystem;
 
-void run_serve(const CommandServeOptions& options) {
-  GateRules rules;
-  rules.host = options.host;
-  rules.port = static_cast<int>(parse_whole("--port", options.port, 0, 65535));
-  const bool loopback =
-      for_option<SystemError>("--host", [&] { return is_loopback(options.host); });
-  if (!loopback) rules.token = new_token();
-  const std::string token = rules.token;
-  options.search.use_threads();
-  // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
-  constexpr int kHeaps = 4;
-  mallopt(M_ARENA_MAX, kHeaps);
-  ServeLimits limits;
-  limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
-  ServedModels models(options.source);
-  LiveServer server(std::move(rules), limits, models, ATTN_VERSION);
-  const std::atomic<int>& signal = stop_gently();
-  server.bind();
-  output().write(fmt::format("http://{}/{}\n", authority(options.host, server.port()),
-                             token.empty() ? "" : "?token=" + token));
-  output().flush();
-  if (!loopback) {
-    note(
-        "others can reach this address: whoever has it with its token may ask; it is not "
-        "encrypted");
+/// attn-demo-serve, which was built or installed with this program.
+std::string serving_program() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& path :
+       {folder / "attn-demo-serve", folder.parent_path() / "libexec" / "attn-demo-serve"}) {
+    if (fs::exists(path, error)) return path.string();
   }
-  note("open the address in a browser; Ctrl-C ends");
-  server.run(signal);
-  throw StoppedBySignal{signal};
+  throw SystemError("{}: attn-demo-serve is not beside this program; build or install it again",
+                    printable(folder.string()));
+}
+
+/// Becomes that program.
+void start_serving_program(const ServeOptions&) {
+  const std::string program = serving_program();
+  std::string typed = read_file("/proc/self/cmdline");
+  std::vector<char*> words;
+  for (char* word = typed.data(); word < typed.data() + typed.size();
+       word += std::strlen(word) + 1) {
+    words.push_back(word);
+  }
+  words.push_back(nullptr);
+  execv(program.c_str(), words.data());
+  throw SystemError("{}: cannot be started: {}", printable(program),
+                    std::generic_category().message(errno));
 }
 
 }  // namespace
 
+Serve& serve() {
+  static Serve chosen = start_serving_program;
+  return chosen;
+}
+
 void add_serve(CLI::App& app, Run& run) {
-  auto options = std::make_shared<CommandServeOptions>();
+  auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "The page, live: it follows what one types");
   options->source.add_served_to(*command);
   options->search.add_threads_to(*command);
@@ -74,7 +71,7 @@ void add_serve(CLI::App& app, Run& run) {
       "  attn-demo serve\n"
       "  attn-demo serve --port 8081 --model data/models/en-de --model my-model");
   refuse_empty_values(*command, {});
-  command->callback([options, &run] { run = [options] { run_serve(*options); }; });
+  command->callback([options, &run] { run = [options] { serve()(*options); }; });
 }
 
 }  // namespace attn
