@@ -66,7 +66,8 @@ void add_serve(CLI::App& app, Run& run) {
   command->add_option("--port", options->port, "Port to listen on; 0: any that is free [8080]")
       ->type_name("N");
   command->footer(
-      "The address is printed on stdout. POST /api/translate and /api/attend answer JSON.\n\n"
+      "The address is printed on stdout. POST /api/translate and /api/attend answer\n"
+      "JSON.\n\n"
       "Examples:\n"
       "  attn-demo serve\n"
       "  attn-demo serve --port 8081 --model data/models/en-de --model my-model");

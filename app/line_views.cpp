@@ -13,7 +13,7 @@
 #include "base/utf8.h"
 #include "console.h"
 #include "view/data/head_report_json.h"
-#include "view/data/word_alignment.h"
+#include "view/pharaoh_line.h"
 #include "view/terminal/head_report_text.h"
 #include "view/terminal/map_text.h"
 

@@ -120,10 +120,6 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
     throw UsageError("several --model do not go with {}; give one of them",
                      target_given ? "--target" : "--without, --force and --swap");
   }
-  if (target_given && what_if.given()) {
-    throw UsageError(
-        "--without, --force and --swap compare what is translated; leave --target out");
-  }
   const DecodeOptions given = search.decode();
   search.use_threads();
   const std::unique_ptr<Translator> translator = make_translator(models_, given);
@@ -137,6 +133,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   if (what_if.given()) {
     Changes changes = what_if.changes(translator->summary());
     ExperimentSentences sentences{whole, whole};
+    if (target_given) sentences.target = target;
     if (!what_if.swap.empty()) {
       const CleanedText swapped = clean_text(what_if.swapped(whole.text));
       read.cleaning("--swap", swapped.invalid_bytes, swapped.controls);

@@ -8,7 +8,7 @@
 #include "analysis/small_record.h"
 #include "base/files.h"
 #include "check_error.h"
-#include "view/data/word_alignment.h"
+#include "view/pharaoh_line.h"
 
 namespace attn {
 namespace {

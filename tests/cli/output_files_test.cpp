@@ -193,7 +193,7 @@ TEST_CASE("whoever reads text refuses UTF-16") {
            "--gold", path});
     reads({"tokenizer", "--source", plain, "--target", path, "--out", scene.file("t")});
     reads({"train", config, "--out", scene.file("o"), "--set", "data.train.source=" + plain,
-           "--set", "data.train.target=" + path});
+           "--set", "data.train.target=" + path, "--set", "train.updates=1"});
   }
 }
 

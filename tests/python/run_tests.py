@@ -44,7 +44,8 @@ def main() -> int:
     python = environment(arguments.venv)
     if python is None:
         return SKIPPED
-    own = {"PYTHONPATH": arguments.package, "ATTN_DEMO_PROGRAM": arguments.program,
+    own = {"PYTHONPATH": os.path.abspath(arguments.package),
+           "ATTN_DEMO_PROGRAM": os.path.abspath(arguments.program),
            "PYTHONDONTWRITEBYTECODE": "1"}
     if arguments.preload:
         # Python itself keeps memory until the end, and its tests are slow enough.

@@ -94,12 +94,17 @@ def test_what_if_is_that_of_the_program(model, program, change):
     assert a.before.text == "Die Gruppe ging nach Hause" and a.before.changes == []
 
 
+def test_what_if_of_a_given_translation(model):
+    a = model.attend(SENTENCE, target="Die Gruppe ging heim", without="cross:2:2")
+    assert a.text == a.before.text == "Die Gruppe ging heim"
+    assert a.score != a.before.score and not a.cross[2, 2].any() and a.before.cross[2, 2].any()
+
+
 def test_what_if_of_what_is_not_there(model, program):
     for change, typed in [({"without": "cross:9:0"}, ["--without", "cross:9:0"]),
                           ({"without": "cros:2:0"}, ["--without", "cros:2:0"]),
                           ({"force": "cross:1:1:9=0"}, ["--force", "cross:1:1:9=0"]),
-                          ({"swap": "9=ran"}, ["--swap", "9=ran"]),
-                          ({"swap": "2=ran", "target": "x"}, ["--swap", "2=ran", "--target", "x"])]:
+                          ({"swap": "9=ran"}, ["--swap", "9=ran"])]:
         code, _, err = program("translate", SENTENCE, *typed)
         with pytest.raises(attn_demo.UsageError) as caught:
             model.attend(SENTENCE, **change)

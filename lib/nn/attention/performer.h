@@ -5,7 +5,8 @@
 //
 // (Choromanski et al. 2021, FAVOR+: positive features, orthogonal within blocks of K.) Time and
 // memory grow with N · m. Causal: the sums over the keys so far, so that row i is what the whole
-// computes from the first i + 1 keys, and a cached step keeps the sums alone (PerformerState).
+// computes from the first i + 1 keys, and a cached step keeps the sums alone (PerformerState). The
+// way back is in performer_backward.cpp.
 #pragma once
 
 #include "nn/attention/attention_training.h"

@@ -32,18 +32,6 @@ std::vector<std::span<const float>> rows_of(const WordAlignment& alignment) {
 
 }  // namespace
 
-std::string pharaoh_line(const WordAlignment& alignment, bool with_weights) {
-  std::string line;
-  for (const AlignmentLink& link : alignment.links) {
-    if (!line.empty()) line += ' ';
-    append_format(line, "{}-{}", link.source, link.target);
-    if (!with_weights) continue;
-    line += ':';
-    append_number(line, link.weight);
-  }
-  return line;
-}
-
 void append_alignment_json(std::string& out, const WordAlignment& alignment) {
   out += "{\"from\":";
   append_string(out, alignment.from);

@@ -8,7 +8,7 @@
 
 #include "base/at.h"
 #include "base/utf8.h"
-#include "view/data/word_alignment.h"
+#include "view/pharaoh_line.h"
 #include "view/token_label.h"
 
 namespace attn {
