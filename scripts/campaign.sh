@@ -22,6 +22,9 @@ usage: scripts/campaign.sh CHECK [ARGUMENT…]
   kills [ARGUMENT…]
       1,000 times SIGKILL at random moments of init, convert, translate and train
       (tests/faults/kills.py; --kills N).
+  sanitizers [TEST…]
+      The tests under AddressSanitizer and UndefinedBehaviorSanitizer, all or these, and under
+      ThreadSanitizer those of what runs on several threads.
   tidy [REGULAR_EXPRESSION]
       clang-tidy with .clang-tidy over lib and app, or over the files whose path matches.
 TEXT
@@ -34,6 +37,28 @@ tidy() {
   run-clang-tidy -quiet -p build/tidy "${1:-$PWD/(lib|app)/.*}" 2>/dev/null | grep -v '^clang-tidy' |
     tee build/tidy/found
   ! grep -qE '(warning|error):' build/tidy/found
+}
+
+sanitizers() { # TEST…
+  local targets=() chosen=(-E 'page$')  # not pages in a browser: there it is Chromium that works
+  for name in "$@"; do
+    case $name in
+      serve) targets+=(attn-demo) ;;
+      command_line | option_words) targets+=("short_$name") ;;
+      *) targets+=("test_$name") ;;
+    esac
+  done
+  [ "$#" -eq 0 ] || chosen=(-R "^($(IFS='|' && echo "$*"))$")
+  scripts/build.sh asan-ubsan "${targets[@]}"
+  # Libraries keep memory until the end of the process: leaks of ours are what counts.
+  ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions="$PWD/tests/leaks.txt" \
+    UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan "${chosen[@]}"
+
+  scripts/build.sh tsan test_compute test_nn test_translate test_train
+  # GCC 12's knows the addresses of kernels that scatter them less than today's.
+  local fixed_addresses=(setarch -R)
+  "${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
+  "${fixed_addresses[@]}" ctest --preset tsan
 }
 
 faults() {
@@ -134,6 +159,7 @@ case ${1:-} in
   fuzz) shift; fuzz "$@" ;;
   faults) shift; faults "$@" ;;
   kills) shift; kills "$@" ;;
+  sanitizers) shift; sanitizers "$@" ;;
   tidy) shift; tidy "$@" ;;
   *) usage >&2; exit 2 ;;
 esac
