@@ -7,6 +7,8 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
+#include "nn/attention/linformer.h"
+#include "nn/attention/lsh.h"
 #include "nn/attention/performer.h"
 #include "nn/attention/tiled_attention.h"
 #include "nn/attention/tiled_backward.h"

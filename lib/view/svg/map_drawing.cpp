@@ -16,7 +16,6 @@ namespace {
 
 constexpr double smallest_font = 9;
 constexpr double line_room = 1.5;        // pixels between two labels
-constexpr double arrow_pixels = 16;      // pixels of " → " at 12 pixels of height
 constexpr int odd_level = color_levels;  // the place of NaN and infinities among the paths
 
 /// The level of a cell; −1 where the ground shows (0, and cells that are masked).
