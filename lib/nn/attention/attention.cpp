@@ -94,41 +94,28 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
     return is_global_row(shape, group, place) ? global_rows : rows;
   };
   const bool tiled = is_tiled(shape, group);
-  Matrix key = gathered(rows.keys, group.keys, shape.head_dim);
-  Matrix value = gathered(rows.values, group.keys, shape.head_dim);
-  Matrix scores(group.queries, group.keys);
-  const Matrix mask = mask_matrix(shape, group, observed.head);
+  ObservedRows all(shape, group, rows, mask_matrix(shape, group, observed.head));
   std::optional<SeenCells> seen_by_pattern;
-  if (!sees_all(shape, group)) seen_by_pattern = seen_cells(shape, group, observed.head);
-  Matrix weights(group.queries, group.keys);
+  if (!sees_all(shape, group)) {
+    all.seen = &seen_by_pattern.emplace(seen_cells(shape, group, observed.head));
+  }
+  const Matrix& mask = all.mask;
+  Matrix& weights = all.weights;
+  weights.resize(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
-    const Index visible = visible_keys(group, i);
-    score_row(shape, rows_of(i), i, group.keys, scores.row(i).data());
-    weights.row(i) = scores.row(i);
+    if (&rows_of(i) != &rows) score_row(shape, rows_of(i), i, group.keys, all.scores.row(i).data());
+    weights.row(i) = all.scores.row(i);
     if (tiled) {
       masked_weights(mask, i, weights.row(i).data());
     } else {
-      mask_and_softmax(group.mask, visible, group.keys, weights.row(i).data());
+      mask_and_softmax(group.mask, visible_keys(group, i), group.keys, weights.row(i).data());
     }
   }
-  if (seen_by_pattern && rows.keys.rows != nullptr) hide_dropped(mask, key, value, scores);
+  if (seen_by_pattern && rows.keys.rows != nullptr) {
+    hide_dropped(mask, all.key, all.value, all.scores);
+  }
   const Matrix computed = tiled ? weights : Matrix();
-  Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
-                                                     Eigen::OuterStride<>(rows.output_stride));
-  AttentionHead view{
-      shape.kind,
-      shape.layer,
-      observed.head,
-      group.sentence,
-      shape.scale,
-      {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
-      key,
-      value,
-      scores,
-      mask,
-      weights,
-      output,
-      seen_by_pattern ? &*seen_by_pattern : nullptr};
+  AttentionHead view = all.view(observed.head);
   observer.weights_ready(view);
   if (tiled) {
     const AttentionInput alone{observed.input.queries, observed.input.memory,

@@ -25,25 +25,28 @@ ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup&
   }
 }
 
-void ObservedRows::show(Index head, AttentionObserver& observer) {
-  const Matrix computed = weights;
+AttentionHead ObservedRows::view(Index head) {
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
                                                      Eigen::OuterStride<>(rows.output_stride));
-  AttentionHead view{
-      shape.kind,
-      shape.layer,
-      head,
-      group.sentence,
-      shape.scale,
-      {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
-      key,
-      value,
-      scores,
-      mask,
-      weights,
-      output,
-      seen};
-  observer.weights_ready(view);
+  return {shape.kind,
+          shape.layer,
+          head,
+          group.sentence,
+          shape.scale,
+          {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
+          key,
+          value,
+          scores,
+          mask,
+          weights,
+          output,
+          seen};
+}
+
+void ObservedRows::show(Index head, AttentionObserver& observer) {
+  const Matrix computed = weights;
+  AttentionHead shown = view(head);
+  observer.weights_ready(shown);
   SeenKeys seen_keys;
   for (Index i = 0; i < group.queries; ++i) {
     if (weights.row(i) == computed.row(i)) continue;
@@ -51,7 +54,7 @@ void ObservedRows::show(Index head, AttentionObserver& observer) {
                    [&](Index j) { return mask(i, j) != kMinusInfinity; });
     seen_keys.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
   }
-  observer.output_ready(view);
+  observer.output_ready(shown);
 }
 
 }  // namespace attn

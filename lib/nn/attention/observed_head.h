@@ -20,6 +20,8 @@ struct ObservedRows {
 
   ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
                Matrix mask);
+  /// What the observer is given; it points into this.
+  AttentionHead view(Index head);
   void show(Index head, AttentionObserver& observer);
 };
 
