@@ -6,12 +6,12 @@
 import argparse
 import os
 import sys
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import page_case  # noqa: E402
+import suite  # noqa: E402
 from webdriver import Missing, find_programs  # noqa: E402
 
 
@@ -26,14 +26,7 @@ def main():
         print(problem, file=sys.stderr)
         return 1
     page_case.FIXTURE_PROGRAM = os.path.abspath(options.fixture)
-    loader = unittest.TestLoader()
-    suite = loader.loadTestsFromNames(options.tests) if options.tests else loader.discover(HERE, "test_*.py")
-    try:
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
-    finally:
-        page_case.close_shared()
-    # Nothing is skipped, and a suite that found no tests has not passed.
-    return 0 if result.wasSuccessful() and not result.skipped and result.testsRun > 0 else 1
+    return suite.run(HERE, options.tests, page_case.close_shared)
 
 
 if __name__ == "__main__":

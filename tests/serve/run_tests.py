@@ -6,13 +6,13 @@
 import argparse
 import os
 import sys
-import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.dont_write_bytecode = True
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "page")]
 
 import server_case  # noqa: E402
+import suite  # noqa: E402
 
 
 def main():
@@ -21,13 +21,7 @@ def main():
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     server_case.PROGRAM = os.path.abspath(options.program)
-    loader = unittest.TestLoader()
-    suite = loader.loadTestsFromNames(options.tests) if options.tests else loader.discover(HERE, "test_*.py")
-    try:
-        result = unittest.TextTestRunner(verbosity=2).run(suite)
-    finally:
-        server_case.close_shared()
-    return 0 if result.wasSuccessful() and not result.skipped and result.testsRun > 0 else 1
+    return suite.run(HERE, options.tests, server_case.close_shared)
 
 
 if __name__ == "__main__":
