@@ -7,6 +7,7 @@
 #include "base/random_normal.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"
+#include "nn/attention/performer.h"
 #include "random_matrix.h"
 
 using namespace attn;
@@ -101,6 +102,62 @@ TEST_CASE("linformer with as many rows as tokens and identities is exact attenti
   linformer.pattern.rank = to_int(n);
   linformer.extras.key_projection = linformer.extras.value_projection = view(identity);
   CHECK((linformer(rows) - ApproximationRun{}(rows)).cwiseAbs().maxCoeff() < 1e-6F);
+}
+
+TEST_CASE("a causal performer's blocks are what each row makes of the keys up to its own") {
+  const Index n = 203, width = 2 * kHeadDim, m = 40;
+  // Large rows, so that the stabilisers rise on the way.
+  const Matrix rows = random_matrix(n, 3 * width, "blocks", 2.5F);
+  const Matrix doutput = random_matrix(n, width, "doutput");
+  Matrix w = random_matrix(m, kHeadDim, "features", 2.0F);
+  std::vector<std::uint8_t> hidden(to_size(n), 0);
+  for (const Index j : {3, 64, 65, 130, 190}) at(hidden, j) = 1;
+  AttentionPattern pattern;
+  pattern.type = PatternType::performer;
+  AttentionExtras extras;
+  extras.features = view(w);
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 2, kHeadDim, 0.35F, &pattern};
+  std::vector<AttentionGroup> whole, single;
+  whole.push_back({0, 0, n, 0, n, nullptr, {true, hidden}});
+  for (Index i = 0; i < n; ++i) {
+    const std::span<const std::uint8_t> seen(hidden.data(), to_size(i + 1));
+    single.push_back({i, i, 1, 0, i + 1, nullptr, {false, seen}});
+  }
+  struct Both {
+    Matrix output, gradient;
+  };
+  const auto run = [&](const std::vector<AttentionGroup>& groups) {
+    Both both{poisoned(n, width), Matrix::Zero(n, 3 * width)};
+    const AttentionInput input{rows.leftCols(width), keys_and_values(rows.rightCols(2 * width)),
+                               groups, nullptr, &extras};
+    attend(shape, input, both.output, nullptr);
+    for (const AttentionGroup& group : groups) {
+      Matrix one = Matrix::Zero(n, 3 * width);
+      const std::vector<AttentionGroup> alone{group};
+      attend_performer_backward(shape, {input.queries, input.memory, alone, nullptr, &extras},
+                                both.output, doutput,
+                                input_gradient(one.leftCols(width), one.rightCols(2 * width)));
+      both.gradient += one;
+    }
+    return both;
+  };
+  const Both blocks = run(whole), each = run(single);
+  CHECK((blocks.output - each.output).cwiseAbs().maxCoeff() < 1e-5F);
+  CHECK(error_of(blocks.gradient, each.gradient) < 1e-5);
+  // A cached step keeps the sums alone and comes to the same.
+  std::vector<float> state(to_size(2 * PerformerState::size(m, kHeadDim)), 0.0F);
+  for (Index h = 0; h < 2; ++h) {
+    PerformerState(state.data() + h * PerformerState::size(m, kHeadDim), m, kHeadDim).begin();
+  }
+  whole[0].mask.hidden = {};
+  const Both all = run(whole);
+  Matrix steps = poisoned(n, width);
+  for (Index i = 0; i < n; ++i) {
+    float* const states[] = {state.data()};
+    performer_step(shape, extras.features, rows.row(i).leftCols(width),
+                   rows.row(i).rightCols(2 * width), states, steps.middleRows(i, 1));
+  }
+  CHECK((steps - all.output).cwiseAbs().maxCoeff() < 1e-5F);
 }
 
 TEST_CASE("performer's error falls with the root of its features, orthogonal ones no slower") {

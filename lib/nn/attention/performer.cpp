@@ -14,8 +14,13 @@ namespace {
 struct PerformerScratch {
   FeatureTile keys, queries;
   TileRows values;
-  TileMemory out, divisors, maxima, state;
+  TileMemory out, divisors, maxima, state, products;
+  PackedRows packed;
 };
+
+Eigen::Map<const RowVector> row_of(const float* rows, Index i, Index width) {
+  return {rows + i * width, width};
+}
 
 /// Rows [first, first + n) of a group's queries as features.
 void make_queries(const FeatureMap& map, const HeadRows& rows, Index first, Index n,
@@ -48,6 +53,33 @@ void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const He
   }
 }
 
+/// A tile's queries, which are features: the sums of the earlier keys, and the tile's own keys one
+/// by one → out [queries, K], divided.
+void run_causal_tile(const PerformerState& state, const CausalSight& sight, const float* values,
+                     PerformerScratch& scratch) {
+  const Index m = scratch.keys.count(), n = scratch.keys.rows(), queries = scratch.queries.rows();
+  const Index width = state.width();
+  const float* u = scratch.queries.features();
+  float* out = scratch.out.reserve(kCausalRows * width);
+  float* divisors = scratch.divisors.reserve(kCausalRows);
+  state.read(u, queries, out, divisors);
+  float* products = scratch.products.reserve(kCausalRows * kCausalRows);
+  multiply(u, queries, m, scratch.packed.as_columns(scratch.keys.features(), n, m), n, products);
+  for (Index i = 0; i < queries; ++i) {
+    float* row = products + i * n;
+    sight.take(i, n, row);
+    const float earlier = sight.of_earlier(i);
+    const float epsilon = kFeatureEpsilon * row_of(u, i, m).sum();
+    divisors[i] = earlier * divisors[i] + epsilon * state.keys();
+    for (Index k = 0; k < width; ++k) {
+      out[i * width + k] = earlier * out[i * width + k] + epsilon * state.values()[k];
+    }
+    for (Index j = 0; j < at(sight.seen, i); ++j) divisors[i] += row[j] += epsilon;
+  }
+  multiply(products, queries, n, scratch.packed.as_rows(values, n, width), width, out, true);
+  for (Index i = 0; i < queries; ++i) divide(out + i * width, width, divisors[i]);
+}
+
 /// Row i reads the sums of the keys up to its own place.
 void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
   auto& scratch = of_this_thread<PerformerScratch>();
@@ -56,22 +88,20 @@ void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const H
   PerformerState state(scratch.state.reserve(PerformerState::size(map.count(), width)), map.count(),
                        width);
   state.begin();
-  float* maxima = scratch.maxima.reserve(kFeatureRows);
+  float* maxima = scratch.maxima.reserve(kCausalRows);
   for (const CausalTile& tile : causal_tiles(group, keys)) {
-    const Index n = tile.end_key - tile.first_key;
+    const Index n = tile.keys();
     scratch.keys.load(map, keys.from(rows.keys, tile.first_key), n);
     make_causal_features(scratch.keys, state.maximum(), maxima);
     const float* values = scratch.values.copy(keys.from(rows.values, tile.first_key), n, width);
-    make_queries(map, rows, tile.first_query, tile.end_query - tile.first_query, scratch.queries);
-    for_each_place(tile, group, keys, [&](Index key, Index query) {
-      if (key >= 0) {
-        state.rescale(maxima[key]);
-        state.add(scratch.keys.features(key), values + key * width);
-      }
-      if (query < 0) return;
-      float* out = rows.output + (tile.first_query + query) * rows.output_stride;
-      divide(out, width, state.read(scratch.queries.features(query), out));
-    });
+    const CausalSight sight(tile, group, keys, state.maximum(), maxima);
+    make_queries(map, rows, tile.first_query, tile.queries(), scratch.queries);
+    run_causal_tile(state, sight, values, scratch);
+    for (Index i = 0; i < tile.queries(); ++i) {
+      std::copy_n(scratch.out.reserve(0) + i * width, width,
+                  rows.output + (tile.first_query + i) * rows.output_stride);
+    }
+    state.add(sight, n, scratch.keys.features(), values);
   }
 }
 

@@ -23,6 +23,8 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
                                const ConstMatrixRef& output, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient);
 
+struct CausalSight;
+
 /// What a causal head keeps of the keys so far: sums that new keys join.
 class PerformerState {
  public:
@@ -38,9 +40,14 @@ class PerformerState {
   void rescale(float to) const;
   /// A key's exponentials [m] under the maximum, and its value [K].
   void add(const float* exponentials, const float* value) const;
+  /// A tile's n keys: exponentials [n, m] as `sight` says, which change, and values [n, K].
+  void add(const CausalSight& sight, Index n, float* exponentials, const float* tile_values) const;
+  /// What features u [n, m] make of the sums without ε → out [n, K] and divisors [n].
+  void read(const float* u, Index n, float* out, float* divisors) const;
   /// What a query with features u [m] gets → out [K]. Returns the divisor.
   float read(const float* u, float* out) const;
 
+  Index width() const { return width_; }
   float* sums() const { return memory_ + 1; }             ///< [m, K] Σ exponential · value
   float* totals() const { return sums() + m_ * width_; }  ///< [m] Σ exponential
   float* values() const { return totals() + m_; }         ///< [K] Σ value

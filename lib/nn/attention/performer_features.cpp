@@ -27,6 +27,7 @@ void FeatureTile::load(const FeatureMap& map, const GatheredRows& from, Index n)
   const Index width = map.width();
   rows_ = n;
   count_ = map.count();
+  width_ = width;
   float* input = input_.reserve(kFeatureRows * (width + 1));
   for (Index r = 0; r < n; ++r) {
     const float* x = from.base + (from.rows != nullptr ? Index{from.rows[r]} : r) * from.stride;

@@ -55,6 +55,7 @@ class FeatureTile {
   void add_epsilon();
   Index rows() const { return rows_; }
   Index count() const { return count_; }
+  Index width() const { return width_; }              ///< K
   float* features() { return features_.reserve(0); }  ///< [n, m]
   float* features(Index r) { return features() + r * count_; }
   const float* largest() { return largest_.reserve(0); }  ///< [n]
@@ -64,6 +65,7 @@ class FeatureTile {
  private:
   Index rows_ = 0;
   Index count_ = 0;
+  Index width_ = 0;
   TileMemory input_;     ///< [n, K + 1]
   TileMemory features_;  ///< [n, m]
   TileMemory largest_;   ///< [n]

@@ -14,8 +14,8 @@ struct KeyScratch {
   TileRows values;
 };
 
-struct OuterScratch {
-  TileMemory panels;
+struct StateScratch {
+  PackedRows packed;
 };
 
 }  // namespace
@@ -69,10 +69,10 @@ std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKey
   std::vector<CausalTile> tiles;
   const Index first_query = group.keys - group.queries;
   Index key = 0;
-  for (Index first = 0; first < group.keys; first += kFeatureRows) {
+  for (Index first = 0; first < group.keys; first += kCausalRows) {
     CausalTile tile;
     tile.first = first;
-    tile.end = std::min(first + kFeatureRows, group.keys);
+    tile.end = std::min(first + kCausalRows, group.keys);
     tile.first_key = key;
     while (key < keys.count() && keys.place(key) < tile.end) ++key;
     tile.end_key = key;
@@ -92,14 +92,53 @@ void make_causal_features(FeatureTile& keys, float before, float* maxima) {
   keys.exponentiate(maxima);
 }
 
-void add_outer_product(const float* x, Index m, const float* v, Index width, float* y) {
-  const Kernels& k = kernels();
-  float* panels = of_this_thread<OuterScratch>().panels.reserve(k.panels_of(width) * k.panel_width);
-  k.pack_rows({v, width, nullptr}, 1, width, panels);
-  PanelProduct product = product_of(x, 1, panels, width, y);
-  product.rows = m;
-  product.add = true;
+CausalSight::CausalSight(const CausalTile& tile, const AttentionGroup& group, const ShownKeys& keys,
+                         float before_it, const float* maxima_of)
+    : before(before_it),
+      after(tile.keys() > 0 ? maxima_of[tile.keys() - 1] : before_it),
+      maxima(maxima_of) {
+  const Index first_place = group.keys - group.queries + tile.first_query;
+  Index key = 0;
+  for (Index i = 0; i < tile.queries(); ++i) {
+    while (key < tile.keys() && keys.place(tile.first_key + key) <= first_place + i) ++key;
+    seen.push_back(key);
+    maximum.push_back(key > 0 ? maxima[key - 1] : before);
+  }
+}
+
+float CausalSight::of_earlier(Index i) const {
+  return before == kMinusInfinity ? 0.0F : std::exp(before - at(maximum, i));
+}
+
+void CausalSight::take(Index i, Index keys, float* row) const {
+  const Index first_hidden = at(seen, i);
+  const float here = at(maximum, i);
+  for (Index j = 0; j < first_hidden; ++j) {
+    if (maxima[j] != here) row[j] *= std::exp(maxima[j] - here);
+  }
+  std::fill(row + first_hidden, row + keys, 0.0F);
+}
+
+void multiply(const float* x, Index rows, Index in, const float* panels, Index out, float* y,
+              bool add) {
+  PanelProduct product = product_of(x, in, panels, out, y);
+  product.rows = rows;
+  product.add = add;
   run_product(product);
+}
+
+const float* PackedRows::as_rows(const float* rows, Index n, Index width) {
+  const Kernels& k = kernels();
+  float* panels = memory.reserve(k.panels_of(width) * k.panel_width * n);
+  k.pack_rows({rows, width, nullptr}, n, width, panels);
+  return panels;
+}
+
+const float* PackedRows::as_columns(const float* rows, Index n, Index width) {
+  const Kernels& k = kernels();
+  float* panels = memory.reserve(k.panels_of(n) * k.panel_width * width);
+  k.pack_columns({rows, width, nullptr}, n, width, panels);
+  return panels;
 }
 
 // --- the sums of a causal head -------------------------------------------------------------------
@@ -121,10 +160,35 @@ void PerformerState::rescale(float to) const {
 }
 
 void PerformerState::add(const float* exponentials, const float* value) const {
-  add_outer_product(exponentials, m_, value, width_, sums());
+  const float* panels = of_this_thread<StateScratch>().packed.as_rows(value, 1, width_);
+  multiply(exponentials, m_, 1, panels, width_, sums(), true);
   kernels().add(exponentials, totals(), m_);
   kernels().add(value, values(), width_);
   keys() += 1.0F;
+}
+
+void PerformerState::add(const CausalSight& sight, Index n, float* exponentials,
+                         const float* tile_values) const {
+  rescale(sight.after);
+  for (Index j = 0; j < n; ++j) {
+    const float later = std::exp(sight.maxima[j] - sight.after);
+    float* row = exponentials + j * m_;
+    if (later != 1.0F) {
+      for (Index f = 0; f < m_; ++f) row[f] *= later;
+    }
+    kernels().add(tile_values + j * width_, values(), width_);
+  }
+  Eigen::Map<Matrix> all(sums(), m_, width_);
+  add_transposed_product(Eigen::Map<const Matrix>(exponentials, n, m_),
+                         Eigen::Map<const Matrix>(tile_values, n, width_), all, Backend::panels);
+  kernels().add_column_sums(exponentials, m_, n, m_, totals());
+  keys() += static_cast<float>(n);
+}
+
+void PerformerState::read(const float* u, Index n, float* out, float* divisors) const {
+  const float* panels = of_this_thread<StateScratch>().packed.as_rows(sums(), m_, width_);
+  multiply(u, n, m_, panels, width_, out);
+  kernels().dot_products(totals(), {u, m_, nullptr}, n, m_, divisors);
 }
 
 float PerformerState::read(const float* u, float* out) const {

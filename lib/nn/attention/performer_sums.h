@@ -34,6 +34,10 @@ struct KeySums {
   void read(FeatureTile& queries, float* out, float* divisors) const;
 };
 
+/// Rows of a causal head's tile: what is done key by key inside of a tile grows with it, and what
+/// is done once a tile falls.
+inline constexpr Index kCausalRows = 64;
+
 /// Places [first, end) of a causal head's sentence, and which keys and queries stand there.
 struct CausalTile {
   Index first = 0;
@@ -42,31 +46,46 @@ struct CausalTile {
   Index end_key = 0;
   Index first_query = 0;  ///< rows of the group
   Index end_query = 0;
+
+  Index keys() const { return end_key - first_key; }
+  Index queries() const { return end_query - first_query; }
 };
 
 /// All places, in their order.
 std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKeys& keys);
 
-/// Calls f(key, query) for the places of a tile from first to last: numbers in the tile, −1 where
-/// there is none.
-template <typename F>
-void for_each_place(const CausalTile& tile, const AttentionGroup& group, const ShownKeys& keys,
-                    F&& f) {
-  Index key = tile.first_key;
-  const Index first_query = group.keys - group.queries;
-  for (Index place = tile.first; place < tile.end; ++place) {
-    const bool shown = key < tile.end_key && keys.place(key) == place;
-    const Index query = place - first_query;
-    f(shown ? key - tile.first_key : -1, query < 0 ? -1 : query - tile.first_query);
-    if (shown) ++key;
-  }
-}
+/// Which keys of a tile its queries see, and under which maxima: query i sees the first seen[i].
+/// Key j's exponentials are those under the largest w_f · s x of the keys up to it, and a query
+/// reads them under that of the keys that it sees.
+struct CausalSight {
+  float before = 0;            ///< the largest of the keys before the tile
+  float after = 0;             ///< and of those up to its end
+  const float* maxima;         ///< [keys] up to each
+  std::vector<Index> seen;     ///< [queries]
+  std::vector<float> maximum;  ///< [queries]
+
+  CausalSight(const CausalTile& tile, const AttentionGroup& group, const ShownKeys& keys,
+              float before, const float* maxima);
+  /// What takes the sums before the tile to query i's maximum.
+  float of_earlier(Index i) const;
+  /// Row i of products of queries and keys [queries, keys]: under i's maximum, 0 where i sees none.
+  void take(Index i, Index keys, float* row) const;
+};
 
 /// maxima[n] becomes the largest w_f · s x of the keys up to number n, `before` that of those
 /// before the tile; the features have them.
 void make_causal_features(FeatureTile& keys, float before, float* maxima);
 
-/// y [m, K] += x [m] ⊗ v [K].
-void add_outer_product(const float* x, Index m, const float* v, Index width, float* y);
+/// y [rows, out] = x [rows, in] · panels, or += that.
+void multiply(const float* x, Index rows, Index in, const float* panels, Index out, float* y,
+              bool add = false);
+
+/// Rows [n, width] as the panels of a right side: as they are, or transposed.
+struct PackedRows {
+  TileMemory memory;
+
+  const float* as_rows(const float* rows, Index n, Index width);     ///< of [n, width]
+  const float* as_columns(const float* rows, Index n, Index width);  ///< of [width, n]
+};
 
 }  // namespace attn
