@@ -27,6 +27,10 @@ void run_serve(const ServeOptions& options) {
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
   constexpr int kHeaps = 4;
   mallopt(M_ARENA_MAX, kHeaps);
+  // Left to itself, glibc takes ever larger pieces from its heaps, where answers of few bytes keep
+  // them from being given back: a minute of 200 connections made 70 MB into 430.
+  constexpr int kOwnPages = 128 << 10;
+  mallopt(M_MMAP_THRESHOLD, kOwnPages);
   ServeLimits limits;
   limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
   ServedModels models(options.source);
