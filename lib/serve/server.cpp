@@ -2,21 +2,15 @@
 
 #include <fmt/format.h>
 #include <httplib.h>
-#include <netdb.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <thread>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/json.h"
-#include "base/utf8.h"
 #include "serve/answers.h"
 #include "serve/connections.h"
-#include "serve/port_holder.h"
+#include "serve/exchange.h"
+#include "serve/port.h"
 #include "serve/question.h"
 #include "serve/thread_queue.h"
 #include "serve/turns.h"
@@ -26,149 +20,6 @@ namespace attn {
 
 extern const std::string_view
     openapi_json;  ///< docs/openapi.json, put in by cmake/embed_text.cmake
-
-namespace {
-
-constexpr const char* kJson = "application/json; charset=utf-8";
-constexpr const char* kHtml = "text/html; charset=utf-8";
-
-/// One line as JSON.
-std::string error_json(std::string_view message) {
-  std::string out = "{\"error\":";
-  append_string(out, shortened(printable(message)));
-  return out + "}\n";
-}
-
-void refuse(httplib::Response& response, int status, std::string_view message) {
-  response.status = status;
-  response.set_content(error_json(message), kJson);
-  constexpr int kTooMany = 429, kUnavailable = 503;
-  if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
-}
-
-Knock knock_of(const httplib::Request& request) {
-  Knock knock;
-  knock.method = request.method;
-  knock.host = request.get_header_value("Host");
-  knock.origin = request.get_header_value("Origin");
-  knock.site = request.get_header_value("Sec-Fetch-Site");
-  knock.authorization = request.get_header_value("Authorization");
-  knock.cookie = request.get_header_value("Cookie");
-  if (request.path == "/") knock.token = request.get_param_value("token");
-  return knock;
-}
-
-/// What is served where, and by which method alone.
-const char* method_of(const std::string& path) {
-  if (path == "/" || path == "/openapi.json") return "GET";
-  if (path == "/api/translate" || path == "/api/attend" || path == "/api/page" ||
-      path == "/api/file") {
-    return "POST";
-  }
-  return nullptr;
-}
-
-/// What the headers alone say against a request; `status` 0: nothing.
-Refusal header_refusal(const httplib::Request& request) {
-  const char* method = method_of(request.path);
-  if (method == nullptr) {
-    return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate and "
-                             "/api/attend",
-                             excerpt(request.path))};
-  }
-  const bool reads = request.method == "GET" || request.method == "HEAD";
-  if (request.method != method && !(reads && std::strcmp(method, "GET") == 0)) {
-    return {405, fmt::format("{} takes {}, not {}", request.path, method, excerpt(request.method))};
-  }
-  if (request.has_header("Transfer-Encoding")) {
-    return {411, "a body without Content-Length is not read"};
-  }
-  if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
-  if (reads) return {};
-  const std::string type = request.get_header_value("Content-Type");
-  if (type.substr(0, type.find(';')) != "application/json") {
-    return {415, fmt::format("Content-Type is {}; expected application/json",
-                             type.empty() ? "missing" : excerpt(type))};
-  }
-  return {};
-}
-
-/// What a request that was stopped is told.
-void refuse_stopped(httplib::Response& response, const Job& job, const ServeLimits& limits) {
-  const auto seconds = limits.work.count() / 1000;
-  switch (job.reason) {
-    case StopReason::superseded:
-      return refuse(response, 409, "a newer request of the same page took its place");
-    case StopReason::late:
-      if (!job.begun) {
-        return refuse(response, 429, fmt::format("its turn did not come within {} s", seconds));
-      }
-      return refuse(
-          response, 422,
-          fmt::format("not done within {} s; ask for a shorter sentence or fewer beams", seconds));
-    case StopReason::ending:
-      return refuse(response, 503, "the server is ending");
-    default:
-      return refuse(response, 503, "nobody waited for the answer");
-  }
-}
-
-/// A page's name for itself; only letters, digits and dashes count.
-std::string page_name(const httplib::Request& request) {
-  const std::string name = request.get_header_value("Attn-Page");
-  constexpr std::size_t kLongest = 64;
-  const bool plain = name.find_first_not_of(
-                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                         "0123456789-") == std::string::npos;
-  return plain && name.size() <= kLongest ? name : "";
-}
-
-std::string timing_header(const Timings& timings) {
-  std::string header;
-  for (const auto& [name, milliseconds] : timings) {
-    header += fmt::format("{}{};dur={:.2f}", header.empty() ? "" : ", ", name, milliseconds);
-  }
-  return header;
-}
-
-/// Why a port cannot be taken, as errno; 0: it can.
-int bind_problem(const std::string& host, int port) {
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) return 0;
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, freeaddrinfo);
-  const int number = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (number < 0) return errno;
-  const int yes = 1;
-  setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const int problem = bind(number, found->ai_addr, found->ai_addrlen) == 0 ? 0 : errno;
-  close(number);
-  return problem;
-}
-
-[[noreturn]] void refuse_port(const std::string& host, int port, int problem) {
-  const std::string where = authority(host, port);
-  if (problem == EADDRINUSE) {
-    const std::string holder = port_holder(port);
-    throw SystemError("{}: the port is in use{}; end that program, or take another port: --port {}",
-                      where, holder.empty() ? "" : fmt::format(" ({} listens there)", holder),
-                      port < 65535 ? port + 1 : 8080);
-  }
-  if (problem == EACCES) {
-    throw SystemError("{}: ports below 1024 are the system's; take another one: --port 8080",
-                      where);
-  }
-  if (problem == EADDRNOTAVAIL) {
-    throw SystemError("{}: this machine does not have that address; --host 127.0.0.1 is its own",
-                      where);
-  }
-  throw SystemError("{}: cannot listen there: {}", where,
-                    problem == 0 ? "the system does not say why" : std::strerror(problem));
-}
-
-}  // namespace
 
 class LiveServer::Http {
  public:
@@ -305,16 +156,16 @@ void LiveServer::Http::add_routes() {
   server_.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
     connections_.begin(peer_of(request), nullptr);
     if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
-    response.set_content(page_, kHtml);
+    response.set_content(page_, html_type);
     connections_.end(peer_of(request), false);
   });
   server_.Get("/openapi.json", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content(openapi_json.data(), openapi_json.size(), kJson);
+    response.set_content(openapi_json.data(), openapi_json.size(), json_type);
   });
-  add("/api/translate", QuestionKind::translate, &Answers::translate, kJson);
-  add("/api/attend", QuestionKind::attend, &Answers::attend, kJson);
-  add("/api/page", QuestionKind::page, &Answers::page, kJson);
-  add("/api/file", QuestionKind::page, &Answers::file, kHtml);
+  add("/api/translate", QuestionKind::translate, &Answers::translate, json_type);
+  add("/api/attend", QuestionKind::attend, &Answers::attend, json_type);
+  add("/api/page", QuestionKind::page, &Answers::page, json_type);
+  add("/api/file", QuestionKind::page, &Answers::file, html_type);
 }
 
 void LiveServer::Http::answer(const httplib::Request& request, httplib::Response& response,
@@ -356,7 +207,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
       response.set_header("Server-Timing", timing_header(timings));
       response.set_content(std::move(body), type);
     } catch (const SearchStopped&) {
-      refuse_stopped(response, job, limits_);
+      refuse_stopped(response, job, limits_.work);
     } catch (...) {
       problem = std::current_exception();
     }
@@ -366,8 +217,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
 }
 
 void LiveServer::Http::bind() {
-  const int problem = bind_problem(rules_.host, rules_.port);
-  if (problem != 0) refuse_port(rules_.host, rules_.port, problem);
+  check_port(rules_.host, rules_.port);
   if (rules_.port == 0) {
     rules_.port = server_.bind_to_any_port(rules_.host);
     if (rules_.port <= 0) refuse_port(rules_.host, 0, 0);

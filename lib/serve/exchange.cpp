@@ -1,0 +1,111 @@
+#include "serve/exchange.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "base/excerpt.h"
+#include "base/json.h"
+#include "base/utf8.h"
+
+namespace attn {
+namespace {
+
+/// One line as JSON.
+std::string error_json(std::string_view message) {
+  std::string out = "{\"error\":";
+  append_string(out, shortened(printable(message)));
+  return out + "}\n";
+}
+
+}  // namespace
+
+Knock knock_of(const httplib::Request& request) {
+  Knock knock;
+  knock.method = request.method;
+  knock.host = request.get_header_value("Host");
+  knock.origin = request.get_header_value("Origin");
+  knock.site = request.get_header_value("Sec-Fetch-Site");
+  knock.authorization = request.get_header_value("Authorization");
+  knock.cookie = request.get_header_value("Cookie");
+  if (request.path == "/") knock.token = request.get_param_value("token");
+  return knock;
+}
+
+const char* method_of(const std::string& path) {
+  if (path == "/" || path == "/openapi.json") return "GET";
+  if (path == "/api/translate" || path == "/api/attend" || path == "/api/page" ||
+      path == "/api/file") {
+    return "POST";
+  }
+  return nullptr;
+}
+
+Refusal header_refusal(const httplib::Request& request) {
+  const char* method = method_of(request.path);
+  if (method == nullptr) {
+    return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate and "
+                             "/api/attend",
+                             excerpt(request.path))};
+  }
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (request.method != method && !(reads && std::strcmp(method, "GET") == 0)) {
+    return {405, fmt::format("{} takes {}, not {}", request.path, method, excerpt(request.method))};
+  }
+  if (request.has_header("Transfer-Encoding")) {
+    return {411, "a body without Content-Length is not read"};
+  }
+  if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
+  if (reads) return {};
+  const std::string type = request.get_header_value("Content-Type");
+  if (type.substr(0, type.find(';')) != "application/json") {
+    return {415, fmt::format("Content-Type is {}; expected application/json",
+                             type.empty() ? "missing" : excerpt(type))};
+  }
+  return {};
+}
+
+std::string page_name(const httplib::Request& request) {
+  const std::string name = request.get_header_value("Attn-Page");
+  constexpr std::size_t kLongest = 64;
+  const bool plain = name.find_first_not_of(
+                         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                         "0123456789-") == std::string::npos;
+  return plain && name.size() <= kLongest ? name : "";
+}
+
+void refuse(httplib::Response& response, int status, std::string_view message) {
+  response.status = status;
+  response.set_content(error_json(message), json_type);
+  constexpr int kTooMany = 429, kUnavailable = 503;
+  if (status == kTooMany || status == kUnavailable) response.set_header("Retry-After", "1");
+}
+
+void refuse_stopped(httplib::Response& response, const Job& job, std::chrono::milliseconds work) {
+  const auto seconds = work.count() / 1000;
+  switch (job.reason) {
+    case StopReason::superseded:
+      return refuse(response, 409, "a newer request of the same page took its place");
+    case StopReason::late:
+      if (!job.begun) {
+        return refuse(response, 429, fmt::format("its turn did not come within {} s", seconds));
+      }
+      return refuse(
+          response, 422,
+          fmt::format("not done within {} s; ask for a shorter sentence or fewer beams", seconds));
+    case StopReason::ending:
+      return refuse(response, 503, "the server is ending");
+    default:
+      return refuse(response, 503, "nobody waited for the answer");
+  }
+}
+
+std::string timing_header(const Timings& timings) {
+  std::string header;
+  for (const auto& [name, milliseconds] : timings) {
+    header += fmt::format("{}{};dur={:.2f}", header.empty() ? "" : ", ", name, milliseconds);
+  }
+  return header;
+}
+
+}  // namespace attn

@@ -1,0 +1,40 @@
+// What the server reads of HTTP's requests, and how it refuses them.
+#pragma once
+
+#include <httplib.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "serve/answers.h"
+#include "serve/gate.h"
+#include "serve/turns.h"
+
+namespace attn {
+
+inline constexpr const char* json_type = "application/json; charset=utf-8";
+inline constexpr const char* html_type = "text/html; charset=utf-8";
+
+/// What of a request says who asks.
+Knock knock_of(const httplib::Request& request);
+
+/// By which method alone a path is served; null: nothing is there.
+const char* method_of(const std::string& path);
+
+/// What the headers alone say against a request; `status` 0: nothing.
+Refusal header_refusal(const httplib::Request& request);
+
+/// A page's name for itself; only letters, digits and dashes count.
+std::string page_name(const httplib::Request& request);
+
+/// {"error": "…"}, one line; where it may be tried again, when.
+void refuse(httplib::Response& response, int status, std::string_view message);
+
+/// What a request that was stopped is told; `work` is the time it had.
+void refuse_stopped(httplib::Response& response, const Job& job, std::chrono::milliseconds work);
+
+/// How long the parts of an answer took, for the header Server-Timing.
+std::string timing_header(const Timings& timings);
+
+}  // namespace attn
