@@ -85,6 +85,7 @@ WhatIfRecord ServedModels::experiment(const Translator& translator, const std::s
     options.swap = words.swap;
     Changes changes = options.changes(translator.summary());
     ExperimentSentences sentences;
+    sentences.target = words.target;
     const std::string clean = clean_text(text).text;
     sentences.before = translator.prepare(clean);
     sentences.after =

@@ -54,7 +54,7 @@ void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence
 }
 
 RecordDetail detail_of(const Question& question, const Translator& translator) {
-  const bool searched = !question.target && translator.decode_config().num_beams > 1;
+  const bool searched = !question.words.target && translator.decode_config().num_beams > 1;
   return {question.vectors, question.tree && searched, recorded_alternatives};
 }
 
@@ -70,7 +70,8 @@ AttentionRecord record_of(const Translator& translator, const PreparedSentence& 
                           const Question& question, Timings& timings) {
   const Timed timed(timings, "model");
   const RecordDetail detail = detail_of(question, translator);
-  if (question.target) return translator.record_target(sentence, *question.target, detail);
+  if (question.words.target)
+    return translator.record_target(sentence, *question.words.target, detail);
   return std::move(translator.record({sentence}, detail).front());
 }
 
@@ -136,7 +137,7 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
 std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,
                             Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(question, stop);
-  if (question.words.given()) {
+  if (question.words.changes()) {
     WhatIfRecord record = [&] {
       const Timed timed(timings, "model");
       return service_.experiment(*translator, question.text, question.words,
@@ -163,7 +164,7 @@ Answers::PageRecords Answers::page_records(const Question& question, const std::
   PageRecords page;
   std::vector<AttentionRecord> records;
   const PreparedSentence sentence = prepared(*translator, question.text, timings, page.notes);
-  if (question.words.given()) {
+  if (question.words.changes()) {
     const Timed timed(timings, "model");
     records = what_if_records(service_.experiment(*translator, question.text, question.words,
                                                   detail_of(question, *translator)));

@@ -73,11 +73,7 @@ DecodeOptions decode_of(KeyReader& keys) {
 }
 
 void check_combination(const Question& question) {
-  if (question.words.given() && question.target) {
-    throw InputError(
-        "the request: without, force and swap compare what is translated; leave target out");
-  }
-  if (question.compare && (question.words.given() || question.target)) {
+  if (question.compare && (question.words.changes() || question.words.target)) {
     throw InputError(
         "the request: compare puts two sentences side by side as they are; leave target, without, "
         "force and swap out");
@@ -100,8 +96,8 @@ Question read_question(const Json& body, QuestionKind kind) {
   question.decode = decode_of(keys);
   question.model = keys.text("model").value_or("");
   if (kind != QuestionKind::translate) {
-    question.target = sentence_of(keys, "target");
-    question.words = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
+    question.words = {sentence_of(keys, "target"), texts_of(keys, "without"),
+                      texts_of(keys, "force"), texts_of(keys, "swap")};
     question.vectors = keys.boolean("vectors").value_or(false);
     question.tree = keys.boolean("tree").value_or(false);
     question.report = keys.boolean("report").value_or(false);

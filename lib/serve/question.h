@@ -15,9 +15,8 @@ namespace attn {
 struct Question {
   std::string text;
   std::string model;                   ///< empty: the first one
-  std::optional<std::string> target;   ///< scored instead of searching
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
-  ExperimentWords words;
+  ExperimentWords words;               ///< a target alone is scored, and nothing compared
   DecodeOptions decode;
   bool vectors = false, tree = false, report = false;
 };

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,12 +14,13 @@
 
 namespace attn {
 
-/// What is changed for an experiment, in the words of translate's options of the same names.
+/// What is compared, in the words of translate's options of the same names.
 struct ExperimentWords {
-  std::vector<std::string> without;  ///< KIND:LAYER[:HEAD] or best
-  std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY
-  std::vector<std::string> swap;     ///< OLD=NEW or POSITION=WORD
-  bool given() const { return !without.empty() || !force.empty() || !swap.empty(); }
+  std::optional<std::string> target;  ///< scored before and after instead of searching
+  std::vector<std::string> without;   ///< KIND:LAYER[:HEAD] or best
+  std::vector<std::string> force;     ///< KIND:LAYER:HEAD:QUERY=KEY
+  std::vector<std::string> swap;      ///< OLD=NEW or POSITION=WORD
+  bool changes() const { return !without.empty() || !force.empty() || !swap.empty(); }
 };
 
 /// Every call may come from several threads at once, and throws Error where it cannot be done.

@@ -47,6 +47,14 @@ class Answers(ServerCase):
         self.assertEqual(text, translated(SENTENCE, "--without", "cross:1:3", "--force", "cross:0:1:1=group",
             "--swap", "home=away", "--json", "-"))
 
+    def test_experiments_with_a_given_translation_are_the_commands(self):
+        target = "Die Gruppe ging heim"
+        body = {"text": SENTENCE, "target": target, "without": ["cross:1:3"], "swap": ["home=away"]}
+        status, _, text = self.server.post("/api/attend", body)
+        self.assertEqual(status, 200)
+        self.assertEqual(text, translated(SENTENCE, "--target", target, "--without", "cross:1:3", "--swap", "home=away",
+            "--json", "-"))
+
     def test_two_sentences_stand_side_by_side_on_the_page(self):
         status, _, text = self.server.post("/api/page", {"text": SENTENCE, "compare": "The girl went home"})
         self.assertEqual(status, 200)
@@ -132,8 +140,6 @@ class Refusals(ServerCase):
             ("attend", {"text": "a", "swap": ["7=b"]}, "swap 7=b: the sentence has words 0 to 0"),
             ("attend", {"text": "a", "force": ["cross:0:0:90=0"]},
                 "force cross:0:0:90=0: query 90 is not there; the sentence has queries 0 to 4"),
-            ("attend", {"text": "a", "target": "b", "without": "cross:0"},
-                "the request: without, force and swap compare what is translated; leave target out"),
             ("attend", {"text": "", "without": "cross:0"}, "the sentence has no tokens; there is nothing to try"),
             ("page", {"text": "a", "compare": "b", "target": "c"},
                 "the request: compare puts two sentences side by side as they are; leave target, without, force and swap out"),
