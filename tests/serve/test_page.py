@@ -2,10 +2,12 @@
 
 import json
 import os
+import subprocess
 import tempfile
 import urllib.parse
 
-from server_case import SENTENCE, Server, ServerCase
+import server_case
+from server_case import ROOT, SENTENCE, Server, ServerCase
 from webdriver import Browser, Refused, until
 
 WAIT_FOR = "the live page"
@@ -14,6 +16,7 @@ WAIT_FOR = "the live page"
 class LivePage(ServerCase):
     browser = None
     width, height = 1400, 1000
+    files = ()  # that a test opens
 
     @classmethod
     def setUpClass(cls):
@@ -37,7 +40,7 @@ class LivePage(ServerCase):
             message = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 url = message["params"]["request"]["url"]
-                self.assertTrue(url.startswith(("http://127.0.0.1:", "about:", "blob:")), f"the page asks for {url}")
+                self.assertTrue(url.startswith(("http://127.0.0.1:", "about:", "blob:", *self.files)), f"the page asks for {url}")
         self.assertIsNone(self.js("return window.tripped === undefined ? null : window.tripped"))
 
     # ---- helpers
@@ -74,8 +77,14 @@ class LivePage(ServerCase):
     def shown(self, selector):
         return self.js("const e = document.querySelector(arguments[0]); return e !== null && e.getClientRects().length > 0", selector)
 
+    def figures(self):
+        return self.js("return [...document.querySelectorAll('.compare-figure figcaption')].map(c => c.textContent)")
+
     def german(self, **body):
-        return json.loads(self.server.post("/api/translate", body)[2])["translations"][0]["text"]
+        return self.german_of(self.server, **body)
+
+    def german_of(self, server, **body):
+        return json.loads(server.post("/api/translate", body)[2])["translations"][0]["text"]
 
     # ---- tests
 
@@ -142,6 +151,63 @@ class LivePage(ServerCase):
         self.browser.click("#live-compare-open")
         until("one sentence", lambda: not self.shown("#compare"))
 
+    def test_two_unlike_sentences_are_compared_in_the_words_that_both_have(self):
+        self.open({"text": SENTENCE, "compare": "Yesterday the old group went home", "kind": "cross"})
+        self.wait_text("#compare-changes", "changed: another sentence")
+        self.wait_text("#compare-says", "The words differ, so the difference is that of the words that both have.")
+        self.assertEqual(self.figures(), ["before", "after", "difference: more or less than before"])
+        columns = self.js("return [...document.querySelectorAll('.compare-figure:nth-child(3) text:not([text-anchor=end]):not(.compare-number)')].map(t => t.textContent)")
+        self.assertEqual(columns, ["group", "went", "home", "</s>"])
+        self.assertGreater(self.js("return document.querySelectorAll('.compare-head').length"), 0)
+        page = json.loads(self.server.post("/api/page", {"text": SENTENCE, "compare": "Yesterday the old group went home"})[2])
+        self.assertEqual(len(page["records"]), 2)
+
+    def test_two_sentences_without_a_common_word_say_so(self):
+        self.open({"text": "Good morning", "compare": "Tom laughs", "kind": "encoder_self"})
+        self.wait_text("#compare-says", "The two have no word in common, so there is no difference to draw.")
+        self.assertEqual(self.figures(), ["before", "after"])
+
+    def test_an_edited_german_stays_when_a_head_is_switched_off(self):
+        self.open()
+        self.type("#live-target", "Die Gruppe ging heim")
+        until("the given translation", lambda: "given, not searched for" in self.text("#hypotheses"))
+        name = self.text("#stage-name")
+        self.browser.click("#live-off")
+        self.wait_text("#compare-changes", f"changed: without {name}")
+        self.assertEqual(self.text("#live-target"), "Die Gruppe ging heim")
+        self.assertEqual(self.js("return [...document.querySelectorAll('.compare-text')].map(t => t.textContent)"),
+            ["Die Gruppe ging heim"] * 2)
+
+    def test_the_link_is_copied_and_opens_the_same(self):
+        self.open({"text": "The old dog sleeps", "without": "cross:1:2"})
+        self.wait_text("#compare-changes", "changed: without cross:1:2")
+        self.browser.command("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.browser.click("#live-link")
+        self.wait_text("#live-link", "Copied")
+        link = self.js("return navigator.clipboard.readText()")
+        self.assertTrue(link.startswith(self.server.url + "#"), link)
+        self.browser._ask("POST", "/url", {"url": "about:blank"})
+        self.browser._ask("POST", "/url", {"url": link})
+        self.wait_text("#live-text", "The old dog sleeps")
+        self.wait_text("#compare-changes", "changed: without cross:1:2")
+        self.wait_text("#live-link", "Copy link")
+
+    def test_the_page_is_saved_and_needs_no_server(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.open({"text": "The old dog sleeps"})
+            self.browser.command("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
+            self.browser.click("#live-save")
+            saved = os.path.join(folder, "attn-demo.html")
+            until("the file", lambda: os.path.exists(saved))
+            with open(saved, encoding="utf-8") as file:
+                self.assertEqual(file.read(), self.server.post("/api/file",
+                    {"text": "The old dog sleeps", "report": True, "vectors": True, "tree": True})[2])
+            self.files = ("file://" + saved,)
+            self.browser.open(saved)
+            until("the saved page", lambda: self.js("const p = document.getElementById('page'); return p && !p.hidden"))
+            self.assertFalse(self.shown("#live"))
+            self.assertEqual(self.text("#source-text"), "The old dog sleeps")
+
     def test_beams_are_changed(self):
         self.open()
         self.type("#live-beams", "1")
@@ -200,7 +266,7 @@ class LivePage(ServerCase):
                 self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
 
     def test_two_models(self):
-        shipped = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "data/models/en-de")
+        shipped = os.path.join(ROOT, "data/models/en-de")
         with tempfile.TemporaryDirectory() as folder:
             other = os.path.join(folder, "other")
             os.symlink(shipped, other)
@@ -214,4 +280,43 @@ class LivePage(ServerCase):
                 until("the refusal", lambda: "/no/model" in self.text("#live-says"))
                 self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
             finally:
+                server.stop()
+
+    def test_two_browsers_with_two_models_and_one_that_goes_away(self):
+        shipped = os.path.join(ROOT, "data/models/en-de")
+        with tempfile.TemporaryDirectory() as folder:
+            other = os.path.join(folder, "other")
+            subprocess.run([server_case.PROGRAM, "init", "--config", os.path.join(ROOT, "configs/demo.json"),
+                "--out", other, "--seed", "7"], check=True, capture_output=True)
+            server = Server("--model", shipped, "--model", other)
+            second = Browser()
+            try:
+                self.open({"text": SENTENCE, "model": shipped}, server)
+                first, self.browser = self.browser, second
+                self.open({"text": SENTENCE, "model": other}, server)
+                theirs = self.german_of(server, text=SENTENCE, model=other)
+                self.assertNotEqual(theirs, "Die Gruppe ging nach Hause")
+                self.wait_text("#live-target", theirs)
+                # Both type, a key each in turn.
+                for key in " now":
+                    for browser in (first, second):
+                        browser.click("#live-text")
+                        browser.press("End", "Space" if key == " " else key)
+                text = SENTENCE + " now"
+                self.wait_text("#live-target", self.german_of(server, text=text, model=other))
+                # The second one goes in the middle of a search that would take long.
+                slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500, "model": shipped}
+                second.run("fetch('/api/attend', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: arguments[0]}).catch(() => 0); return 1",
+                    json.dumps(slow))
+                second.driver.kill()
+                second.close()
+                self.browser = first
+                self.wait_text("#live-target", self.german_of(server, text=text, model=shipped))
+                self.type("#live-text", "The old dog sleeps")
+                self.wait_text("#live-target", self.german(text="The old dog sleeps"))
+                self.assertIsNone(server.program.poll())
+            finally:
+                self.browser = LivePage.browser
+                self.browser._ask("POST", "/url", {"url": "about:blank"})  # before what it asks of is gone
+                second.close()
                 server.stop()

@@ -3,6 +3,7 @@
 
 const compareView = (() => {
   const MOST_LISTED = 6;  // of the heads that moved most
+  const ANOTHER = "another sentence";  // what the server writes where two sentences are compared
   let movedKey = "";
   let moved = [];
 
@@ -37,20 +38,52 @@ const compareView = (() => {
     return Math.max(more, less) / before.n;  // a head that is switched off lost all
   }
 
+  /** Which rows and columns of a kind's maps stand for the same before and after: of an experiment cell by
+   *  cell, of other tokens those that both have, in their order. `rows` and `columns` are pairs of indices;
+   *  null where a pattern keeps the maps off the page. */
+  function sharedOf(before, pair, kind) {
+    const other = pair.same || pair.shown;
+    if (isTooLarge(before, pair.old, kind) || isTooLarge(scene.record, other, kind)) return null;
+    const [a, b] = [axesOf(before, pair.old, kind), axesOf(scene.record, other, kind)];
+    const rows = [a.writes || a.reads, b.writes || b.reads];
+    const columns = [a.columns, b.columns];
+    const byPlace = scene.record.changes[0] !== ANOTHER && (kind === "encoder_self" || pair.same)
+        && rows[0].length === rows[1].length && columns[0].length === columns[1].length;
+    const pairs = ([x, y]) => (byPlace ? x.map((_, i) => [i, i]) : common(x, y));
+    return { other, axes: a, rows: pairs(rows), columns: pairs(columns), byPlace,
+      words: pairs(rows).some(([i]) => !isSpecial(rows[0][i])) };
+  }
+
+  /** One side (0: before, 1: after) of one head's map, as far as both have it. */
+  function sharedMatrix(before, pair, shared, { kind, layer, head }, side) {
+    const whole = side === 0 ? matrixAt(before, pair.old, kind, layer, head)
+      : matrixAt(scene.record, shared.other, kind, layer, head);
+    const { rows, columns } = shared;
+    const matrix = matrixOf([], false, rows.length, columns.length);
+    rows.forEach((row, q) => columns.forEach((column, k) => {
+      const from = row[side] * whole.m + column[side];
+      matrix.w[q * matrix.m + k] = whole.w[from];
+      matrix.masked[q * matrix.m + k] = whole.masked[from];
+    }));
+    return matrix;
+  }
+
   /** Heads in the order of what moved in them. */
   function movedHeads(before, pair) {
-    const key = [identityOf(scene.record), identityOf(pair.old), identityOf(pair.same)].join();
+    const key = [identityOf(scene.record), identityOf(pair.old), identityOf(pair.same || pair.shown)].join();
     if (key === movedKey) return moved;
     movedKey = key;
     moved = [];
     for (const kind of CHOICES.kind) {
-      if (kind !== "encoder_self" && !pair.same) continue;
+      const shared = sharedOf(before, pair, kind);
+      if (!shared || !shared.words) continue;
       const { layers, heads } = shapeOf(before, kind);
       for (let layer = 0; layer < layers; ++layer) {
         for (let head = 0; head < heads; ++head) {
-          const share = movedBy(matrixAt(before, pair.old, kind, layer, head),
-              matrixAt(scene.record, pair.same, kind, layer, head));
-          if (share !== null) moved.push({ kind, layer, head, share });
+          const place = { kind, layer, head };
+          const share = movedBy(sharedMatrix(before, pair, shared, place, 0),
+              sharedMatrix(before, pair, shared, place, 1));
+          if (share !== null) moved.push({ ...place, share });
         }
       }
     }
@@ -68,25 +101,29 @@ const compareView = (() => {
 
   // ---- texts
 
-  /** Words of `text`, each with whether the other text lacks it (longest common subsequence). */
-  function wordsAgainst(text, other) {
-    const split = (whole) => printable(whole).split(/\s+/u).filter((word) => word !== "");
-    const [a, b] = [split(text), split(other)];
+  /** Pairs of indices of what two lists have in common, in its order (longest common subsequence). */
+  function common(a, b) {
     const best = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
     for (let i = a.length - 1; i >= 0; --i) {
       for (let j = b.length - 1; j >= 0; --j) {
         best[i][j] = a[i] === b[j] ? best[i + 1][j + 1] + 1 : Math.max(best[i + 1][j], best[i][j + 1]);
       }
     }
-    const words = [];
-    for (let i = 0, j = 0; i < a.length;) {
-      if (j < b.length && a[i] === b[j]) {
-        words.push({ word: a[i++], alone: false });
-        ++j;
-      } else if (j < b.length && best[i][j + 1] >= best[i + 1][j]) ++j;
-      else words.push({ word: a[i++], alone: true });
+    const pairs = [];
+    for (let i = 0, j = 0; i < a.length && j < b.length;) {
+      if (a[i] === b[j]) pairs.push([i++, j++]);
+      else if (best[i][j + 1] >= best[i + 1][j]) ++j;
+      else ++i;
     }
-    return words;
+    return pairs;
+  }
+
+  /** Words of `text`, each with whether the other text lacks it. */
+  function wordsAgainst(text, other) {
+    const split = (whole) => printable(whole).split(/\s+/u).filter((word) => word !== "");
+    const words = split(text);
+    const both = new Set(common(words, split(other)).map(([i]) => i));
+    return words.map((word, i) => ({ word, alone: !both.has(i) }));
   }
 
   function textLine(name, hypothesis, other) {
@@ -168,20 +205,27 @@ const compareView = (() => {
     const off = after.w.length > 0 && after.w.every((weight) => weight === 0);
     const figures = [draw("before", before, pair.old, weightLook),
       draw(off ? "after: switched off, it looks nowhere" : "after", scene.record, pair.shown, weightLook, after)];
-    const same = kind === "encoder_self" ? pair.shown : pair.same;
-    const old = matrixAt(before, pair.old, kind, layer, head);
-    const now = same ? matrixAt(scene.record, same, kind, layer, head) : null;
-    if (now && movedBy(old, now) !== null) {
+    const shared = sharedOf(before, pair, kind);
+    if (shared && shared.words) {
+      const pick = (list, pairs) => list && pairs.map(([i]) => list[i]);
+      const { axes, rows, columns } = shared;
+      const old = sharedMatrix(before, pair, shared, { kind, layer, head }, 0);
+      const now = sharedMatrix(before, pair, shared, { kind, layer, head }, 1);
       const difference = { ...old, w: now.w.map((weight, i) => weight - old.w[i]) };
-      figures.push(draw(make("span", {}, "difference: ", make("span", { class: "more", text: "more" }), " or ",
-          make("span", { class: "less", text: "less" }), " than before"), before, pair.old, differenceLook, difference));
+      figures.push(picture(make("span", {}, "difference: ", make("span", { class: "more", text: "more" }), " or ",
+          make("span", { class: "less", text: "less" }), " than before"),
+        { ...axes, reads: pick(axes.reads, rows), writes: pick(axes.writes, rows), columns: pick(axes.columns, columns) },
+        difference, { room, ...differenceLook }));
     }
     return figures;
   }
 
-  function says(pair) {
-    if (!pair.same) return "The translation before is not scored under the change here, so there is no difference to draw.";
-    if (pair.same === pair.shown || scene.kind === "encoder_self") return "";
+  function says(before, pair) {
+    const shared = sharedOf(before, pair, scene.kind);
+    if (!shared) return "The maps are too large for this page, so there is no difference to draw.";
+    if (!shared.words) return "The two have no word in common, so there is no difference to draw.";
+    if (!shared.byPlace) return "The words differ, so the difference is that of the words that both have.";
+    if (shared.other === pair.shown || scene.kind === "encoder_self") return "";
     return "The words differ, so the difference is that of the translation before, read again under the change.";
   }
 
@@ -210,7 +254,8 @@ const compareView = (() => {
     const others = list.filter((place) => !isChanged(place));
     return [own.length > 0 ? [says("Changed:"), listed(own)] : null,
       others.length > 0 ? [says(own.length > 0 ? "Of the other heads moved most:" : "Attention that moved most:"), listed(others)]
-        : says(own.length > 0 ? "No other head's attention moved." : "No head's attention moved.")];
+        : says(own.length > 0 ? "No other head's attention moved."
+          : movedHeads(before, pair).length > 0 ? "No head's attention moved." : "")];
   }
 
   function update() {
@@ -223,8 +268,8 @@ const compareView = (() => {
     replaceChildren(find("compare-texts"), textLine("before", pair.old, pair.shown),
         textLine("after", pair.shown, pair.old));
     replaceChildren(find("compare-maps"), maps(before, pair));
-    find("compare-says").textContent = says(pair);
-    find("compare-says").hidden = says(pair) === "";
+    find("compare-says").textContent = says(before, pair);
+    find("compare-says").hidden = find("compare-says").textContent === "";
     replaceChildren(find("compare-heads"), headButtons(before, pair));
   }
 

@@ -10,6 +10,7 @@ const live = (() => {
   let settings = null;  // of the server: models, beams, limits; null: there is none
   let running = null;
   let rest = 0;
+  let hurry = false;  // an answer to a key is being shown
 
   /** What is known of the last request: {busy, error, notes, took}. */
   const status = { busy: false, error: "", notes: [], took: null };
@@ -26,10 +27,11 @@ const live = (() => {
     return JSON.stringify(body);
   }
 
-  /** The answer's text; an Error with the server's own words for everything else. */
+  /** The answer's text; an Error with the server's own words for everything else. With a `signal` it is a
+   *  picture, whose place the next one takes; a file is nobody's but its own. */
   async function post(path, detail, signal) {
     const answer = await fetch(path, { method: "POST", body: bodyOf(detail), signal,
-        headers: { "Content-Type": "application/json", "Attn-Page": page } });
+        headers: { "Content-Type": "application/json", ...(signal ? { "Attn-Page": page } : {}) } });
     const text = await answer.text();
     if (answer.ok) return text;
     const problem = new Error(`the server refuses (${answer.status})`);
@@ -60,12 +62,19 @@ const live = (() => {
     status.busy = true;
     tell();
     try {
-      show(await post("/api/page", { report: true }, control.signal));
+      const answer = await post("/api/page", { report: true }, control.signal);
+      hurry = true;
+      try {
+        show(answer);
+      } finally {
+        hurry = false;
+      }
       status.error = "";
-      requestAnimationFrame(() => {
+      // Behind the frame's own work, so that the time is that of a picture one can see.
+      requestAnimationFrame(() => setTimeout(() => {
         status.took = performance.now() - begun;
         tell();
-      });
+      }));
       rest = setTimeout(complete, PAUSE, control);
     } catch (problem) {
       if (control.signal.aborted) return;
@@ -86,13 +95,14 @@ const live = (() => {
     }
   }
 
-  /** Takes over what is wanted and asks. A translation that is given, an experiment and a second sentence
-   *  exclude each other; what names places of the text ends with it. */
+  /** Takes over what is wanted and asks. A second sentence goes with neither a translation that is given nor
+   *  an experiment; what names places of a text ends with it. */
   function want(fields) {
     if ("text" in fields && fields.text !== asked.text) Object.assign(asked, { target: null, force: [], swap: [] });
-    if (fields.target !== undefined && fields.target !== null) Object.assign(asked, { compare: null, without: [], force: [], swap: [] });
+    if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
+    if (fields.target !== undefined && fields.target !== null) asked.compare = null;
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
-    if (LISTS.some((key) => fields[key] && fields[key].length > 0)) Object.assign(asked, { target: null, compare: null });
+    if (LISTS.some((key) => fields[key] && fields[key].length > 0)) asked.compare = null;
     Object.assign(asked, fields);
     return follow();
   }
@@ -167,5 +177,5 @@ const live = (() => {
   }
 
   return { start, want, save, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
-    settings: () => settings };
+    settings: () => settings, hurries: () => hurry };
 })();

@@ -4,8 +4,11 @@ const liveView = (() => {
   const isLive = () => live.settings() !== null;
   let words = "";
 
+  const FITS = CSS.supports("field-sizing", "content");  // the browser does it, without a layout for each key
+
   /** A field as high as its text. */
   function fit(field) {
+    if (FITS) return;
     field.style.height = "auto";
     field.style.height = `${field.scrollHeight}px`;
   }

@@ -1,19 +1,25 @@
 // The page begins here: it reads the data, and every view follows the state.
 
+const FIRST = [controls, trainingView, compareView, overview, stage, liveView];
+const BELOW = [nextView, wayView, fieldView, stepsView, treeView, reportView];  // the maps, further down
+const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
+let waits = false;
+
+function updateBelow() {
+  waits = false;
+  for (const view of BELOW) view.update();
+}
+
+/** Every view at once; while someone types, the maps first, and what stands below them once they are seen. */
 function updateAll() {
   document.documentElement.dataset.theme = printing ? "light" : state.theme;
-  controls.update();
-  trainingView.update();
-  compareView.update();
-  overview.update();
-  stage.update();
-  nextView.update();
-  wayView.update();
-  fieldView.update();
-  stepsView.update();
-  treeView.update();
-  reportView.update();
-  liveView.update();
+  for (const view of FIRST) view.update();
+  if (!live.hurries()) {
+    updateBelow();
+  } else if (!waits) {
+    waits = true;
+    requestAnimationFrame(() => setTimeout(() => { if (waits) updateBelow(); }, AFTER_FRAME));
+  }
 }
 
 function setPrinting(on) {
@@ -45,8 +51,7 @@ function beginPage() {
     return;
   }
   live.start(page.live, location.hash);
-  for (const view of [controls, trainingView, compareView, overview, stage, nextView, wayView, fieldView, stepsView, treeView, reportView,
-      liveView, keyboard]) view.start();
+  for (const view of [...FIRST, ...BELOW, keyboard]) view.start();
   followJumps();
   onChange(updateAll);
   find("page").hidden = false;

@@ -219,7 +219,13 @@ const stage = (() => {
     return make("span", { class: "legend-item", title: REASONS[reason] ? REASONS[reason].says : reason }, swatch, reason);
   }
 
-  function drawLegend() {
+  let legendKey = "";
+
+  /** The scale of shades, which is the same for every map. */
+  function drawScale() {
+    const key = [state.shade, isDark()].join();
+    if (key === legendKey) return;
+    legendKey = key;
     const canvas = find("legend-scale");
     const context = canvas.getContext("2d");
     const root = state.shade === "root";
@@ -234,6 +240,10 @@ const stage = (() => {
       tick.style.left = `${(root ? Math.sqrt(weight) : weight) * 100}%`;
       return tick;
     }));
+  }
+
+  function drawLegend() {
+    drawScale();
     find("legend-masked").hidden = !scene.axes.causal;
     find("legend-left-out").hidden = !scene.matrix.masked.includes(2);
     const byReason = scene.seen && state.why === "reason";
