@@ -1,0 +1,145 @@
+// Who may ask: every rule of the gate by itself; tests/serve/test_answers.py asks the server.
+#include "serve/gate.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+
+#include "base/error.h"
+
+using namespace attn;
+
+namespace {
+
+GateRules loopback() {
+  return {"127.0.0.1", 8080, ""};
+}
+
+GateRules open_to_all() {
+  return {"0.0.0.0", 8080, "0123456789abcdef0123456789abcdef"};
+}
+
+Knock knock_at(const std::string& host) {
+  Knock knock;
+  knock.method = "POST";
+  knock.host = host;
+  return knock;
+}
+
+/// 0: it passes.
+int status_of(const GateRules& rules, const Knock& knock) {
+  const auto no = refusal(rules, knock);
+  return no ? no->status : 0;
+}
+
+int status_with(const GateRules& rules, const std::function<void(Knock&)>& change) {
+  Knock knock = knock_at("127.0.0.1:8080");
+  change(knock);
+  return status_of(rules, knock);
+}
+
+}  // namespace
+
+TEST_CASE("on loopback the server has three names, with its own port") {
+  for (const char* host : {"127.0.0.1:8080", "localhost:8080", "LocalHost:8080", "[::1]:8080"}) {
+    CHECK_MESSAGE(status_of(loopback(), knock_at(host)) == 0, host);
+  }
+  for (const char* host :
+       {"", "127.0.0.1", "localhost", "127.0.0.1:8081", "127.0.0.1:18080", "evil.example:8080",
+        "127.0.0.1.evil.example:8080", "10.0.0.1:8080", ":8080", "localhost.:8080"}) {
+    CHECK_MESSAGE(status_of(loopback(), knock_at(host)) == 421, host);
+  }
+  CHECK(refusal(loopback(), knock_at("evil.example:8080"))->message ==
+        "Host evil.example:8080 is not this server's name; ask 127.0.0.1:8080");
+}
+
+TEST_CASE("port 80 may be left out of Host, as browsers do") {
+  const GateRules rules{"127.0.0.1", 80, ""};
+  CHECK(status_of(rules, knock_at("127.0.0.1")) == 0);
+  CHECK(status_of(rules, knock_at("127.0.0.1:80")) == 0);
+  CHECK(status_of(rules, knock_at("evil.example")) == 421);
+}
+
+TEST_CASE("open to others, addresses are names, other names are not") {
+  const auto with_token = [](const std::string& host) {
+    Knock knock = knock_at(host);
+    knock.authorization = "Bearer " + open_to_all().token;
+    return status_of(open_to_all(), knock);
+  };
+  CHECK(with_token("192.168.1.7:8080") == 0);
+  CHECK(with_token("[2001:db8::1]:8080") == 0);
+  CHECK(with_token("localhost:8080") == 0);
+  CHECK(with_token("evil.example:8080") == 421);
+}
+
+TEST_CASE("a page of another site may not ask") {
+  const auto from = [](const std::string& origin) {
+    return status_with(loopback(), [&](Knock& knock) { knock.origin = origin; });
+  };
+  CHECK(from("http://127.0.0.1:8080") == 0);
+  CHECK(from("HTTP://127.0.0.1:8080") == 0);
+  CHECK(from("http://localhost:8080") == 403);  // another name than the one that was asked
+  CHECK(from("https://127.0.0.1:8080") == 403);
+  CHECK(from("http://127.0.0.1") == 403);
+  CHECK(from("null") == 403);
+  const auto on = [](const std::string& site, const std::string& method) {
+    return status_with(loopback(), [&](Knock& knock) {
+      knock.site = site;
+      knock.method = method;
+    });
+  };
+  CHECK(on("same-origin", "POST") == 0);
+  CHECK(on("none", "POST") == 0);
+  CHECK(on("cross-site", "POST") == 403);
+  CHECK(on("same-site", "POST") == 403);
+  CHECK(on("cross-site", "DELETE") == 403);
+  CHECK(on("cross-site", "GET") == 0);  // a link to the page
+}
+
+TEST_CASE("the token is taken from the header, the address or the cookie, and whole") {
+  const std::string token = open_to_all().token;
+  const auto with = [](const std::function<void(Knock&)>& change) {
+    return status_with(open_to_all(), change);
+  };
+  CHECK(with([](Knock&) {}) == 401);
+  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer " + token; }) == 0);
+  CHECK(with([&](Knock& knock) { knock.authorization = token; }) == 401);
+  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer " + token + "0"; }) == 401);
+  CHECK(with([&](Knock& knock) { knock.authorization = "Bearer "; }) == 401);
+  CHECK(with([&](Knock& knock) { knock.token = token; }) == 0);
+  CHECK(with([&](Knock& knock) { knock.token = token.substr(1); }) == 401);
+  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8080=" + token; }) == 0);
+  CHECK(with([&](Knock& knock) { knock.cookie = "a=b;  attn-demo-8080=" + token + "; c=d"; }) == 0);
+  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8081=" + token; }) == 401);
+  CHECK(with([&](Knock& knock) { knock.cookie = "attn-demo-8080="; }) == 401);
+  // A wrong one in the header is not made good by the cookie.
+  CHECK(with([&](Knock& knock) {
+          knock.authorization = "Bearer x";
+          knock.cookie = "attn-demo-8080=" + token;
+        }) == 401);
+  CHECK(token_cookie(open_to_all()) ==
+        "attn-demo-8080=" + token + "; Path=/; HttpOnly; SameSite=Strict");
+}
+
+TEST_CASE("tokens are 32 hexadecimal digits, another one each time") {
+  const std::string token = new_token();
+  CHECK(token.size() == 32);
+  CHECK(token.find_first_not_of("0123456789abcdef") == std::string::npos);
+  CHECK(token != new_token());
+}
+
+TEST_CASE("loopback is what every address of a host is") {
+  CHECK(is_loopback("127.0.0.1"));
+  CHECK(is_loopback("127.255.1.2"));
+  CHECK(is_loopback("::1"));
+  CHECK_FALSE(is_loopback("0.0.0.0"));
+  CHECK_FALSE(is_loopback("::"));
+  CHECK_FALSE(is_loopback("192.0.2.1"));
+  CHECK_THROWS_AS(is_loopback("no such host"), SystemError);
+}
+
+TEST_CASE("an address of IPv6 stands in brackets before its port") {
+  CHECK(authority("127.0.0.1", 80) == "127.0.0.1:80");
+  CHECK(authority("::1", 8080) == "[::1]:8080");
+}
