@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the Debian package work where nothing else is installed? Makes a bare Debian 12 (debootstrap's minbase),
-# installs the package there with apt, runs it from another folder as a user without rights, removes it and
-# looks for what is left. Needs root, and build/release built.
+# installs the package there with apt, runs it from another folder as a user without rights, types into zsh and fish, removes
+# it and looks for what is left. Needs root, and build/release built.
 #
 #   scripts/check_package.sh [SYSTEM]     SYSTEM: a folder with a bare Debian 12 to use, which is left as it is
 #
@@ -27,7 +27,7 @@ unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
   mount -t tmpfs tmpfs "$work"
   mkdir "$work/upper" "$work/layer" "$work/root"
   mount -t overlay overlay -o "lowerdir=$system,upperdir=$work/upper,workdir=$work/layer" "$work/root"
-  cp "$package" "$work/root/tmp/"
+  cp "$package" scripts/check_completion.sh "$work/root/tmp/"
   cp /etc/resolv.conf "$work/root/etc/resolv.conf"
   mount -t proc proc "$work/root/proc"
   chroot "$work/root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
@@ -40,6 +40,9 @@ unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
       cd /var/empty 2>/dev/null || cd /
       setpriv --reuid=somebody --regid=somebody --clear-groups attn-demo translate \"The group went home\" --show cross:2:2
       attn-demo --version
+      apt-get install -y -qq --no-install-recommends zsh fish >/dev/null
+      /tmp/check_completion.sh
+      apt-get purge -y -qq zsh fish >/dev/null
       userdel somebody
       apt-get purge -y -qq attn-demo >/dev/null
       apt-get autoremove -y -qq --purge >/dev/null

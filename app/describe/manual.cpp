@@ -1,6 +1,7 @@
 #include "manual.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "help.h"
 
@@ -34,6 +35,23 @@ std::string in_capitals(std::string text) {
   return text;
 }
 
+/// What stands under --help: examples under a heading of their own, and before it what is to be
+/// known.
+std::string footer_sections(const std::string& footer) {
+  std::string notes = footer, examples;
+  for (const std::string_view heading : {"Examples:\n", "Example:\n"}) {
+    const std::size_t at = notes.find(heading);
+    if (at == notes.npos) continue;
+    examples = notes.substr(at + heading.size());
+    notes.resize(at);
+  }
+  notes.resize(notes.find_last_not_of('\n') + 1);
+  std::string out;
+  if (!notes.empty()) out += ".SH NOTES\n" + roff(notes) + "\n";
+  if (!examples.empty()) out += ".SH EXAMPLES\n.nf\n" + roff(examples) + "\n.fi\n";
+  return out;
+}
+
 }  // namespace
 
 std::string manual_page(const CLI::App& app, const std::string& name, const std::string& version) {
@@ -56,9 +74,7 @@ std::string manual_page(const CLI::App& app, const std::string& name, const std:
       out += entry(option_words(*option), option->get_description());
     }
   }
-  if (!app.get_footer().empty()) {
-    out += ".SH EXAMPLES\n.nf\n" + roff(app.get_footer()) + "\n.fi\n";
-  }
+  out += footer_sections(app.get_footer());
   return out;
 }
 
