@@ -61,6 +61,11 @@ class Model:
         return " + ".join(self._core.names)
 
     @property
+    def directory(self) -> str:
+        """Where its files lie, for other libraries to load; empty for random weights."""
+        return self._core.directory
+
+    @property
     def notes(self) -> "list[str]":
         """What the program would note of the model on stderr."""
         return self._core.notes

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <map>
 
 #include "base/error.h"
 #include "base/utf8.h"
 #include "compute/matmul.h"
+#include "config/model_config.h"
 #include "experiment.h"
 #include "observer.h"
 #include "options.h"
@@ -178,15 +180,13 @@ void add_models(py::module_& module) {
           "directory",
           [](const Model& m) { return m.mapped().seed ? "" : m.mapped().tokenizer_directory; })
       .def_property_readonly("sizes", [](const Model& m) {
-        const ModelConfig& c = m.mapped().transformer->config();
-        py::dict sizes;
-        sizes["d_model"] = c.d_model;
-        sizes["encoder_layers"] = c.encoder_layers;
-        sizes["decoder_layers"] = c.decoder_layers;
-        sizes["encoder_attention_heads"] = c.encoder_heads;
-        sizes["decoder_attention_heads"] = c.decoder_heads;
-        sizes["vocab_size"] = c.vocab_size;
-        sizes["decoder_vocab_size"] = c.decoder_vocab_size;
+        const Json config = to_directory_json(m.mapped().transformer->config());
+        std::map<std::string, Index> sizes;
+        for (const char* key :
+             {"d_model", "encoder_layers", "decoder_layers", "encoder_attention_heads",
+              "decoder_attention_heads", "vocab_size", "decoder_vocab_size"}) {
+          sizes[key] = config.at(key).get<Index>();
+        }
         return sizes;
       });
 }
