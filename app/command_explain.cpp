@@ -1,6 +1,7 @@
 // attn-demo explain: attention's arithmetic with real numbers, as on a blackboard.
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "arguments.h"
 #include "base/at.h"
@@ -15,6 +16,7 @@
 #include "explain/compare.h"
 #include "explain/explain_head.h"
 #include "explain/meaning.h"
+#include "explain/shortcuts.h"
 #include "file_guard.h"
 #include "model_source.h"
 #include "named_head.h"
@@ -49,17 +51,18 @@ std::vector<std::string_view> sorted_words(const std::string& sentence) {
 
 class ExplainCommand {
  public:
-  explicit ExplainCommand(const ExplainOptions& options) : options_(options) {
+  explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
     check_usage();
-    DecodeOptions given = options.search.decode();
-    const int rank = to_int(parse_whole("--hypothesis", options.hypothesis, 1, 1000));
+    DecodeOptions given = options_.search.decode();
+    const int rank = to_int(parse_whole("--hypothesis", options_.hypothesis, 1, 1000));
     choice_.hypothesis = to_size(rank - 1);
-    name_ = parse_named_head(options.kind, options.layer, options.head);
-    options.search.use_threads();
+    name_ = parse_named_head(options_.kind, options_.layer, options_.head);
+    options_.search.use_threads();
     check_files();
-    model_ = load_or_make(options.source);
-    if (options.meaning.empty()) {
-      check_named_head(name_, is_whole_name(options.head), summarise(model_.transformer->config()));
+    model_ = load_or_make(options_.source);
+    if (options_.meaning.empty()) {
+      check_named_head(name_, is_whole_name(options_.head),
+                       summarise(model_.transformer->config()));
     }
     translator_ = make_translator(model_, given);
     if (rank > 1) {
@@ -81,7 +84,18 @@ class ExplainCommand {
   }
 
  private:
-  void check_usage() const {
+  /// `--compare attention`: the word stands among the sentences, which are one.
+  void take_subject() {
+    if (!options_.compare || options_.sentences.size() != 2) return;
+    const auto subject =
+        std::find(options_.sentences.begin(), options_.sentences.end(), "attention");
+    if (subject == options_.sentences.end()) return;
+    options_.sentences.erase(subject);
+    compare_kinds_ = true;
+  }
+
+  void check_usage() {
+    take_subject();
     const std::size_t count = options_.sentences.size();
     if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
       throw UsageError(
@@ -170,6 +184,7 @@ class ExplainCommand {
     const AttentionRecord record = options_.target_given
                                        ? translator_->record_target(sentence, options_.target)
                                        : std::move(translator_->record({sentence}).front());
+    if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
     // What is compared is of all three kinds, and not every one has a best head.
     if (options_.compare && !name.head && name.pick == HeadPick::all) name.head = 0;
@@ -182,6 +197,30 @@ class ExplainCommand {
     }
     return compare_attention(*model_.transformer, record, choice_,
                              {tokens(options_.order[0]), tokens(options_.order[1])});
+  }
+
+  /// What the translation becomes with each kind, and what each head loses.
+  Explanation explain_kinds(const PreparedSentence& sentence, const AttentionRecord& record) {
+    const HypothesisRecord& exact = record.hypotheses.front();
+    const std::vector<AttentionPattern> kinds = shortcuts_for(to_int(record.source.ids.size()));
+    const auto sum = [](const HypothesisRecord& of) {
+      return std::accumulate(of.log_probs.begin(), of.log_probs.end(), 0.0);
+    };
+    ShortcutTranslations translations{{exact.text, sum(exact)}, {}};
+    // Only a sentence and a model that can be compared are worth their translations.
+    if (model_.transformer->config().encoder_attention.full() && record.source.ids.size() > 1) {
+      for (const AttentionPattern& kind : kinds) {
+        ShortcutObserver observer(kind);
+        translator_->watch(&observer);
+        const AttentionRecord scored = translator_->record_target(sentence, exact.text);
+        const std::string text = options_.target_given
+                                     ? exact.text
+                                     : translator_->translate({sentence}).front().front().text;
+        translator_->watch(nullptr);
+        translations.of.push_back({text, sum(scored.hypotheses.front())});
+      }
+    }
+    return compare_shortcuts(*model_.transformer, record, kinds, translations);
   }
 
   Explanation explain_word() {
@@ -215,7 +254,8 @@ class ExplainCommand {
     }
   }
 
-  const ExplainOptions& options_;
+  ExplainOptions options_;
+  bool compare_kinds_ = false;
   HeadName name_;
   HeadChoice choice_;
   ReadyModel model_;
@@ -246,7 +286,8 @@ void add_explain(CLI::App& app, Run& run) {
   command->add_flag("--short", options->brief,
                     "For a blackboard: scores, softmax and weighted sum of the one query");
   command->add_flag("--compare", options->compare,
-                    "Self- and cross-attention, small and fused products, scaling, positions");
+                    "Self- and cross-attention, small and fused products, scaling, positions; "
+                    "--compare attention: what every way around full attention gives up");
   command
       ->add_option("--order", options->order,
                    "Two sentences of the same words for --compare [dog bites man, man bites dog]")
@@ -276,6 +317,7 @@ void add_explain(CLI::App& app, Run& run) {
       "  attn-demo explain \"The group went home\" --step 7-12 --markdown head.md\n"
       "  attn-demo explain \"The group went home\" --config configs/demo.json\n"
       "  attn-demo explain \"The group went home\" --compare\n"
+      "  attn-demo explain \"The group went home\" --compare attention\n"
       "  attn-demo explain --meaning light \"Turn on the light\" \"The bag is light\"");
   refuse_empty_values(*command, {"--target"});
   command->callback([options, &run] { run = [options] { ExplainCommand(*options).run(); }; });

@@ -19,6 +19,7 @@
 #include "raster/svg_png.h"
 #include "receptive_report.h"
 #include "view/data/inspect_json.h"
+#include "view/svg/growth_svg.h"
 #include "view/svg/receptive_svg.h"
 #include "view/terminal/inspect_tables.h"
 #include "view/terminal/receptive_text.h"
@@ -79,6 +80,38 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   return trials;
 }
 
+/// The measurements as a picture; exponents where there are lengths to fit.
+std::string attention_svg_of(const AttentionReport& report,
+                             const std::vector<AttentionGrowth>& growth) {
+  std::vector<GrowthLine> lines;
+  std::vector<std::string> dashed;
+  for (std::size_t i = 0; i < report.trials.size(); ++i) {
+    const AttentionTrial& trial = report.trials[i];
+    const AttentionTiming& timing = report.timings[i];
+    const std::string kind(pattern_word(trial.pattern.type));
+    if (lines.empty() || lines.back().kind != kind) {
+      lines.push_back({kind, {}, {}, {}, ""});
+      if (is_approximation(trial.pattern.type)) dashed.push_back(kind);
+    }
+    lines.back().lengths.push_back(static_cast<double>(trial.length));
+    lines.back().seconds.push_back(timing.forward_seconds + timing.backward_seconds);
+    lines.back().bytes.push_back(static_cast<double>(timing.peak_bytes));
+  }
+  for (const AttentionGrowth& fit : growth) {
+    for (GrowthLine& line : lines) {
+      if (line.kind != fit.kind) continue;
+      line.exponents =
+          fmt::format("time N^{:.2f}, memory N^{:.2f}", fit.time_exponent, fit.memory_exponent);
+    }
+  }
+  const AttentionTrial& trial = report.trials.front();
+  return growth_svg(fmt::format("Attention alone{}{}: {} head{} of {}, {} thread{}",
+                                trial.causal ? ", causal" : "", trial.backward ? ", both ways" : "",
+                                trial.heads, trial.heads == 1 ? "" : "s", trial.head_dim,
+                                trial.threads, trial.threads == 1 ? "" : "s"),
+                    lines, dashed);
+}
+
 /// --attention: what kinds of attention cost, as a table or as JSON.
 void report_attention(const InspectArguments& arguments) {
   const AttentionReport report = measure_attention(trials_of(arguments));
@@ -112,6 +145,11 @@ void report_attention(const InspectArguments& arguments) {
   }
   if (!arguments.csv.empty()) deliver(arguments.csv, attention_csv(report));
   const std::vector<AttentionGrowth> growth = attention_growth(report);
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    const std::string svg = attention_svg_of(report, growth);
+    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
+    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+  }
   Json fits = Json::array();
   Table fitted{"Growth, fitted to these lengths",
                {{"kind"}, {"time", true}, {"memory", true}, {"faster than full from", true}},
@@ -170,6 +208,14 @@ void report_receptive_field(const InspectArguments& arguments) {
 }
 
 void run_inspect(const InspectArguments& arguments) {
+  if (!arguments.receptive_field && arguments.attention.empty()) {
+    for (const auto& [option, file] :
+         {std::pair{"--svg", &arguments.svg}, {"--png", &arguments.png}}) {
+      if (file->empty()) continue;
+      throw UsageError("{} draws what --receptive-field or --attention shows; add one of them",
+                       option);
+    }
+  }
   FileGuard guard;
   if (!arguments.presets) tell_inputs(arguments.source, guard);
   guard.write("--json", arguments.json);
@@ -246,14 +292,13 @@ void add_inspect(CLI::App& app, Run& run) {
                        "Tokens for --presets' figures and --receptive-field [128]")
           ->type_name("N");
   add_color_to(*command);
-  CLI::Option* receptive = command->add_flag("--receptive-field", arguments->receptive_field,
-                                             "How far the encoder's tokens see after each layer");
-  command->add_option("--svg", arguments->svg, "Write the receptive field as a picture")
-      ->type_name("FILE")
-      ->needs(receptive);
-  command->add_option("--png", arguments->png, "The same as PNG")
-      ->type_name("FILE")
-      ->needs(receptive);
+  command->add_flag("--receptive-field", arguments->receptive_field,
+                    "How far the encoder's tokens see after each layer");
+  command
+      ->add_option("--svg", arguments->svg,
+                   "Draw the receptive field, or what --attention measured")
+      ->type_name("FILE");
+  command->add_option("--png", arguments->png, "The same as PNG")->type_name("FILE");
   CLI::Option* attention =
       command
           ->add_option("--attention", arguments->attention,

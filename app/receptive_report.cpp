@@ -23,14 +23,4 @@ ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, in
   return receptive_field(layers, tokens, side, config.global_tokens > 0);
 }
 
-std::string pattern_says(const AttentionPattern& pattern) {
-  const Json json = to_json(pattern);
-  std::string says;
-  for (const auto& [key, value] : json.items()) {
-    if (key == "type") continue;
-    says += ", " + key + " " + (value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return std::string(pattern_word(pattern.type)) + says;
-}
-
 }  // namespace attn

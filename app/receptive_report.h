@@ -12,7 +12,4 @@ inline constexpr int most_receptive_tokens = 16'384;
 /// Of sentences of `tokens` tokens, in a picture of at most `side` blocks.
 ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side);
 
-/// "longformer, window 64, global 0": the pattern as the table and the picture name it.
-std::string pattern_says(const AttentionPattern& pattern);
-
 }  // namespace attn

@@ -290,6 +290,16 @@ Json to_json(const AttentionPattern& pattern) {
   return json;
 }
 
+std::string pattern_says(const AttentionPattern& pattern) {
+  const Json json = to_json(pattern);
+  std::string says;
+  for (const auto& [key, value] : json.items()) {
+    if (key == "type") continue;
+    says += ", " + key + " " + (value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return std::string(pattern_word(pattern.type)) + says;
+}
+
 void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
                    const std::string& where, const std::string& name) {
   const PatternCheck check{pattern, stack, where, name};

@@ -73,6 +73,9 @@ AttentionPattern read_pattern(const Json& json, const std::string& where,
 /// The same keys again.
 Json to_json(const AttentionPattern& pattern);
 
+/// "longformer, window 64, global [0]": the type, and its keys.
+std::string pattern_says(const AttentionPattern& pattern);
+
 /// What a stack can have.
 struct PatternStack {
   bool causal = false;  ///< the decoder's: no key behind the query
