@@ -7,6 +7,8 @@ set -euo pipefail
 
 share=${1:-/usr/share}
 failed=0
+home=$(mktemp -d)
+trap 'rm -rf "$home"' EXIT
 
 check() {  # SHELL TYPED EXPECTED FOUND
   if [ "$4" = "$3" ]; then
@@ -17,8 +19,8 @@ check() {  # SHELL TYPED EXPECTED FOUND
   fi
 }
 
-in_fish() {  # what is offered, on one line
-  XDG_DATA_DIRS=$share fish --no-config -c "complete -C 'attn-demo $1'" | cut -f1 | paste -sd' '
+in_fish() {  # what is offered, on one line; fish looks for the completion of programs that it finds
+  HOME=$home PATH=$share/../bin:$PATH XDG_DATA_DIRS=$share:/usr/share fish -c "complete -C 'attn-demo $1'" | cut -f1 | paste -sd' '
 }
 
 # The command line after Tab, in a terminal of zsh's own.
