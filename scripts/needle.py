@@ -1,0 +1,280 @@
+#!/usr/bin/env python3
+"""Key-value retrieval over long texts: makes the task, and scores answers by distance.
+
+    scripts/needle.py make OUT_DIR
+    scripts/needle.py run OUT_DIR [KIND…] [--threads N]
+    scripts/needle.py show OUT_DIR
+
+A text begins with a question, `k7?`. Among filler behind it stand pairs, `k7=v2`, no key twice; the
+translation is the value of the key that is asked for. A model with one layer each can answer only
+where its encoder brings the pair to the question: the decoder reads the encoder's rows, and what it
+has read cannot ask again.
+
+OUT_DIR gets {short,train,dev,test}.{source,target}. Short has texts of 24 to 48 tokens, train of 32
+to 2,048, short ones most often; both one to eight pairs: what is learned from a text with one pair,
+to look at it and to say its value, is the beginning of choosing among eight. Dev and test have 2,048
+tokens, the end symbol among them, and eight pairs. Each doubling of the distance between question
+and pair is as likely.
+
+`run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, on short and
+then on train, answers test, and writes OUT_DIR/KIND.json: right answers for each doubling of the
+distance, and where the kind's first row looks, as the program's record says. What is there already
+is not made again. `show` prints the table, and draws OUT_DIR/needle.svg. Standard library only; the
+task's bytes are the same everywhere.
+"""
+import argparse
+import json
+import random
+import resource
+import subprocess
+from pathlib import Path
+
+KEYS, VALUES, FILLERS, PAIRS = 8, 8, 8, 8
+ROOT = Path(__file__).resolve().parent.parent
+KINDS = {
+    "full": {"type": "full"},
+    "window": {"type": "window", "window": 256},
+    "longformer": {"type": "longformer", "window": 256, "global": [0]},
+    "bigbird": {"type": "bigbird", "block_size": 64, "random_blocks": 3},
+    "sparse_strided": {"type": "sparse_strided", "stride": 45},
+    "sparse_fixed": {"type": "sparse_fixed", "stride": 45},
+    "chunks": {"type": "chunks", "block_size": 256, "global": []},
+    "linformer": {"type": "linformer", "k": 128},
+    "performer": {"type": "performer", "m": 256},
+    "lsh": {"type": "lsh", "block_size": 64, "buckets": 64, "rounds": 4},
+}
+LONGEST = 2048
+LENGTHS = {"short": (24, 48), "train": (32, LONGEST)}
+POWER = 1.5  # texts are so many times fewer for a length
+LINES = {"short": 60000, "train": 20000, "dev": 100, "test": 1000}
+
+
+def a_text(numbers, tokens, pairs):
+    """The words of a text of so many tokens, the end symbol among them, and the answer."""
+    words = [f"f{numbers.randrange(FILLERS)}" for _ in range(tokens - 1)]
+    keys = numbers.sample(range(KEYS), pairs)
+    values = [numbers.randrange(VALUES) for _ in keys]
+    taken = {0}
+    for key, value in zip(keys, values):
+        place = 0
+        while place in taken:
+            place = int(len(words) ** numbers.random())
+        taken.add(place)
+        words[place] = f"k{key}=v{value}"
+    words[0] = f"k{keys[0]}?"
+    return words, f"v{values[0]}"
+
+
+def make(out):
+    out.mkdir(parents=True, exist_ok=True)
+    for part, lines in LINES.items():
+        numbers = random.Random(f"needle {part}")
+        sources, targets = [], []
+        for _ in range(lines):
+            tokens, pairs = LONGEST, PAIRS
+            if part in LENGTHS:
+                short, long = (length**-POWER for length in LENGTHS[part])
+                tokens = int((short + (long - short) * numbers.random()) ** (-1 / POWER))
+                pairs = int((PAIRS + 1) ** numbers.random())
+            words, answer = a_text(numbers, tokens, pairs)
+            sources.append(" ".join(words) + "\n")
+            targets.append(answer + "\n")
+        (out / f"{part}.source").write_text("".join(sources), encoding="utf-8")
+        (out / f"{part}.target").write_text("".join(targets), encoding="utf-8")
+
+
+def answers_by_distance(sources, targets, answers):
+    """(distance, right or not) of each text."""
+    for source, target, answer in zip(sources, targets, answers, strict=True):
+        words = source.split()
+        pair = words[0].replace("?", "=") + target
+        yield words.index(pair), answer == target
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def seen_with_question(record):
+    """Places that row 0 of the first layer looks at, and those that any row looks at which sees row 0,
+    from a record. None: all."""
+    seen = record.get("seen", {}).get("encoder_self")
+    if seen is None:
+        return None
+    own, joint = set(), set()
+    for number, runs in enumerate(seen["patterns"][seen["of"][0][0]]):
+        places = set()
+        for first, count in zip(runs[::3], runs[1::3]):
+            places.update(range(first, first + count))
+        if number == 0:
+            own = places
+        if 0 in places:
+            joint |= places
+    return own, joint
+
+
+def bins_of(answers, reached):
+    """Right answers and questions for each doubling: where the question sees the pair, where another
+    row sees both, and where none does."""
+    bins = {}
+    for number, (distance, right) in enumerate(answers):
+        where = reached(number, distance)
+        if where is None:
+            continue
+        row = bins.setdefault(distance.bit_length() - 1, {"in": [0, 0], "by": [0, 0], "out": [0, 0]})
+        row[where][0] += right
+        row[where][1] += 1
+    return [{"from": 2**power, "to": 2 ** (power + 1) - 1, **row} for power, row in sorted(bins.items())]
+
+
+def processor_seconds():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def train(kind, out, program, threads):
+    """Both trainings. Seconds of the processor."""
+    pattern = ["--set", "model.encoder_attention=" + json.dumps(KINDS[kind])]
+    common = [program, "train", str(ROOT / "configs/long/needle.json"), "--threads", str(threads)]
+    files = []
+    for part, of in (("train", "train"), ("dev", "dev"), ("test", "test")):
+        for side in ("source", "target"):
+            files += ["--set", f"data.{part}.{side}={out.resolve()}/{of}.{side}"]
+    short = ["--set", f"data.train.source={out.resolve()}/short.source",
+             "--set", f"data.train.target={out.resolve()}/short.target",
+             "--set", "train.updates=1500", "--set", "train.validate_every=1500",
+             "--set", "train.learning_rate=0.01"]
+    begun = processor_seconds()
+    with open(out / f"{kind}.log", "w", encoding="utf-8") as log:
+        subprocess.run(common + pattern + files + short + ["--out", str(out / f"{kind}-short")],
+                       check=True, stderr=log)
+        subprocess.run(common + pattern + files + ["--from", str(out / f"{kind}-short/model"),
+                       "--out", str(out / f"{kind}-run")], check=True, stderr=log)
+    return processor_seconds() - begun
+
+
+def run(options):
+    out, program = options.out, options.program
+    if not (out / "train.source").exists():
+        make(out)
+    for kind in options.kinds or KINDS:
+        if (out / f"{kind}.json").exists():
+            continue
+        timed = out / f"{kind}.seconds"
+        if not timed.exists():
+            timed.write_text(str(round(train(kind, out, program, options.threads))) + "\n")
+        model = str(out / f"{kind}-run/model")
+        sources = lines_of(out / "test.source")
+        given = subprocess.run([program, "translate", "--model", model, "--threads",
+                                str(options.threads)], input="\n".join(sources) + "\n", check=True,
+                               capture_output=True, text=True).stdout.splitlines()
+        answers = list(answers_by_distance(sources, lines_of(out / "test.target"), given))
+        # The words of the hash are the sentence's own; every other kind's row is one for all.
+        places = []
+        if kind != "linformer":
+            for source in sources[: 60 if kind == "lsh" else 1]:
+                record = subprocess.run([program, "translate", "--model", model, "--json", "-",
+                                         "--", source], check=True, capture_output=True, text=True)
+                places.append(seen_with_question(json.loads(record.stdout)))
+
+        def reached(number, distance):
+            if kind == "lsh" and number >= len(places):
+                return None
+            seen = places[number if kind == "lsh" else 0] if places else None
+            if seen is None or distance in seen[0]:
+                return "in"
+            return "by" if distance in seen[1] else "out"
+
+        bins = bins_of(answers, reached)
+        (out / f"{kind}.json").write_text(json.dumps({"kind": kind, "attention": KINDS[kind],
+                                          "seconds": int(timed.read_text()), "bins": bins}) + "\n")
+        print(row_of(json.loads((out / f"{kind}.json").read_text())), flush=True)
+
+
+def share(bins, side):
+    right, asked = (sum(row[side][i] for row in bins) for i in (0, 1))
+    return f"{right / asked:.1%} of {asked}" if asked else ""
+
+
+def row_of(result):
+    keys = ", ".join(f"{key} {value}" for key, value in result["attention"].items() if key != "type")
+    return (f"| `{result['kind']}` {keys} | {share(result['bins'], 'in')} | "
+            f"{share(result['bins'], 'by')} | {share(result['bins'], 'out')} | {result['seconds']} |")
+
+
+def show(options):
+    results = [json.loads((options.out / f"{kind}.json").read_text()) for kind in KINDS
+               if (options.out / f"{kind}.json").exists()]
+    print("| kind | right where the question sees the pair | where another row sees both | "
+          "where none does | seconds of one core to train |")
+    print("| --- | --- | --- | --- | --- |")
+    for result in results:
+        print(row_of(result))
+    (options.out / "needle.svg").write_text(picture(results), encoding="utf-8")
+
+
+STYLE = """<style>
+text{font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;fill:#59636e}
+.title{font-size:16px;font-weight:600}.name,.title{fill:#1f2328}.number{text-anchor:middle}
+.page{fill:#fff}.cell{fill:#1f6fb5}.dark{fill:#fff}.field{fill:#c2500a}.none{fill:#f1f3f5}
+@media (prefers-color-scheme:dark){text{fill:#9aa4af}.name,.title{fill:#e6edf3}.page{fill:#0d1117}
+.cell{fill:#6cb3f5}.dark{fill:#0d1117}.field{fill:#f4924d}.none{fill:#20262e}}
+</style>
+"""
+
+
+def picture(results):
+    """A row a kind, a column a doubling: the share of right answers, and a bar under it as long as
+    the part of these pairs that the question sees."""
+    left, top, width, height = 150, 92, 56, 34
+    powers = range(11)
+    total = left + width * len(powers) + 24
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{total}" '
+             f'height="{top + height * len(results) + 44}">\n<title>Right answers by distance</title>\n',
+             STYLE, '<rect class="page" width="100%" height="100%"/>\n',
+             '<text class="title" x="24" y="32">Right answers, % of those at each distance'
+             '</text>\n<text x="24" y="54">eight pairs among 2,048 tokens; the bar: the part of the '
+             'pairs that the question sees (faint: that another row sees with it)</text>\n']
+    for power in powers:
+        parts.append(f'<text class="number" x="{left + width * (power + 0.5)}" y="{top - 10}">'
+                     f'{2**power:,}</text>\n')
+    for number, result in enumerate(results):
+        y = top + height * number
+        parts.append(f'<text class="name" x="24" y="{y + 19}">{result["kind"]}</text>\n')
+        for row in result["bins"]:
+            x = left + width * (row["from"].bit_length() - 1)
+            right, asked = (sum(row[side][i] for side in ("in", "by", "out")) for i in (0, 1))
+            right, seen, joint = right / asked, row["in"][1] / asked, row["by"][1] / asked
+            parts.append(
+                f'<rect class="none" x="{x + 1}" y="{y + 1}" width="{width - 2}" height="{height - 4}"/>'
+                f'<rect class="cell" opacity="{right**1.5:.2f}" x="{x + 1}" y="{y + 1}" '
+                f'width="{width - 2}" height="{height - 4}"/>'
+                f'<text class="number{" dark" if right > 0.7 else ""}" x="{x + width / 2}" '
+                f'y="{y + 18}">{100 * right:.0f}</text>'
+                f'<rect class="field" x="{x + 1}" y="{y + height - 7}" '
+                f'width="{(width - 2) * seen:.1f}" height="4"/>'
+                f'<rect class="field" opacity="0.35" x="{x + 1 + (width - 2) * seen:.1f}" '
+                f'y="{y + height - 7}" width="{(width - 2) * joint:.1f}" height="4"/>\n')
+    parts.append(f'<text x="{left}" y="{top + height * len(results) + 24}">distance of the pair '
+                 'from the question, in tokens (from here to twice that)</text>\n</svg>\n')
+    return "".join(parts)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for name, action in (("make", lambda options: make(options.out)), ("run", run), ("show", show)):
+        command = commands.add_parser(name)
+        command.add_argument("out", type=Path)
+        command.set_defaults(action=action)
+        if name != "run":
+            continue
+        command.add_argument("kinds", nargs="*", metavar="KIND")
+        command.add_argument("--threads", type=int, default=2)
+        command.add_argument("--program", default=str(ROOT / "build/release/app/attn-demo"))
+    options = parser.parse_args()
+    options.action(options)
+
+
+if __name__ == "__main__":
+    main()
