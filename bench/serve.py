@@ -150,6 +150,7 @@ def run_keys(options):
         for key in TYPED:
             browser.run("performance.clearResourceTimings(); document.getElementById('live-says').textContent = ''")
             browser.press("Space" if key == " " else key)
+            time.sleep(0.3)  # asking the page meanwhile would be work of its own
             took = until("the picture", lambda: browser.run("return document.getElementById('live-says').textContent"))
             entry = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page') && x.serverTiming.length > 0);"
                 "return e && {duration: e.duration, parts: e.serverTiming.map(t => [t.name, t.duration])}")
