@@ -174,8 +174,8 @@ def run(options):
 def row_of(result):
     keys = ", ".join(f"{key} {value}" for key, value in result["attention"].items() if key != "type")
     scores = result["scores"]
-    return (f"| `{result['kind']}` {keys} | {result['updates']} | {scores['bleu']:.1f} | "
-            f"{scores['chrf']:.1f} | {result['translation_seconds']:.0f} s |")
+    return (f"| `{result['kind']}` {keys} | {result['updates']} | {scores['bleu']['score']:.1f} | "
+            f"{scores['chrf']['score']:.1f} | {result['translation_seconds']:.0f} s |")
 
 
 def show(options):

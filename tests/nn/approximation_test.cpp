@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "base/random_normal.h"
+#include "check_error.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/performer.h"
@@ -102,6 +103,17 @@ TEST_CASE("linformer with as many rows as tokens and identities is exact attenti
   linformer.pattern.rank = to_int(n);
   linformer.extras.key_projection = linformer.extras.value_projection = view(identity);
   CHECK((linformer(rows) - ApproximationRun{}(rows)).cwiseAbs().maxCoeff() < 1e-6F);
+}
+
+TEST_CASE("linformer refuses a sentence beyond its projections") {
+  Matrix e = random_matrix(20, 4, "e");
+  ApproximationRun run;
+  run.pattern.type = PatternType::linformer;
+  run.pattern.rank = 4;
+  run.extras.key_projection = run.extras.value_projection = view(e);
+  CHECK(run(rows_of(20)).allFinite());
+  check_error([&] { (void)run(rows_of(21)); }, ExitCode::input,
+              "a sentence of 21 tokens is longer than linformer's projections of 20 places");
 }
 
 TEST_CASE("a causal performer's blocks are what each row makes of the keys up to its own") {
