@@ -180,6 +180,35 @@ TEST_CASE("linformer, performer and lsh are written and read, matrices and all")
   }
 }
 
+TEST_CASE("linformer, performer and lsh in 16 bits compute what the rounded weights say") {
+  using enum PatternType;
+  for (const PatternType type : {linformer, performer, lsh}) {
+    for (const DType dtype : {DType::f16, DType::bf16}) {
+      CAPTURE(pattern_word(type));
+      ModelConfig c = pattern_config(full, 8);
+      c.encoder_attention.type = type;
+      c.encoder_attention.rank = 6;
+      c.encoder_attention.features = 10;
+      c.encoder_attention.block_size = 8;
+      c.encoder_attention.rounds = 2;
+      c.encoder_attention.buckets = 4;
+      c.model_type = model_type_for(c);
+      const attn::test::TemporaryDirectory in_half, in_whole;
+      save_model(random_model(c, 3, default_backend()), {}, in_half.path(), dtype);
+      const LoadedModel half = load_model(in_half.path(), default_backend());
+      save_model(half.transformer, {}, in_whole.path(), DType::f32);
+      const LoadedModel whole = load_model(in_whole.path(), default_backend());
+      std::vector<int> ids(60);
+      for (std::size_t t = 0; t < ids.size(); ++t) ids[t] = to_int(t * 11 % 30 + 1);
+      PackedTokens source;
+      source.add(ids);
+      const Matrix rows = half.transformer.encode(source).rows;
+      CHECK(rows.allFinite());
+      CHECK((rows - whole.transformer.encode(source).rows).cwiseAbs().maxCoeff() < 1e-5F);
+    }
+  }
+}
+
 TEST_CASE("linformer's projections are counted, what is drawn is not, and lsh has one key fewer") {
   using enum PatternType;
   ModelConfig c = pattern_config(full, 8);
