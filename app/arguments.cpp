@@ -42,7 +42,8 @@ DType parse_dtype(const std::string& option, const std::string& text) {
   if (text == "float32") return DType::f32;
   if (text == "float16") return DType::f16;
   if (text == "bfloat16") return DType::bf16;
-  throw UsageError("{} {}: expected float32, float16 or bfloat16", option, excerpt(text));
+  if (text == "int8") return DType::i8;
+  throw UsageError("{} {}: expected float32, float16, bfloat16 or int8", option, excerpt(text));
 }
 
 bool are_single_words(const std::vector<std::string>& sentences) {

@@ -46,12 +46,12 @@ void run_convert(const ConvertOptions& options) {
 void add_convert(CLI::App& app, Run& run) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command =
-      app.add_subcommand("convert", "Write a model again in 16 or 32 bits, with checksums");
+      app.add_subcommand("convert", "Write a model again in 8, 16 or 32 bits, with checksums");
   command->add_option("--model", options->model, "Model directory to read")
       ->type_name("DIR")
       ->required();
   command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
-  command->add_option("--dtype", options->dtype, "float16, bfloat16 or float32 [float16]")
+  command->add_option("--dtype", options->dtype, "float16, bfloat16, float32 or int8 [float16]")
       ->type_name("TYPE");
   command->footer(
       "Example:\n"

@@ -263,6 +263,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->command = command;
   add_files(*command, *options);
   options->model.add_models_to(*command);
+  options->model.add_precision_to(*command);
   options->model.add_to(*command);
   options->model.add_globals_to(*command);
   options->model.add_heads_to(*command);

@@ -435,6 +435,7 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("FILE");
   options->source.add_models_to(*command);
   options->source.add_maps_of_to(*command);
+  options->source.add_precision_to(*command);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);
   options->source.add_heads_to(*command);

@@ -67,6 +67,7 @@ Lines FileTranslator::translate(const Lines& sources, TranslationRun& run) {
   notes.report();
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.model = fmt::format("{}", fmt::join(models_.names(), " + "));
+  run.precision = models_.mapped().precision;
   run.seed = models_.mapped().seed;
   const DecodeConfig& decode = translator_->decode_config();
   run.beams = decode.num_beams;

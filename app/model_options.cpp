@@ -76,7 +76,30 @@ void ModelOptions::add_globals_to(CLI::App& command) {
       ->type_name("N,N,…");
 }
 
+void ModelOptions::add_precision_to(CLI::App& command) {
+  command
+      .add_option(
+          "--precision", precision,
+          "Of the products with weights: float32, or int8: faster, nearly the same [float32]")
+      ->type_name("P");
+}
+
+Backend ModelOptions::backend() const {
+  const Backend by_default = default_backend();
+  if (precision == "float32") return by_default;
+  if (precision != "int8") {
+    throw UsageError("--precision {}: expected float32 or int8", excerpt(precision));
+  }
+  if (by_default == Backend::plain) {
+    throw UsageError(
+        "--precision int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 "
+        "alone");
+  }
+  return Backend::int8;
+}
+
 void ModelOptions::check_one_source() const {
+  backend();
   const int given = !model.empty() + !config.empty() + !preset.empty();
   if (given > 1) {
     throw UsageError("--model, --config and --preset exclude each other; give one of them");

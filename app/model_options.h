@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/at.h"
+#include "compute/matmul.h"
 
 namespace attn {
 
@@ -23,6 +24,7 @@ struct ModelOptions {
   std::string layers;
   std::vector<std::string> overrides;
   std::string globals;  ///< --global: places of global tokens, "0,5"
+  std::string precision = "float32";
 
   bool seed_given = false;
 
@@ -33,8 +35,9 @@ struct ModelOptions {
   void add_models_to(CLI::App& command);  ///< --model, once or more
   void add_served_to(CLI::App& command);  ///< the same, for models that do not translate together
   void add_maps_of_to(CLI::App& command);
-  void add_globals_to(CLI::App& command);  ///< --global
-  void add_heads_to(CLI::App& command);    ///< --heads
+  void add_globals_to(CLI::App& command);    ///< --global
+  void add_heads_to(CLI::App& command);      ///< --heads
+  void add_precision_to(CLI::App& command);  ///< --precision
   bool several() const { return !more_models.empty(); }
   /// Which model --maps-of names, counted from 0; UsageError where it names none.
   std::size_t maps_index() const;
@@ -47,6 +50,8 @@ struct ModelOptions {
   /// --d-model, --heads and --layers as overrides of config keys, after the user's own --set.
   std::vector<std::string> all_overrides() const;
   std::uint64_t seed_number() const;
+  /// What multiplies by the weights; UsageError where --precision names none.
+  Backend backend() const;
   /// Places of --global in rising order, each once, below `positions`.
   std::vector<Index> global_places(int positions) const;
 

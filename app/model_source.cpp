@@ -73,11 +73,12 @@ std::shared_ptr<Unfinished> temporary_directory() {
   return made;
 }
 
-ReadyModel finish_random(ReadyModel ready, ModelConfig config, std::uint64_t seed,
+ReadyModel finish_random(ReadyModel ready, ModelConfig config, const ModelOptions& options,
                          const std::string& where) {
+  const std::uint64_t seed = options.seed_number();
   const Progress progress("making random weights");
   fit_to_tokenizer(config, *ready.tokenizer, where);
-  ready.transformer = std::make_unique<Transformer>(random_model(config, seed, default_backend()));
+  ready.transformer = std::make_unique<Transformer>(random_model(config, seed, options.backend()));
   ready.transformer->set_name(where);
   ready.seed = seed;
   ready.default_forced_eos = config.eos_token_id;
@@ -117,7 +118,7 @@ std::string not_the_shipped(const ModelOptions& options, const ModelConfig& conf
 
 ReadyModel make_from_preset(const ModelOptions& options) {
   ReadyModel ready;
-  const std::uint64_t seed = options.seed_number();
+  options.seed_number();  // refused before anything is read
   ModelConfig config = preset_config(options);
   config.vocab_size = 0;
   ready.name = options.preset;
@@ -126,12 +127,12 @@ ReadyModel make_from_preset(const ModelOptions& options) {
   ready.notes.push_back(fmt::format(
       "--preset {} gives this Transformer the preset's shape, with the demo's small vocabulary",
       options.preset));
-  return finish_random(std::move(ready), config, seed, "--preset " + options.preset);
+  return finish_random(std::move(ready), config, options, "--preset " + options.preset);
 }
 
 ReadyModel make_from_config(const ModelOptions& options, const std::string& path) {
   ReadyModel ready;
-  const std::uint64_t seed = options.seed_number();
+  options.seed_number();  // refused before anything is read
   ExperimentConfig experiment = read_with_overrides(path, options.all_overrides());
   check_shape(experiment.model, with_asked(options, path));
   require_paths(experiment, "tokenizer.");
@@ -145,7 +146,7 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
     train_tokenizer_for(experiment, ready.tokenizer_directory);
   }
   ready.tokenizer = std::make_unique<Tokenizer>(ready.tokenizer_directory);
-  return finish_random(std::move(ready), experiment.model, seed, path);
+  return finish_random(std::move(ready), experiment.model, options, path);
 }
 
 /// The directory of a training run holds its model in a folder.
@@ -159,7 +160,7 @@ void refuse_run(const std::string& directory) {
                    printable((run / "model").string()));
 }
 
-ReadyModel load_from_directory(const std::string& named) {
+ReadyModel load_from_directory(const std::string& named, Backend backend) {
   const std::string directory = model_directory(named);
   refuse_run(directory);
   const Progress progress("reading " + directory);
@@ -168,7 +169,7 @@ ReadyModel load_from_directory(const std::string& named) {
   // Side by side, as they take about as long. Where both fail, the model's error is told.
   parallel_for(2, std::numeric_limits<Index>::max(), [&](Index part) {
     if (part == 0) {
-      loaded.emplace(load_model(directory, default_backend()));
+      loaded.emplace(load_model(directory, backend));
     } else {
       ready.tokenizer = std::make_unique<Tokenizer>(directory);
     }
@@ -266,12 +267,12 @@ ModelShape read_shape(const ModelOptions& options) {
 namespace {
 
 ReadyModel load_or_make_as_it_is(const ModelOptions& options) {
-  if (!options.model.empty()) return load_from_directory(options.model);
+  if (!options.model.empty()) return load_from_directory(options.model, options.backend());
   if (!options.preset.empty()) return make_from_preset(options);
   if (!options.config.empty()) return make_from_config(options, options.config);
   const std::string directory = default_model(options);
   if (!directory.empty()) {
-    ReadyModel ready = load_from_directory(directory);
+    ReadyModel ready = load_from_directory(directory, options.backend());
     ready.name = kDefaultModel;  // wherever it is installed
     return ready;
   }
@@ -287,6 +288,7 @@ ReadyModel load_or_make_as_it_is(const ModelOptions& options) {
 ReadyModel load_or_make(const ModelOptions& options) {
   options.check_one_source();
   ReadyModel ready = load_or_make_as_it_is(options);
+  ready.precision = options.precision;
   choose_globals(options, *ready.transformer);
   return ready;
 }
@@ -307,7 +309,8 @@ ReadyEnsemble load_all(const ModelOptions& options) {
   }
   ready.models.push_back(load_or_make(options));
   for (const std::string& directory : options.more_models) {
-    ready.models.push_back(load_from_directory(directory));
+    ready.models.push_back(load_from_directory(directory, options.backend()));
+    ready.models.back().precision = options.precision;
     choose_globals(options, *ready.models.back().transformer);
     require_same_vocabulary(*ready.models.front().tokenizer, options.model,
                             *ready.models.back().tokenizer, directory);

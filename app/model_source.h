@@ -43,6 +43,7 @@ struct ReadyModel {
   std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
   std::optional<std::uint64_t> seed;      ///< of random weights
   std::string name;
+  std::string precision = "float32";
   std::vector<std::string> notes;
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.
   std::shared_ptr<void> temporary;

@@ -107,6 +107,7 @@ ModelSummary summary_of(const ReadyModel& model) {
   summary.name = model.name;
   summary.random_weights = model.seed.has_value();
   summary.seed = model.seed;
+  summary.precision = model.precision;
   return summary;
 }
 

@@ -6,13 +6,15 @@
 EN and DE train the vocabulary of a random checkpoint (scripts/random_checkpoint.py: d_model 256, 3+3
 layers, 4 heads, ffn 1,024, vocabulary 8,000, </s> forbidden, so that everybody produces exactly 20
 tokens a sentence). --model keeps and reuses it. Prints Markdown tables: medians over rounds, and
-ratios; a ratio is the median of the rounds' own ratios. Each contender is a process of its own,
+ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32 and in int8. Each contender is a process of its own,
 called in turn (A B C A B C …) with a pause between, so that no idle pool of threads spins into
 another's time.
 
     transformers   generate, float32, sdpa attention, batches padded
-    CTranslate2    compute_type float32, inter_threads 1, tokens as input
-    attn-demo      build/bench/bench/bench_decode; the tokenizer runs outside the time, as for the others
+    CTranslate2    compute_type float32 and int8, tokens as input, one translator of all threads;
+                   with several threads int8 also as so many translators of one
+    attn-demo      build/bench/bench/bench_decode, float32 and int8; the tokenizer runs outside the
+                   time, as for the others
 
 Needs: pip install torch transformers sentencepiece safetensors sacremoses ctranslate2
 """
@@ -32,6 +34,7 @@ LENGTH = 20  # produced tokens a sentence
 # name: (sentences, batch, beam, calls a round)
 CASES = {"one sentence, greedy": (1, 1, 1, 15), "batches of 32, greedy": (96, 32, 1, 1),
          "batches of 32, beam 4": (96, 32, 4, 1)}
+OURS = {"attn-demo": "float32", "attn-demo int8": "int8"}
 PAUSE = 0.3  # seconds; Intel's OpenMP spins for 0.2 after its work
 
 
@@ -61,27 +64,28 @@ def transformers_call(model_directory, threads):
     return prepare, call
 
 
-def ctranslate2_call(model_directory, threads):
+def ctranslate2_call(model_directory, threads, compute_type="float32", workers=1):
     import ctranslate2
     from transformers import MarianTokenizer
 
     tokenizer = MarianTokenizer.from_pretrained(model_directory)
     translator = ctranslate2.Translator(
-        str(Path(model_directory) / "ctranslate2"), device="cpu", compute_type="float32",
-        inter_threads=1, intra_threads=threads)
+        str(Path(model_directory) / "ctranslate2"), device="cpu", compute_type=compute_type,
+        inter_threads=workers, intra_threads=threads // workers)
 
     def prepare(lines, batch):
         rows = [tokenizer.convert_ids_to_tokens(tokenizer(line).input_ids) for line in lines]
         return chunks(rows, batch)
 
     def call(batches, beam):
-        tokens = 0
-        for batch in batches:
-            results = translator.translate_batch(
-                batch, beam_size=beam, max_decoding_length=LENGTH, min_decoding_length=LENGTH,
-                max_batch_size=0)
-            tokens += sum(len(result.hypotheses[0]) for result in results)
-        return tokens
+        options = dict(beam_size=beam, max_decoding_length=LENGTH, min_decoding_length=LENGTH)
+        if workers == 1:
+            results = [translator.translate_batch(batch, max_batch_size=0, **options)
+                       for batch in batches]
+        else:  # its own queue hands the batches to the workers
+            rows = [row for batch in batches for row in batch]
+            results = [translator.translate_batch(rows, max_batch_size=len(batches[0]), **options)]
+        return sum(len(result.hypotheses[0]) for part in results for result in part)
 
     return prepare, call
 
@@ -91,8 +95,11 @@ def worker(kind, model, threads, sentences):
     os.environ["HF_HUB_DISABLE_PROGRESS_BARS"] = "1"
     answers = os.fdopen(os.dup(1), "w")  # libraries print to stdout, too
     os.dup2(2, 1)
-    make = {"transformers": transformers_call, "CTranslate2": ctranslate2_call}[kind]
-    prepare, call = make(model, threads)
+    if kind == "transformers":
+        prepare, call = transformers_call(model, threads)
+    else:
+        prepare, call = ctranslate2_call(model, threads, "int8" if "int8" in kind else "float32",
+                                         threads if "workers" in kind else 1)
     lines = Path(sentences).read_text(encoding="utf-8").splitlines()
     ready = {}
     for name, (count, batch, beam, _) in CASES.items():
@@ -133,15 +140,16 @@ class Worker:
 class BenchDecode:
     """attn-demo's own program does one case a call, with a warm-up inside."""
 
-    def __init__(self, program, model, threads, files):
-        self.program, self.model, self.threads, self.files = program, model, threads, files
+    def __init__(self, options, threads, files, precision):
+        self.program, self.model = options.bench_decode, options.model
+        self.threads, self.files, self.precision = threads, files, precision
 
     def __call__(self, name):
         _, batch, beam, repeat = CASES[name]
         out = subprocess.run(
             [self.program, "--model", self.model, "--sentences", self.files[name], "--threads",
              str(self.threads), "--batch", str(batch), "--beam", str(beam), "--max-length",
-             str(LENGTH), "--repeat", str(repeat)],
+             str(LENGTH), "--repeat", str(repeat), "--precision", self.precision],
             check=True, capture_output=True, text=True).stdout
         return json.loads(out)
 
@@ -154,10 +162,12 @@ class BenchDecode:
 
 def compare(options, threads, files):
     """-> case -> contender -> median milliseconds of each round."""
-    contenders = {kind: Worker(kind, options.model, threads, files["all"])
-                  for kind in ("transformers", "CTranslate2")}
+    kinds = [] if options.without_transformers else ["transformers"]
+    kinds += ["CTranslate2", "CTranslate2 int8"] + ["CTranslate2 int8, workers"] * (threads > 1)
+    contenders = {kind: Worker(kind, options.model, threads, files["all"]) for kind in kinds}
     if options.bench_decode.exists():
-        contenders["attn-demo"] = BenchDecode(options.bench_decode, options.model, threads, files)
+        for name, precision in OURS.items():
+            contenders[name] = BenchDecode(options, threads, files, precision)
     times = {name: {kind: [] for kind in contenders} for name in CASES}
     for _ in range(options.rounds):
         for name, (count, *_) in CASES.items():
@@ -174,16 +184,17 @@ def compare(options, threads, files):
 
 def report(times, threads):
     for name, (count, batch, _, _) in CASES.items():
-        ours = times[name].get("attn-demo")
         for kind, rounds in times[name].items():
             median = statistics.median(rounds)
             speed = (f"{median:.2f} ms" if batch == 1
                      else f"{count * LENGTH / median * 1000:,.0f} tokens/s")
-            ratio = "—"
-            if ours and kind != "attn-demo":
-                ratio = f"{statistics.median(a / b for a, b in zip(rounds, ours)):.2f}"
+            ratios = []
+            for ours in OURS:
+                pairs = zip(rounds, times[name].get(ours, []))
+                found = [theirs / own for theirs, own in pairs]
+                ratios.append(f"{statistics.median(found):.2f}" if found and kind != ours else "—")
             print(f"| {threads} | {name} | {kind} | {speed} | "
-                  f"{min(rounds):.2f}–{max(rounds):.2f} ms | {ratio} |")
+                  f"{min(rounds):.2f}–{max(rounds):.2f} ms | {' | '.join(ratios)} |")
 
 
 def whole_process(options, sentence):
@@ -252,6 +263,7 @@ def parse():
                         default=ROOT / "build/bench/bench/bench_decode")
     parser.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1, 2])
     parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--without-transformers", action="store_true")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser, parser.parse_args()
 
@@ -274,8 +286,8 @@ def main():
         if os.getloadavg()[0] > 1:
             print(f"the machine is busy (load {os.getloadavg()[0]:.1f}): trust ratios, not times",
                   file=sys.stderr)
-        print("| threads | case | who | median | range of rounds | × attn-demo's time |\n"
-              "| --- | --- | --- | --- | --- | --- |")
+        print("| threads | case | who | median | range of rounds | × attn-demo's time | "
+              "× int8's |\n| --- | --- | --- | --- | --- | --- | --- |")
         for threads in options.threads:
             report(compare(options, threads, files), threads)
         if options.attn_demo.exists():

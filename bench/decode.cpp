@@ -24,6 +24,7 @@ struct Options {
   int beam = 1;
   int max_length = 20;
   int repeat = 7;
+  std::string precision = "float32";
 };
 
 std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const Translator& t) {
@@ -38,7 +39,8 @@ std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const 
 
 int run(const Options& o) {
   set_threads(o.threads);
-  const LoadedModel model = load_model(o.model, default_backend());
+  const LoadedModel model =
+      load_model(o.model, o.precision == "int8" ? Backend::int8 : default_backend());
   const Tokenizer tokenizer(o.model);
   DecodeOptions given;
   given.num_beams = o.beam;
@@ -80,6 +82,7 @@ int main(int argc, char** argv) {
   app.add_option("--beam", o.beam);
   app.add_option("--max-length", o.max_length);
   app.add_option("--repeat", o.repeat);
+  app.add_option("--precision", o.precision)->check(CLI::IsMember({"float32", "int8"}));
   CLI11_PARSE(app, argc, argv);
   try {
     return run(o);

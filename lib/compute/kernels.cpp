@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "compute/int8_kernels.h"
 #include "compute/kernels_table.h"
 #include "compute/tile_kernels.h"
 
@@ -26,6 +27,19 @@ bool has_avx2() {
 bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+
+bool has_avx512_vnni() {
+  return has_avx512() && __builtin_cpu_supports("avx512vnni");
+}
+
+bool has_avx_vnni() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned kAvxVnni = 1U << 4;
+  return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnni) != 0;
 }
 
 const Kernels& asked_for(std::string_view name) {
@@ -91,6 +105,32 @@ const TileKernels* tile_kernels() {
     const char* asked = std::getenv("ATTN_DEMO_CPU");
     const bool other = asked != nullptr && *asked != '\0';
     return !other && has_amx() ? &amx_table : nullptr;
+  }();
+  return table;
+}
+
+Int8Tables all_int8_kernels() {
+  Int8Tables all{{&portable_int8_table}, 1};
+  const auto add = [&](bool there, const Int8Kernels& table) {
+    if (there) all.tables[all.count++] = &table;
+  };
+  add(has_avx2(), avx2_int8_table);
+  add(has_avx_vnni(), avx_vnni_int8_table);
+  add(has_avx512(), avx512_int8_table);
+  add(has_avx512_vnni(), avx512_vnni_int8_table);
+  return all;
+}
+
+const Int8Kernels& int8_kernels() {
+  static const Int8Kernels& table = []() -> const Int8Kernels& {
+    const char* asked = std::getenv("ATTN_DEMO_CPU");
+    if (asked == nullptr || *asked == '\0') {
+      const Int8Tables all = all_int8_kernels();
+      return *all.tables[all.count - 1];
+    }
+    const Kernels& of_floats = kernels();
+    if (&of_floats == &avx512_table) return avx512_int8_table;
+    return &of_floats == &avx2_table ? avx2_int8_table : portable_int8_table;
   }();
   return table;
 }

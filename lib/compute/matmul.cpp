@@ -56,9 +56,9 @@ void transpose_block(const Parameter& w, Index row, Index first, Index width, fl
   for (Index j = 0; j < width; j += 4) {
     const Index count = std::min<Index>(4, width - j);
     for (Index c = 0; c < count; ++c) {
-      const Index place = (first + j + c) * w.column_stride + row;
-      if (w.data == nullptr) half::widen(w.format, w.narrow + 2 * place, kBlock, wide[c]);
-      columns[c] = w.data == nullptr ? wide[c] : w.data + place;
+      const Index column = first + j + c;
+      if (w.data == nullptr) w.copy_column(column, row, kBlock, wide[c]);
+      columns[c] = w.data == nullptr ? wide[c] : w.data + column * w.column_stride + row;
     }
     if (count == 4) {
       for (Index i = 0; i < kBlock; i += 4) transpose_4(columns, i, out + i * stride + j, stride);
@@ -136,6 +136,8 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   }
   if (backend_ == Backend::bfloat16 && tile_kernels() != nullptr) {
     tiles_.pack(weights, in_, out_);
+  } else if (backend_ == Backend::int8) {
+    int8_.pack(weights, in_, out_, arena);
   } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
     pack(weights, arena);
   } else {
@@ -189,23 +191,30 @@ void WeightProduct::pack(const std::vector<Parameter>& weights, FloatArena* aren
   });
 }
 
-void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add,
+                             RowFunction then) const {
   if (x.cols() != in_ || y.cols() != out_ || x.rows() != y.rows()) {
     throw std::logic_error("product of mismatched shapes");
   }
   if (x.rows() == 0) return;
   switch (backend_) {
+    case Backend::int8:
+      int8_.multiply(x, bias_.size() > 0 ? bias_.data() : nullptr, y, add, then);
+      return;
     case Backend::panels:
       multiply_panels(x, y, add);
-      return;
+      break;
     case Backend::bfloat16:
       multiply_bfloat16(x, y, add);
-      return;
+      break;
     case Backend::plain:
       if (!add) y.setZero();
       y.noalias() += x * PlainMap(weight_.data(), in_, out_);
       if (bias_.size() > 0) y.rowwise() += Eigen::Map<const RowVector>(bias_.data(), out_);
   }
+  if (then == nullptr) return;
+  parallel_for(x.rows(), y.size() * 4,
+               [&](Index t) { then(y.data() + t * y.outerStride(), y.cols()); });
 }
 
 namespace {
@@ -327,6 +336,7 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
   if (a.rows() != b.rows() || c.rows() != a.cols() || c.cols() != b.cols()) {
     throw std::logic_error("product of mismatched shapes");
   }
+  if (backend == Backend::int8) throw std::logic_error("gradients are not added up in 8 bits");
   if (backend == Backend::plain) {
     c.noalias() += a.transpose() * b;
     return;

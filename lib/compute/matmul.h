@@ -1,11 +1,12 @@
 // The one door to products with weights.
 //
 // A weight is prepared once for the backend that will multiply by it; the copy is a cache derived
-// from the parameter, never the parameter itself. Two backends, picked at run time:
+// from the parameter, never the parameter itself. Three backends, picked at run time:
 //
 //   panels   our kernels (kernels.h) on column panels packed in advance. The default: nothing is
 //            packed again at each call, one row costs one reading of the weight, and a row's bits
 //            depend neither on its neighbours nor on the threads.
+//   int8     the same of numbers of 8 bits (int8_kernels.h), where asked for.
 //   plain    Eigen on the [in, out] matrix: the reference that tests compare the panels with.
 //
 // docs/decisions.md has the measurements behind the default.
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "compute/bfloat16_product.h"
+#include "compute/int8_weight.h"
 #include "compute/kernels.h"
 #include "compute/parameter.h"
 #include "compute/tensor.h"
@@ -27,7 +29,8 @@ namespace attn {
 enum class Backend {
   plain,
   panels,
-  bfloat16  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
+  bfloat16,  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
+  int8       ///< of decoding: factors rounded to 8 bits (int8_weight.h)
 };
 
 /// panels, or what ATTN_DEMO_BACKEND in the environment names: plain or panels. UsageError where
@@ -58,7 +61,7 @@ class WeightProduct {
   WeightProduct() = default;
 
   /// weights: [in, outᵢ] each; biases: [1, outᵢ] each, or empty. std::logic_error where the shapes
-  /// do not fit together.
+  /// do not fit together; InputError where 8 bits cannot hold them (Int8Weight::pack).
   WeightProduct(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                 Preparation how, Chains chains = Chains::of_64);
 
@@ -66,9 +69,13 @@ class WeightProduct {
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
 
   /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
-  void operator()(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, false); }
-  /// The same, added to what y holds.
-  void add(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, true); }
+  void operator()(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, false, nullptr); }
+  /// The same, and then the function on every number of y, where it still lies in cache.
+  void operator()(const ConstMatrixRef& x, MatrixRef y, RowFunction then) const {
+    multiply(x, y, false, then);
+  }
+  /// The same as the first, added to what y holds.
+  void add(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, true, nullptr); }
 
   Index in() const { return in_; }
   Index out() const { return out_; }
@@ -78,7 +85,7 @@ class WeightProduct {
                FloatArena* arena);
   void pack(const std::vector<Parameter>& weights, FloatArena* arena);
   void lay_out(const std::vector<Parameter>& weights, FloatArena* arena);
-  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
@@ -88,6 +95,7 @@ class WeightProduct {
   Index out_ = 0;
   AlignedFloats weight_;  ///< panels, or the [in, out] matrix
   Bfloat16Weight tiles_;  ///< in their place where the CPU has tiles of bfloat16
+  Int8Weight int8_;       ///< or of 8 bits
   AlignedFloats bias_;    ///< [out], or empty
 };
 

@@ -21,6 +21,19 @@ void ask_for_huge_pages(float* data, std::size_t bytes) {
 
 }  // namespace
 
+void Parameter::copy_column(Index j, Index first, Index count, float* out) const {
+  if (data == nullptr && scales == nullptr && row_stride == 1) {
+    half::widen(format, narrow + 2 * (first + j * column_stride), count, out);
+    return;
+  }
+  if (scales != nullptr && row_stride == 1 && !scales_of_rows) {
+    const auto* from = reinterpret_cast<const signed char*>(narrow) + first + j * column_stride;
+    for (Index i = 0; i < count; ++i) out[i] = scales[j] * static_cast<float>(from[i]);
+    return;
+  }
+  for (Index i = 0; i < count; ++i) out[i] = at(first + i, j);
+}
+
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
   constexpr std::align_val_t kLine{64};

@@ -13,26 +13,36 @@ namespace attn {
 
 /// A weight's elements where they lie: element (i, j) of [rows, columns] at
 /// data[i · row_stride + j · column_stride], or, where `data` is null, at the same place of
-/// `narrow`: in the 16 bits of a file, which are widened when they are read. A bias is [1, out].
+/// `narrow`: in the 16 bits of a file, which are widened when they are read, or in 8 bits, which
+/// are multiplied by their column's scale. A bias is [1, out].
 struct Parameter {
   float* data = nullptr;
   Index rows = 0;
   Index columns = 0;
   Index row_stride = 0;
   Index column_stride = 0;
-  const std::byte* narrow = nullptr;  ///< two bytes a number, at any address
+  const std::byte* narrow = nullptr;  ///< two bytes a number, or one, at any address
   half::Format format = half::Format::f16;
+  const float* scales = nullptr;  ///< [columns] of 8 bits; null: `narrow` has 16
+  bool scales_of_rows = false;    ///< [rows] instead: the matrix is seen transposed
 
   bool exists() const { return data != nullptr || narrow != nullptr; }
   float at(Index i, Index j) const {
     const Index place = i * row_stride + j * column_stride;
-    return data != nullptr ? data[place] : half::widen(format, narrow + 2 * place);
+    if (data != nullptr) return data[place];
+    if (scales == nullptr) return half::widen(format, narrow + 2 * place);
+    return scales[scales_of_rows ? i : j] *
+           static_cast<float>(std::to_integer<signed char>(narrow[place]));
   }
-  /// The same, to be changed; 32 bits only.
+  /// `count` numbers of column j, from row `first` on, one after another.
+  void copy_column(Index j, Index first, Index count, float* out) const;
+  void copy_column(Index j, float* out) const { copy_column(j, 0, rows, out); }
+  /// Element (i, j), to be changed; 32 bits only.
   float& element(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
   Index size() const { return rows * columns; }
   Parameter transposed() const {
-    return {data, columns, rows, column_stride, row_stride, narrow, format};
+    return {data,   columns, rows,   column_stride,  row_stride,
+            narrow, format,  scales, !scales_of_rows};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "model/model_directory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
@@ -10,7 +11,9 @@
 #include "base/excerpt.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "compute/int8_kernels.h"
 #include "config/experiment.h"
+#include "config/family.h"
 #include "config/key_reader.h"
 #include "model/memory.h"
 #include "model/safetensors_write.h"
@@ -190,6 +193,12 @@ class Binder {
     std::byte* bytes = file_->bytes(tensor);
     const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % 4 == 0;
     Parameter found = parameter_at(info, nullptr);
+    if (tensor.dtype == DType::i8 && info.role == ParameterRole::weight &&
+        config_.model_type == "attn-demo") {
+      found.narrow = bytes;
+      found.scales = take_scales(info, tensor);
+      return found;
+    }
     if (tensor.dtype == DType::f32 && aligned) {
       found.data = reinterpret_cast<float*>(bytes);
     } else if (stays_narrow(info, tensor)) {
@@ -204,6 +213,35 @@ class Binder {
     in_a_row.column_stride = 1;
     bound_tensors_.emplace_back(&tensor, in_a_row);
     return found;
+  }
+
+  /// The scales of a weight's rows in the file, [out].
+  const float* take_scales(const ParameterInfo& info, const TensorInfo& tensor) {
+    const std::byte* bytes = file_->bytes(tensor);
+    for (std::uint64_t i = 0; i < tensor.elements; ++i) {
+      if (bytes[i] != std::byte{0x80}) continue;
+      throw InputError("{}: tensor {} holds -128 at element {}; expected -127 to 127",
+                       file_->path(), tensor.name, i);
+    }
+    ParameterInfo scales = info;
+    scales.name += "_scale";
+    scales.shape = {info.shape.front()};
+    scales.role = ParameterRole::bias;
+    scales.transposed = false;
+    const TensorInfo* found = find(scales.name);
+    if (found == nullptr) {
+      throw InputError("{}: tensor {} is missing; the 8 bits of {} need a scale for each row",
+                       file_->path(), scales.name, info.name);
+    }
+    used_.insert(found->name);
+    check_shape(scales, *found);
+    const Parameter values = take(scales, *found);
+    for (Index i = 0; i < values.columns; ++i) {
+      if (values.at(0, i) >= 0 || std::isnan(values.at(0, i))) continue;
+      throw InputError("{}: tensor {} holds {} at element {}; scales are not negative",
+                       file_->path(), scales.name, values.at(0, i), i);
+    }
+    return values.data;
   }
 
   Parameter make_default(const ParameterInfo& info) {
@@ -355,18 +393,71 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
 
 }  // namespace
 
+namespace {
+
+/// Whether no number changes when it is written in 16 bits.
+bool fits_f16(const Parameter& p) {
+  for (Index i = 0; i < p.rows; ++i) {
+    for (Index j = 0; j < p.columns; ++j) {
+      const float value = p.at(i, j);
+      if (half::widen_f16(half::narrow_f16(value)) != value) return false;
+    }
+  }
+  return true;
+}
+
+/// A weight [in, out] as two tensors: its columns in 8 bits and their scales.
+void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
+                   std::vector<TensorToWrite>& tensors) {
+  const auto numbers = std::make_shared<std::vector<std::int8_t>>(to_size(p.size()));
+  const auto scales = std::make_shared<std::vector<float>>(to_size(p.columns));
+  std::vector<float> column(to_size(p.rows));
+  for (Index j = 0; j < p.columns; ++j) {
+    p.copy_column(j, column.data());
+    at(*scales, j) = int8_kernels().quantize(column.data(), p.rows, numbers->data() + j * p.rows);
+  }
+  tensors.push_back({info.name, info.shape,
+                     [numbers](float* out) { std::copy(numbers->begin(), numbers->end(), out); },
+                     DType::i8});
+  tensors.push_back({info.name + "_scale",
+                     {info.shape.front()},
+                     [scales](float* out) { std::copy(scales->begin(), scales->end(), out); },
+                     DType::f32});
+}
+
+/// What its config.json says.
+Json directory_json(const ModelConfig& config, DType dtype, const std::string& name) {
+  if (dtype != DType::i8) return to_directory_json(config);
+  if (family_of(config.model_type) != nullptr) {
+    throw InputError(
+        "{}: a model of type {} cannot be stored in 8 bits, which are for models with the layers "
+        "of marian, pegasus and attn-demo; store it in 16, and translate it with 8",
+        name, config.model_type);
+  }
+  Json json = to_directory_json(config);
+  json["model_type"] = "attn-demo";
+  json["architectures"] = Json::array({"AttnDemoModel"});
+  return json;
+}
+
+}  // namespace
+
 void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
                 DType dtype) {
   const ModelConfig& config = model.config();
+  const Json json = directory_json(config, dtype, model.name());
+  const bool eight_bits = dtype == DType::i8;
   std::vector<TensorToWrite> tensors;
   visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
     if (!info.tied_to.empty() || !info.written) return;
+    if (eight_bits && info.role == ParameterRole::weight) return add_in_8_bits(info, q, tensors);
     const Parameter p = info.transposed ? q.transposed() : q;
     tensors.push_back({info.name, info.shape, [p](float* out) {
                          for (Index i = 0; i < p.rows; ++i) {
                            for (Index j = 0; j < p.columns; ++j) *out++ = p.at(i, j);
                          }
                        }});
+    if (eight_bits) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
   });
   // The weights come last: a directory with a config and no weights says what is missing.
   write_file(in_directory(directory, "config.json"), to_directory_json(config).dump(2) + "\n");

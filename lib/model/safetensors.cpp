@@ -36,7 +36,7 @@ struct KnownType {
 constexpr std::array<KnownType, 15> kTypes = {{
     {"BOOL", 1, DType::other},
     {"U8", 1, DType::other},
-    {"I8", 1, DType::other},
+    {"I8", 1, DType::i8},
     {"F8_E5M2", 1, DType::other},
     {"F8_E4M3", 1, DType::other},
     {"I16", 2, DType::other},
@@ -310,6 +310,7 @@ void SafetensorsFile::read(const TensorInfo& tensor, float* out) const {
     case DType::bf16:
       half::widen(half::Format::bf16, source, to_index(tensor.elements), out);
       return;
+    case DType::i8:
     case DType::other:
       break;
   }

@@ -14,7 +14,7 @@
 
 namespace attn {
 
-enum class DType { f32, f16, bf16, other };
+enum class DType { f32, f16, bf16, i8, other };
 
 struct TensorInfo {
   std::string name;
@@ -54,7 +54,7 @@ class SafetensorsFile {
   std::byte* bytes(const TensorInfo& tensor) const { return map_.data() + tensor.begin; }
 
   /// Copies a tensor to `out` (tensor.elements floats), widening F16 and BF16. InputError for other
-  /// types.
+  /// types; what I8 means is the caller's to know.
   void read(const TensorInfo& tensor, float* out) const;
 
  private:

@@ -31,26 +31,32 @@ const char* dtype_name(DType dtype) {
       return "F16";
     case DType::bf16:
       return "BF16";
+    case DType::i8:
+      return "I8";
     case DType::other:
       break;
   }
-  throw std::logic_error("safetensors are written as F32, F16 or BF16");
+  throw std::logic_error("safetensors are written as F32, F16, BF16 or I8");
+}
+
+std::uint64_t width_of(DType dtype) {
+  return dtype == DType::f32 ? 4 : dtype == DType::i8 ? 1 : 2;
 }
 
 /// The length field and the padded header.
 std::string make_header(const std::vector<TensorToWrite>& tensors, DType dtype) {
   Json header = {{"__metadata__", {{"format", "pt"}}}};
-  const std::uint64_t width = dtype == DType::f32 ? 4 : 2;
   std::uint64_t begin = 0;
   for (const TensorToWrite& tensor : tensors) {
     if (header.contains(tensor.name)) {
       throw std::logic_error("tensor name twice or reserved: " + tensor.name);
     }
-    const auto bytes = checked_multiply(elements_of(tensor), width);
+    const DType own = tensor.dtype.value_or(dtype);
+    const auto bytes = checked_multiply(elements_of(tensor), width_of(own));
     const auto end = bytes ? checked_add(begin, *bytes) : std::nullopt;
     if (!end) throw InputError("tensor '{}': sizes exceed 64 bits", printable(tensor.name));
     header[tensor.name] = {
-        {"dtype", dtype_name(dtype)}, {"shape", tensor.shape}, {"data_offsets", {begin, *end}}};
+        {"dtype", dtype_name(own)}, {"shape", tensor.shape}, {"data_offsets", {begin, *end}}};
     begin = *end;
   }
   std::string text = header.dump();
@@ -89,11 +95,17 @@ void write_safetensors(const std::string& path, const std::vector<TensorToWrite>
   for (const TensorToWrite& tensor : tensors) {
     values.resize(elements_of(tensor));
     tensor.fill(values.data());
-    if (dtype == DType::f32) {
+    const DType own = tensor.dtype.value_or(dtype);
+    if (own == DType::f32) {
       file.write(as_bytes(values.data(), values.size() * sizeof(float)));
       continue;
     }
-    const bool f16 = dtype == DType::f16;
+    if (own == DType::i8) {
+      const std::vector<std::int8_t> bytes(values.begin(), values.end());
+      file.write(as_bytes(bytes.data(), bytes.size()));
+      continue;
+    }
+    const bool f16 = own == DType::f16;
     const auto too_large = f16 ? narrow_all(values, 0x7c00, narrowed, half::narrow_f16)
                                : narrow_all(values, 0x7f80, narrowed, half::narrow_bf16);
     if (too_large) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ struct TensorToWrite {
   std::string name;
   std::vector<std::uint64_t> shape;
   std::function<void(float* out)> fill;
+  std::optional<DType> dtype = std::nullopt;  ///< where it is not the file's; I8: whole numbers
 };
 
 /// Writes a file atomically in the layout that the reference library reads: header padded with

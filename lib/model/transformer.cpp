@@ -11,18 +11,21 @@ namespace attn {
 namespace {
 
 /// What the products' panels take, each filled up to whole panels.
-std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters) {
-  const Index width = kernels().panel_width;
-  Index floats = 0;
+std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters,
+                            Backend backend) {
+  const auto floats_of = [&](Index in, Index out) {
+    if (backend == Backend::int8) return int8_floats(in, out);
+    return to_size(kernels().panels_of(out) * kernels().panel_width * in);
+  };
+  std::size_t floats = 0;
   visit_parameters(config, parameters, [&](const ParameterInfo& info, const Parameter& p) {
-    if (info.role == ParameterRole::weight)
-      floats += kernels().panels_of(p.columns) * width * p.rows;
+    if (info.role == ParameterRole::weight) floats += floats_of(p.rows, p.columns);
   });
   if (config.encoder_attention.type == PatternType::lsh) {  // queries a second time, as keys
-    floats += config.encoder_layers * kernels().panels_of(config.d_model) * width * config.d_model;
+    floats += to_size(config.encoder_layers) * floats_of(config.d_model, config.d_model);
   }
   const Parameter& output = parameters.output;  // [V, D], used as [D, V]
-  return to_size(floats + kernels().panels_of(output.rows) * width * output.columns);
+  return floats + floats_of(output.columns, output.rows);
 }
 
 }  // namespace
@@ -30,7 +33,7 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
 Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
                          Backend backend)
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
-  FloatArena arena(prepared_floats(config_, parameters_));
+  FloatArena arena(prepared_floats(config_, parameters_, backend));
   const Preparation how(backend, &arena);
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);

@@ -13,18 +13,21 @@ void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out
   for (Index begin = 0; begin < x.rows(); begin += hidden.rows()) {
     const Index count = std::min(hidden.rows(), x.rows() - begin);
     auto rows = hidden.topRows(count);
-    first_product(x.middleRows(begin, count), rows);
-    activate(activation, rows);
+    first_product(x.middleRows(begin, count), rows, activation_function(activation));
     second_product(rows, out.middleRows(begin, count));
   }
 }
 
-void activate(Activation activation, MatrixRef x) {
+RowFunction activation_function(Activation activation) {
   const Kernels& k = kernels();
-  const auto function = activation == Activation::relu       ? k.relu
-                        : activation == Activation::gelu     ? k.gelu
-                        : activation == Activation::gelu_new ? k.gelu_new
-                                                             : k.swish;
+  return activation == Activation::relu       ? k.relu
+         : activation == Activation::gelu     ? k.gelu
+         : activation == Activation::gelu_new ? k.gelu_new
+                                              : k.swish;
+}
+
+void activate(Activation activation, MatrixRef x) {
+  const RowFunction function = activation_function(activation);
   parallel_for(x.rows(), x.size() * 4,
                [&](Index t) { function(x.data() + t * x.outerStride(), x.cols()); });
 }

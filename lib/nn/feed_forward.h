@@ -28,6 +28,9 @@ struct FeedForward {
 /// al. 2017).
 void activate(Activation activation, MatrixRef x);
 
+/// What activate() does to a row.
+RowFunction activation_function(Activation activation);
+
 /// In place on dy: times the activation's slope. relu reads it from its output y; the others
 /// need their input x (the other may be empty).
 void activate_backward(Activation activation, const ConstMatrixRef& x, const ConstMatrixRef& y,

@@ -122,6 +122,7 @@ struct ModelSummary {
   bool random_weights = false;
   std::optional<std::uint64_t> seed;  ///< of random weights
   std::string name;                   ///< directory, config or preset as the user named it
+  std::string precision = "float32";  ///< of the products with weights; or "int8"
   int d_model = 0;
   int encoder_layers = 0;
   int decoder_layers = 0;

@@ -33,6 +33,7 @@ struct ChrfReport {
 /// How the hypotheses were made, where a model made them.
 struct TranslationRun {
   std::string model;
+  std::string precision = "float32";  ///< of the products with weights; or "int8"
   std::optional<std::uint64_t> seed;  ///< of random weights
   int beams = 1;
   float length_penalty = 1;

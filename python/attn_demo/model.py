@@ -26,7 +26,8 @@ class Translation(NamedTuple):
 def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = None,
          preset: "str | None" = None, seed: "int | None" = None, d_model: "int | None" = None,
          heads: "int | None" = None, layers: "int | None" = None, set: "Sequence[str]" = (),
-         maps_of: int | Path | None = None, global_: "str | None" = None) -> "Model":
+         maps_of: int | Path | None = None, global_: "str | None" = None,
+         precision: str = "float32") -> "Model":
     """Loads a model.
 
     model: a directory; several directories translate together; a file that ends in .json is a
@@ -41,7 +42,7 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
     models = None if model is None else several(model)
     return Model(given(model=models, config=config, preset=preset, seed=seed, d_model=d_model,
                        heads=heads, layers=layers, set=several(set), maps_of=maps_of,
-                       **{"global": global_}))
+                       precision=precision, **{"global": global_}))
 
 
 class Model:

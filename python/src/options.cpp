@@ -42,6 +42,7 @@ ModelOptions model_options(const py::dict& given) {
   read(given, "layers", options.layers);
   options.overrides = list_of(given, "set");
   read(given, "global", options.globals);
+  read(given, "precision", options.precision);
   return options;
 }
 

@@ -1,4 +1,4 @@
-// attn-demo convert: a model again in 16 or 32 bits, with checksums.
+// attn-demo convert: a model again in 8, 16 or 32 bits, with checksums.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -14,10 +14,10 @@ Result convert(const std::string& from, const std::string& to, const std::string
   return run_program({.args = {"convert", "--model", from, "--out", to, "--dtype", dtype}});
 }
 
-Json record_of(const std::string& model) {
+Json record_of(const std::string& model, const std::string& precision = "float32") {
   const Result result =
-      run_program({.args = {"translate", "--model", model, "--json", "-", "--target",
-                            "Die Gruppe ging nach Hause", "The group went home"}});
+      run_program({.args = {"translate", "--model", model, "--precision", precision, "--json", "-",
+                            "--target", "Die Gruppe ging nach Hause", "The group went home"}});
   REQUIRE_MESSAGE(result.code == kDone, result.err);
   return Json::parse(result.out);
 }
@@ -63,6 +63,30 @@ TEST_CASE("16 bits, widened to 32 and narrowed again, are the same files") {
   }
 }
 
+TEST_CASE("8 bits from a file are the bits of 8 bits made while loading") {
+  const TemporaryDirectory scene;
+  const std::string model = ModelFiles::good().write(scene, "m"), eight = scene.file("eight");
+  const Result result = convert(model, eight, "int8");
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  CHECK(result.out.find("int8, model.safetensors ") != std::string::npos);
+  CHECK(result.err == "");
+  const Json config = read_json_file(eight + "/config.json");
+  CHECK(config["model_type"] == "attn-demo");
+  const Json made = record_of(model, "int8"), stored = record_of(eight, "int8");
+  CHECK(made["hypotheses"] == stored["hypotheses"]);
+  CHECK(made["encoder_self"] == stored["encoder_self"]);
+  CHECK(stored["model"]["precision"] == "int8");
+  const Json rounded = record_of(eight), whole = record_of(model);
+  CHECK(!rounded["model"].contains("precision"));
+  CHECK(rounded["hypotheses"][0]["log_probs"] != whole["hypotheses"][0]["log_probs"]);
+
+  // Rounded once, they stay: to 32 bits and back is the same file.
+  REQUIRE(convert(eight, scene.file("wide"), "float32").code == kDone);
+  CHECK(read_json_file(scene.file("wide") + "/config.json")["model_type"] == "marian");
+  REQUIRE(convert(scene.file("wide"), scene.file("again"), "int8").code == kDone);
+  CHECK(bytes_of(eight + "/model.safetensors") == bytes_of(scene.file("again/model.safetensors")));
+}
+
 TEST_CASE("convert lists the digest of every file, and a damaged tokenizer is found") {
   const TemporaryDirectory scene;
   const std::string out = scene.file("half");
@@ -89,9 +113,9 @@ TEST_CASE("what convert refuses") {
       {"convert without --out", {"convert", "--model", "{dir}/m"}, kUsage, {"--out"}, model},
       {"convert without --model", {"convert", "--out", "{dir}/n"}, kUsage, {"--model"}},
       {"convert to an unknown type",
-       {"convert", "--model", "{dir}/m", "--out", "{dir}/n", "--dtype", "int8"},
+       {"convert", "--model", "{dir}/m", "--out", "{dir}/n", "--dtype", "int4"},
        kUsage,
-       {"--dtype int8", "float16"},
+       {"--dtype int4: expected float32, float16, bfloat16 or int8"},
        model},
       {"convert of nothing",
        {"convert", "--model", "{dir}/missing", "--out", "{dir}/n"},

@@ -90,6 +90,24 @@ TEST_CASE("weights that stay in a file's 16 bits give the bits of widened ones")
   }
 }
 
+TEST_CASE("families have no directories of 8 bits, and compute with 8 bits all the same") {
+  for (const std::string& name : family_goldens()) {
+    CAPTURE(name);
+    const GoldenModel golden(name, Backend::int8);
+    const GoldenModel whole(name);
+    const Matrix logits = logits_of(golden.model.transformer);
+    const Matrix expected = logits_of(whole.model.transformer);
+    CHECK(logits != expected);
+    CHECK((logits - expected).norm() < 0.1F * expected.norm());
+    const TemporaryDirectory scene;
+    check_error(
+        [&] { save_model(golden.model.transformer, DecodeConfig{}, scene.path(), DType::i8); },
+        ExitCode::input,
+        {"cannot be stored in 8 bits, which are for models with the layers of marian, pegasus and "
+         "attn-demo; store it in 16, and translate it with 8"});
+  }
+}
+
 TEST_CASE("a file of the bare model, whose names begin later, loads, too") {
   const std::string name = "bart-3-heads";
   const TemporaryDirectory scene;

@@ -65,6 +65,10 @@ void append_model(std::string& out, const ModelSummary& model) {
   }
   out += ",\"name\":";
   append_string(out, model.name);
+  if (model.precision != "float32") {
+    out += ",\"precision\":";
+    append_string(out, model.precision);
+  }
   if (!model.ensemble.empty()) {
     out += ",\"ensemble\":";
     append_strings(out, model.ensemble);

@@ -17,6 +17,7 @@ double as_typed(float value) {
 Json run_json(const TranslationRun& run) {
   Json json = Json::object();
   json["model"] = clean_text(run.model).text;
+  if (run.precision != "float32") json["precision"] = run.precision;
   json["seed"] = run.seed ? Json(*run.seed) : Json(nullptr);
   json["beam"] = run.beams;
   json["length_penalty"] = as_typed(run.length_penalty);

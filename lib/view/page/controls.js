@@ -54,6 +54,7 @@ const controls = (() => {
     if (model.weights === "random") facts.push(make("span",
         { class: "strong",
         text: `random weights${model.seed === null || model.seed === undefined ? "" : ` (seed ${model.seed})`}` }));
+    if (model.precision) facts.push(`products in ${printable(model.precision)}`);
     if (model.ensemble) facts.push(make("span",
         { title: model.ensemble.map(printable).join(", "), text: `one of ${model.ensemble.length} models that translate together` }));
     if (model.update !== undefined) facts.push(`update ${thousands(model.update)}`);

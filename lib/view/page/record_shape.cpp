@@ -34,6 +34,7 @@ MapShape stack_shape(const JsonPlace& model, std::string_view stack) {
 void check_model(const JsonPlace& model) {
   model["d_model"].whole();
   if (const auto name = model.find("name")) name->text();
+  if (const auto precision = model.find("precision")) precision->text();
   if (const auto ensemble = model.find("ensemble")) {
     for (std::size_t i = 0; i < ensemble->array().size(); ++i) (*ensemble)[i].text();
   }
