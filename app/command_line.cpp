@@ -41,7 +41,7 @@ constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
 struct TriedOption {
   std::string_view command, name, instead;
 };
-constexpr std::array<TriedOption, 17> kTriedOptions = {{
+constexpr std::array<TriedOption, 19> kTriedOptions = {{
     {"train", "--heads",
      "--set model.encoder_attention_heads=H --set model.decoder_attention_heads=H sets them"},
     {"train", "--layers", "--set model.encoder_layers=N --set model.decoder_layers=N sets them"},
@@ -60,6 +60,8 @@ constexpr std::array<TriedOption, 17> kTriedOptions = {{
     {"translate", "--layer", "--show cross:2 names the layer"},
     {"translate", "--query", "explain has it"},
     {"translate", "--step", "explain has it"},
+    {"explain", "--precision", "its numbers are those of float32; translate and evaluate have it"},
+    {"train", "--precision", "--set train.precision=bfloat16 is what training has"},
 }};
 
 /// Whether two words look like one and a slip of it.

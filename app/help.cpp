@@ -42,7 +42,7 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
     {"What if", " --without --force --swap "},
-    {"How it runs", " --threads --batch --host --port "},
+    {"How it runs", " --threads --batch --precision --host --port "},
 }};
 
 int columns() {

@@ -197,6 +197,7 @@ class Binder {
         config_.model_type == "attn-demo") {
       found.narrow = bytes;
       found.scales = take_scales(info, tensor);
+      found.scales_of_rows = false;  // of the file's rows, which the model sees as columns
       return found;
     }
     if (tensor.dtype == DType::f32 && aligned) {
@@ -460,7 +461,7 @@ void save_model(const Transformer& model, const DecodeConfig& decode, const std:
     if (eight_bits) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
   });
   // The weights come last: a directory with a config and no weights says what is missing.
-  write_file(in_directory(directory, "config.json"), to_directory_json(config).dump(2) + "\n");
+  write_file(in_directory(directory, "config.json"), json.dump(2) + "\n");
   write_file(in_directory(directory, "generation_config.json"),
              generation_config(config, decode).dump(2) + "\n");
   write_safetensors(in_directory(directory, "model.safetensors"), tensors, dtype);

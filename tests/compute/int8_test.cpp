@@ -93,7 +93,7 @@ Matrix computed(const Int8Kernels& k, const Problem& p) {
   return y;
 }
 
-Parameter view(Matrix& m) {
+Parameter as_weight(Matrix& m) {
   return row_major(m.data(), m.rows(), m.cols());
 }
 
@@ -193,8 +193,8 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
       Matrix turned = w.transpose();
       Matrix b = random_matrix(1, out, "b");
       const Matrix x = random_matrix(rows, in, "x");
-      const WeightProduct product({view(w)}, {view(b)}, Backend::int8);
-      const WeightProduct same({view(turned).transposed()}, {view(b)}, Backend::int8);
+      const WeightProduct product({as_weight(w)}, {as_weight(b)}, Backend::int8);
+      const WeightProduct same({as_weight(turned).transposed()}, {as_weight(b)}, Backend::int8);
       Matrix y = poisoned(rows, out), z = poisoned(rows, out);
       product(x, y);
       same(x, z);
@@ -217,7 +217,7 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
 TEST_CASE("an 8-bit row's bits depend neither on its neighbours nor on the threads") {
   Matrix w = random_matrix(256, 300, "w");
   const Matrix x = random_matrix(230, 256, "x");
-  const WeightProduct product({view(w)}, {}, Backend::int8);
+  const WeightProduct product({as_weight(w)}, {}, Backend::int8);
   Matrix together = poisoned(230, 300);
   set_threads(2);
   product(x, together);
@@ -234,7 +234,7 @@ TEST_CASE("zero columns give the bias, rows with NaN give NaN, others stay") {
   w.col(3).setZero();
   Matrix b = random_matrix(1, 40, "b");
   Matrix x = random_matrix(3, 20, "x");
-  const WeightProduct product({view(w)}, {view(b)}, Backend::int8);
+  const WeightProduct product({as_weight(w)}, {as_weight(b)}, Backend::int8);
   Matrix before = poisoned(3, 40), after = poisoned(3, 40);
   product(x, before);
   CHECK(before(0, 3) == b(0, 3));
@@ -250,12 +250,12 @@ TEST_CASE("what 8 bits cannot hold is refused") {
   for (const float bad : {kNaN, kInfinity}) {
     w(5, 33) = bad;
     CHECK_THROWS_WITH_AS(
-        WeightProduct({view(w)}, {}, Backend::int8),
+        WeightProduct({as_weight(w)}, {}, Backend::int8),
         "column 33 of a weight of 20 x 40 holds NaN or infinity; 8-bit weights need finite numbers",
         InputError);
   }
   Matrix tall = Matrix::Zero((Index{1} << 17) + 1, 1);
-  CHECK_THROWS_WITH_AS(WeightProduct({view(tall)}, {}, Backend::int8),
+  CHECK_THROWS_WITH_AS(WeightProduct({as_weight(tall)}, {}, Backend::int8),
                        "a sum of 131073 products of 8 bits may not fit into 32; expected at most "
                        "131072",
                        InputError);

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/at.h"
+#include "base/error.h"
+#include "check_error.h"
 #include "golden_model.h"
 #include "model/safetensors_write.h"
 #include "temporary_directory.h"
@@ -98,13 +100,13 @@ TEST_CASE("families have no directories of 8 bits, and compute with 8 bits all t
     const Matrix logits = logits_of(golden.model.transformer);
     const Matrix expected = logits_of(whole.model.transformer);
     CHECK(logits != expected);
-    CHECK((logits - expected).norm() < 0.1F * expected.norm());
+    CHECK((logits - expected).norm() < 0.2F * expected.norm());
     const TemporaryDirectory scene;
     check_error(
         [&] { save_model(golden.model.transformer, DecodeConfig{}, scene.path(), DType::i8); },
         ExitCode::input,
-        {"cannot be stored in 8 bits, which are for models with the layers of marian, pegasus and "
-         "attn-demo; store it in 16, and translate it with 8"});
+        "cannot be stored in 8 bits, which are for models with the layers of marian, pegasus and "
+        "attn-demo; store it in 16, and translate it with 8");
   }
 }
 

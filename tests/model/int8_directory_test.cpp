@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "base/at.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/json.h"
-
 #include "golden_model.h"
 #include "model/random_model.h"
 #include "model/safetensors_write.h"
@@ -18,7 +18,7 @@ using namespace attn::test;
 
 namespace {
 
-ModelConfig small() {
+ModelConfig small_eight() {
   ModelConfig c;
   c.d_model = 12;
   c.encoder_heads = c.decoder_heads = 2;
@@ -30,7 +30,7 @@ ModelConfig small() {
   return c;
 }
 
-Matrix logits_of(const Transformer& model) {
+Matrix few_logits(const Transformer& model) {
   const EncodedSource encoded = model.encode(pack({{5, 7, 9, 4, 3, 11, 6, 2}}));
   const Matrix hidden = model.decode(pack({{2, 8, 5}}), encoded);
   Matrix logits(hidden.rows(), model.config().decoder_vocab_size);
@@ -65,7 +65,7 @@ const std::string kWeight = "model.encoder.layers.0.fc1.weight";
 
 TEST_CASE("a directory of 8 bits computes the bits of its model in 8 bits") {
   const TemporaryDirectory scene;
-  save_model(random_model(small(), 3, Backend::panels), {}, scene.path(), DType::i8);
+  save_model(random_model(small_eight(), 3, Backend::panels), {}, scene.path(), DType::i8);
   const SafetensorsFile file(scene.file("model.safetensors"));
   CHECK(file.find(kWeight)->dtype_name == "I8");
   CHECK(file.find(kWeight + "_scale")->dtype_name == "F32");
@@ -74,19 +74,20 @@ TEST_CASE("a directory of 8 bits computes the bits of its model in 8 bits") {
   CHECK(file.find("model.encoder.layers.0.fc1.bias")->dtype_name == "F16");  // zeros
   const LoadedModel stored = load_model(scene.path(), Backend::int8);
   CHECK(stored.notes.empty());
-  CHECK(logits_of(stored.transformer) == logits_of(random_model(small(), 3, Backend::int8)));
+  CHECK(few_logits(stored.transformer) ==
+        few_logits(random_model(small_eight(), 3, Backend::int8)));
   // Widened, the weights are what 8 bits make of them.
-  const Matrix panels = logits_of(load_model(scene.path(), Backend::panels).transformer);
-  const Matrix plain = logits_of(load_model(scene.path(), Backend::plain).transformer);
+  const Matrix panels = few_logits(load_model(scene.path(), Backend::panels).transformer);
+  const Matrix plain = few_logits(load_model(scene.path(), Backend::plain).transformer);
   CHECK((panels - plain).cwiseAbs().maxCoeff() < 1e-5F);
-  const float step = (panels - logits_of(stored.transformer)).cwiseAbs().maxCoeff();
+  const float step = (panels - few_logits(stored.transformer)).cwiseAbs().maxCoeff();
   CHECK(step > 0);
   CHECK(step < 0.05F);
 }
 
 TEST_CASE("damaged directories of 8 bits are refused") {
   const TemporaryDirectory good;
-  save_model(random_model(small(), 3, Backend::panels), {}, good.path(), DType::i8);
+  save_model(random_model(small_eight(), 3, Backend::panels), {}, good.path(), DType::i8);
   const SafetensorsFile file(good.file("model.safetensors"));
   const TemporaryDirectory scene;
   const auto refused = [&](Stored& stored, const std::string& message) {

@@ -1,5 +1,6 @@
 """translate() gives what the command gives."""
 
+import json
 import pathlib
 import threading
 
@@ -118,3 +119,14 @@ def test_python_runs_while_it_translates(model, lines):
         turns += 1
     thread.join()
     assert turns > 1000
+
+
+def test_eight_bits(program):
+    eight = attn_demo.load(precision="int8")
+    _, out, _ = program("translate", "--precision", "int8", "--json", "-", SENTENCE)
+    record = json.loads(eight.attend(SENTENCE).json())
+    assert record["model"]["precision"] == "int8"
+    assert record["hypotheses"] == json.loads(out)["hypotheses"]
+    assert eight.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+    with pytest.raises(attn_demo.UsageError, match="--precision int4: expected float32 or int8"):
+        attn_demo.load(precision="int4")

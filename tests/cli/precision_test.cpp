@@ -1,0 +1,107 @@
+// --precision: what records and scores say of it, and that it keeps a translation's bits wherever
+// the sentence stands.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "bad_input.h"
+#include "base/files.h"
+#include "base/json.h"
+
+namespace attn::test {
+namespace {
+
+Result precise_translate(std::vector<std::string> more, const std::string& input = "") {
+  more.insert(more.begin(), "translate");
+  return run_program({.args = std::move(more), .input = input});
+}
+
+Json precise_record(std::vector<std::string> more) {
+  more.insert(more.end(), {"--json", "-", "The group went home"});
+  const Result result = precise_translate(more);
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  return Json::parse(result.out);
+}
+
+}  // namespace
+
+TEST_CASE("records of 8 bits say so, and are near those of 32") {
+  const Json eight = precise_record({"--precision", "int8"}), whole = precise_record({});
+  CHECK(eight["model"]["precision"] == "int8");
+  CHECK(!whole["model"].contains("precision"));
+  CHECK(precise_record({"--precision", "float32"}) == whole);
+  const Json &a = eight["hypotheses"][0], &b = whole["hypotheses"][0];
+  CHECK(a["text"] == "Die Gruppe ging nach Hause");
+  CHECK(a["log_probs"] != b["log_probs"]);
+  for (std::size_t i = 0; i < b["log_probs"].size(); ++i) {
+    CHECK(std::abs(a["log_probs"][i].get<double>() - b["log_probs"][i].get<double>()) < 0.3);
+  }
+  // A given translation and an experiment go through the same products.
+  const Json given =
+      precise_record({"--precision", "int8", "--target", a["text"].get<std::string>()});
+  CHECK(given["hypotheses"][0]["cross"] == a["cross"]);
+  CHECK(given["hypotheses"][0]["log_probs"] == a["log_probs"]);
+  const Result changed = precise_translate(
+      {"--precision", "int8", "--without", "cross:2:2", "--json", "-", "The group went home"});
+  CHECK(changed.code == kDone);
+  CHECK(changed.out.find("\"precision\":\"int8\"") != std::string::npos);
+}
+
+TEST_CASE("8 bits: alone, in batches and on two threads the same scores") {
+  const std::string lines =
+      "The group went home\nWe went\nI do not know what he said\nGood night\n";
+  const std::vector<std::string> common{"--precision", "int8", "--n-best", "2", "--beam", "3"};
+  std::string expected;
+  for (const char* batch : {"1", "4"}) {
+    for (const char* threads : {"1", "2"}) {
+      std::vector<std::string> args = common;
+      args.insert(args.end(), {"--batch", batch, "--threads", threads});
+      const Result result = precise_translate(args, lines);
+      REQUIRE_MESSAGE(result.code == kDone, result.err);
+      if (expected.empty()) expected = result.out;
+      CHECK(result.out == expected);
+    }
+  }
+}
+
+TEST_CASE("evaluate names the precision of its run") {
+  const TemporaryDirectory scene;
+  const std::string source = scene.write("s", "The group went home\n");
+  const std::string target = scene.write("t", "Die Gruppe ging nach Hause\n");
+  const auto scores = [&](const std::string& precision) {
+    const Result result = run_program({.args = {"evaluate", "--source", source, "--target", target,
+                                                "--precision", precision, "--json", "-"}});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return Json::parse(result.out);
+  };
+  CHECK(scores("int8").dump().find("\"precision\":\"int8\"") != std::string::npos);
+  CHECK(scores("float32").dump().find("\"precision\":\"") == std::string::npos);
+}
+
+TEST_CASE("what --precision refuses") {
+  check_all({
+      {"no such precision",
+       {"translate", "--precision", "int4", "The"},
+       kUsage,
+       {"--precision int4: expected float32 or int8"}},
+      {"an empty one", {"evaluate", "--precision", "", "--target", "t"}, kUsage, {"--precision"}},
+      {"with the plain backend",
+       {"translate", "--precision", "int8", "The"},
+       kUsage,
+       {"--precision int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 alone"},
+       {},
+       {},
+       [] { setenv("ATTN_DEMO_BACKEND", "plain", 1); }},
+      {"explain has float32 alone",
+       {"explain", "--precision", "int8", "The"},
+       kUsage,
+       {"explain has no option --precision; its numbers are those of float32; translate and "
+        "evaluate have it"}},
+      {"training in 8 bits",
+       {"train", "configs/toy.json", "--set", "train.precision=int8"},
+       kInput,
+       {"precision", "int8", "float32"}},
+  });
+}
+
+}  // namespace attn::test
