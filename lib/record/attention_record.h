@@ -122,7 +122,6 @@ struct ModelSummary {
   bool random_weights = false;
   std::optional<std::uint64_t> seed;  ///< of random weights
   std::string name;                   ///< directory, config or preset as the user named it
-  std::string precision = "float32";  ///< of the products with weights; or "int8"
   int d_model = 0;
   int encoder_layers = 0;
   int decoder_layers = 0;
@@ -138,6 +137,7 @@ struct ModelSummary {
   std::optional<std::uint64_t> update = std::nullopt;
   /// The names of all models that translated together, this one among them; none: it did alone.
   std::vector<std::string> ensemble = {};
+  std::string precision = "float32";  ///< of the products with weights; or "int8"
 
   StackShape stack(AttentionKind kind) const {
     if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};

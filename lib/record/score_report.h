@@ -33,14 +33,14 @@ struct ChrfReport {
 /// How the hypotheses were made, where a model made them.
 struct TranslationRun {
   std::string model;
-  std::string precision = "float32";  ///< of the products with weights; or "int8"
   std::optional<std::uint64_t> seed;  ///< of random weights
   int beams = 1;
   float length_penalty = 1;
-  std::string early_stopping;     ///< "false", "true" or "never"
-  std::optional<int> max_length;  ///< produced tokens; nothing: the model's own limit
-  std::size_t tokens = 0;         ///< produced, end symbols included
-  double seconds = 0;             ///< searching and tokenizing, without loading the model
+  std::string early_stopping;         ///< "false", "true" or "never"
+  std::optional<int> max_length;      ///< produced tokens; nothing: the model's own limit
+  std::size_t tokens = 0;             ///< produced, end symbols included
+  double seconds = 0;                 ///< searching and tokenizing, without loading the model
+  std::string precision = "float32";  ///< of the products with weights; or "int8"
 
   double tokens_per_second() const {
     return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;
