@@ -63,7 +63,12 @@ TEST_CASE("patterns: cached steps compute what the whole sentence does") {
     const Matrix hidden = model.decode(target, encoded);
     Matrix whole(hidden.rows(), c.decoder_vocab_size);
     model.logits(hidden, whole);
-    CHECK(stepwise(model, encoded, tokens) == whole);
+    const Matrix steps = stepwise(model, encoded, tokens);
+    if (type == performer) {  // its whole sentences add up in blocks of keys
+      CHECK((steps - whole).cwiseAbs().maxCoeff() < 1e-5F);
+    } else {
+      CHECK(steps == whole);
+    }
   }
 }
 
