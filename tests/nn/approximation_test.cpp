@@ -47,7 +47,7 @@ Matrix rows_of(Index n, Index heads = 2) {
   return random_matrix(n, 3 * heads * kHeadDim, "approximations");
 }
 
-double error_of(const Matrix& found, const Matrix& expected) {
+double relative_error(const Matrix& found, const Matrix& expected) {
   return static_cast<double>((found - expected).norm() / expected.norm());
 }
 
@@ -65,7 +65,7 @@ double feature_error(const Matrix& rows, const Matrix& exact, Index m, bool orth
     ApproximationRun run;
     run.pattern.type = PatternType::performer;
     run.extras.features = view(w);
-    sum += error_of(run(rows), exact);
+    sum += relative_error(run(rows), exact);
   }
   return sum / kDraws;
 }
@@ -155,7 +155,7 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   };
   const Both blocks = run(whole), each = run(single);
   CHECK((blocks.output - each.output).cwiseAbs().maxCoeff() < 1e-5F);
-  CHECK(error_of(blocks.gradient, each.gradient) < 1e-5);
+  CHECK(relative_error(blocks.gradient, each.gradient) < 1e-5);
   // A cached step keeps the sums alone and comes to the same.
   std::vector<float> state(to_size(2 * PerformerState::size(m, kHeadDim)), 0.0F);
   for (Index h = 0; h < 2; ++h) {

@@ -19,7 +19,7 @@ using attn::test::view;
 
 namespace {
 
-constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+constexpr double kBeyondReach = -std::numeric_limits<double>::infinity();
 
 /// One head the plain way: softmax(Q Kᵀ · scale + mask) V. Returns weights and output.
 struct PlainHead {
@@ -33,7 +33,7 @@ PlainHead plain_head(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k, const E
   for (Index i = 0; i < s.rows(); ++i) {
     const double top = s.row(i).maxCoeff();
     for (Index j = 0; j < s.cols(); ++j) {
-      s(i, j) = s(i, j) == kMinusInfinity ? 0.0 : std::exp(s(i, j) - top);
+      s(i, j) = s(i, j) == kBeyondReach ? 0.0 : std::exp(s(i, j) - top);
     }
     const double sum = s.row(i).sum();
     if (sum > 0) s.row(i) /= sum;
@@ -47,7 +47,7 @@ Eigen::MatrixXd mask_matrix(const AttentionGroup& g) {
     for (Index j = 0; j < g.keys; ++j) {
       const bool future = g.mask.causal && j > g.keys - g.queries + i;
       const bool padding = !g.mask.hidden.empty() && at(g.mask.hidden, j);
-      if (future || padding) mask(i, j) = kMinusInfinity;
+      if (future || padding) mask(i, j) = kBeyondReach;
     }
   }
   return mask;
