@@ -32,7 +32,7 @@ std::uint64_t parse_whole(const std::string& option, const std::string& text, st
 /// A decimal number such as 0.6, 1 or -2 within [low, high]; nothing else after it.
 float parse_decimal(const std::string& option, const std::string& text, double low, double high);
 
-/// float32, float16 or bfloat16; UsageError otherwise.
+/// float32, float16, bfloat16 or int8; UsageError otherwise.
 DType parse_dtype(const std::string& option, const std::string& text);
 
 /// Whether these look like one sentence without its quotation marks: several, without a blank.

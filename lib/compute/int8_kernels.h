@@ -59,10 +59,10 @@ struct Int8Tables {
 };
 Int8Tables all_int8_kernels();
 
-extern const Int8Kernels portable_int8_table;
-extern const Int8Kernels avx2_int8_table;
-extern const Int8Kernels avx_vnni_int8_table;
-extern const Int8Kernels avx512_int8_table;
-extern const Int8Kernels avx512_vnni_int8_table;
+extern const Int8Kernels portable_int8_table;     // int8_portable.cpp
+extern const Int8Kernels avx2_int8_table;         // int8_avx2.cpp
+extern const Int8Kernels avx_vnni_int8_table;     // int8_avx_vnni.cpp
+extern const Int8Kernels avx512_int8_table;       // int8_avx512.cpp
+extern const Int8Kernels avx512_vnni_int8_table;  // int8_avx512_vnni.cpp
 
 }  // namespace attn

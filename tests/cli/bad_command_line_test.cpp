@@ -193,7 +193,7 @@ TEST_CASE("bad input: flags and values") {
       {"init of an unknown type",
        {"init", "--config", "{demo}", "--out", "{dir}/m", "--dtype", "float64"},
        kUsage,
-       {"--dtype float64", "float32, float16 or bfloat16"}},
+       {"--dtype float64", "float32, float16, bfloat16 or int8"}},
       {"init with a sentence",
        {"init", "--config", "{demo}", "--out", "{dir}/m", "The group"},
        kUsage,

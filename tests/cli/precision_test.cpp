@@ -85,23 +85,26 @@ TEST_CASE("what --precision refuses") {
        kUsage,
        {"--precision int4: expected float32 or int8"}},
       {"an empty one", {"evaluate", "--precision", "", "--target", "t"}, kUsage, {"--precision"}},
-      {"with the plain backend",
-       {"translate", "--precision", "int8", "The"},
-       kUsage,
-       {"--precision int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 alone"},
-       {},
-       {},
-       [] { setenv("ATTN_DEMO_BACKEND", "plain", 1); }},
       {"explain has float32 alone",
        {"explain", "--precision", "int8", "The"},
        kUsage,
        {"explain has no option --precision; its numbers are those of float32; translate and "
         "evaluate have it"}},
       {"training in 8 bits",
-       {"train", "configs/toy.json", "--set", "train.precision=int8"},
+       {"train", "{demo}", "--set", "train.precision=int8", "--out", "{dir}/run"},
        kInput,
        {"precision", "int8", "float32"}},
   });
+}
+
+TEST_CASE("the plain backend has no products in 8 bits") {
+  const Result result = run_program({.args = {"translate", "--precision", "int8", "The"},
+                                     .environment = {{"ATTN_DEMO_BACKEND", "plain"}}});
+  CHECK(result.code == kUsage);
+  CHECK(result.out == "");
+  CHECK(result.err ==
+        "attn-demo: --precision int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 "
+        "alone\n");
 }
 
 }  // namespace attn::test

@@ -26,13 +26,12 @@ constexpr double token_size = 12;
 constexpr double score_size = 11;
 constexpr double end_mark_width = 4;
 constexpr int tree_title_columns = 200;
-constexpr std::string_view minus = "−";
 
 std::string score_text(float score) {
   if (std::isnan(score)) return "NaN";
   if (std::isinf(score)) return score > 0 ? "∞" : "−∞";
   std::string text = fmt::format("{:.2f}", std::abs(score));
-  return score < 0 && text != "0.00" ? std::string(minus) + text : text;
+  return score < 0 && text != "0.00" ? "−" + text : text;
 }
 
 std::string_view state_of(const SearchNode& node) {
