@@ -37,7 +37,7 @@ struct ExplainOptions {
   std::vector<std::string> sentences;
   std::string target, kind, layer, head, query, step;
   std::string hypothesis = "1";
-  bool target_given = false, compare = false, brief = false;
+  bool target_given = false, order_given = false, compare = false, brief = false;
   std::string meaning, json, markdown;
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
 };
@@ -92,6 +92,22 @@ class ExplainCommand {
     if (subject == options_.sentences.end()) return;
     options_.sentences.erase(subject);
     compare_kinds_ = true;
+    refuse_choices();
+  }
+
+  /// `--compare attention` is of every head of the encoder and of the best translation.
+  void refuse_choices() const {
+    const std::pair<const char*, bool> choices[]{
+        {"--kind", !options_.kind.empty()},           {"--layer", !options_.layer.empty()},
+        {"--head", !options_.head.empty()},           {"--query", !options_.query.empty()},
+        {"--hypothesis", options_.hypothesis != "1"}, {"--order", options_.order_given}};
+    for (const auto& [option, given] : choices) {
+      if (!given) continue;
+      throw UsageError(
+          "--compare attention is about every head of the encoder and the best translation; leave "
+          "{} out",
+          option);
+    }
   }
 
   void check_usage() {
@@ -292,7 +308,8 @@ void add_explain(CLI::App& app, Run& run) {
       ->add_option("--order", options->order,
                    "Two sentences of the same words for --compare [dog bites man, man bites dog]")
       ->type_name("A B")
-      ->expected(2);
+      ->expected(2)
+      ->each([options](const std::string&) { options->order_given = true; });
   command->add_option("--meaning", options->meaning, "How the vectors of this word part")
       ->type_name("WORD");
   command->add_option("--hypothesis", options->hypothesis, "Which of the n best to explain [1]")

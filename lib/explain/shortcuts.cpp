@@ -194,10 +194,12 @@ KindWords words_of(PatternType type) {
 }
 
 std::string translation_line(const ShortcutTranslation& exact, const ShortcutTranslation& now) {
-  return fmt::format("{}; log-probability of “{}”: {} instead of {}",
-                     now.text == exact.text ? "the translation stays"
-                                            : fmt::format("the translation becomes “{}”", now.text),
-                     exact.text, number(now.log_prob), number(exact.log_prob));
+  const std::string became = now.text == exact.text
+                                 ? "the translation stays"
+                                 : fmt::format("the translation becomes “{}”", now.text);
+  const std::string before = number(exact.log_prob), after = number(now.log_prob);
+  return fmt::format("{}; the target's log-probability: {}{}", became, after,
+                     after == before ? ", as before" : " instead of " + before);
 }
 
 }  // namespace

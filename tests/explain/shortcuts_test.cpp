@@ -40,9 +40,9 @@ TEST_CASE("shortcuts: what every kind misses of every head") {
   REQUIRE(e.steps.size() == 10);
   CHECK(e.steps[0].id == "kinds");
   CHECK(e.steps[1].lines[0] ==
-        "the translation stays; log-probability of “a”: −2.5000 instead of −1.0000");
+        "the translation stays; the target's log-probability: −2.5000 instead of −1.0000");
   CHECK(e.steps[2].lines[0] ==
-        "the translation becomes “b”; log-probability of “a”: −2.5000 instead of −1.0000");
+        "the translation becomes “b”; the target's log-probability: −2.5000 instead of −1.0000");
   const int heads = model.config().encoder_layers * model.config().encoder_heads;
   for (std::size_t k = 1; k < e.steps.size(); ++k) {
     CAPTURE(e.steps[k].id);

@@ -1,0 +1,226 @@
+// Kinds of attention beside full attention, as typed: explain --compare attention, and the picture
+// of inspect --attention.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bad_input.h"
+#include "base/json.h"
+#include "view/svg/expat_xml.h"
+
+namespace attn::test {
+namespace {
+
+const std::vector<std::string> kAllKinds{"window",         "longformer",   "bigbird",
+                                         "sparse_strided", "sparse_fixed", "chunks",
+                                         "linformer",      "performer",    "lsh"};
+
+Result compare_kinds(std::vector<std::string> more, const std::string& target = kDemoTarget) {
+  std::vector<std::string> args{"explain",   kDemoSource, "--compare",
+                                "attention", "--config",  demo_config()};
+  if (!target.empty()) args.insert(args.end(), {"--target", target});
+  args.insert(args.end(), more.begin(), more.end());
+  return run_program({.args = std::move(args)});
+}
+
+/// The lines of `text` from `first` to the next empty one.
+std::vector<std::string> paragraph(const std::string& text, const std::string& first) {
+  std::vector<std::string> found;
+  for (const std::string& line : lines_of(text)) {
+    if (found.empty() && line != first) continue;
+    if (line.empty()) break;
+    found.push_back(line);
+  }
+  return found;
+}
+
+/// Of text without wide characters.
+std::ptrdiff_t columns_of(const std::string& line) {
+  return std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
+
+Result draw_kinds(const std::vector<std::string>& more) {
+  std::vector<std::string> args{
+      "inspect", "--attention", "full,window,linformer", "--heads", "1", "--head-dim", "4"};
+  args.insert(args.end(), more.begin(), more.end());
+  return run_program({.args = args});
+}
+
+}  // namespace
+
+TEST_CASE("explain --compare attention: a table of all kinds, then one of heads for each") {
+  const Result text = compare_kinds({});
+  REQUIRE_MESSAGE(text.code == kDone, text.err);
+  CHECK(is_plain(text.out));
+  CHECK(text.out.starts_with("What every shortcut gives up\n"));
+  CHECK(text.out.find("\nsource: The group went home\ntarget: Die Gruppe ging nach Hause\n") !=
+        std::string::npos);
+  for (const std::string& line : lines_of(text.out)) CHECK(columns_of(line) <= 80);
+  const std::vector<std::string> means = paragraph(text.out, "means");
+  REQUIRE(means.size() == kAllKinds.size() + 2);
+  CHECK(means[1] == "                    missed     error top stays");
+  for (std::size_t k = 0; k < kAllKinds.size(); ++k) {
+    CHECK(means[k + 2].starts_with("  " + kAllKinds[k] + " "));
+  }
+  const std::string window = text.out.substr(text.out.find("\n2. window, window 2\n"));
+  const std::vector<std::string> heads = paragraph(window, "heads");
+  REQUIRE(heads.size() == 6);
+  CHECK(heads[2].starts_with("  encoder:0:0 "));
+  CHECK(heads[3].starts_with("  encoder:0:1 "));
+  CHECK(heads[4].starts_with("  encoder:1:0 "));
+  CHECK(heads[5].starts_with("  encoder:1:1 "));
+  // Nine kinds, and nine times what becomes of a translation that is given.
+  std::size_t lines = 0;
+  for (const std::string& line : lines_of(text.out)) {
+    if (line.starts_with("the translation stays; the target's log-probability: −")) ++lines;
+  }
+  CHECK(lines == kAllKinds.size());
+  CHECK(compare_kinds({"--step", "1"}).out.find("\n2. ") == std::string::npos);
+}
+
+TEST_CASE("explain --compare attention as JSON and Markdown, of the word wherever it stands") {
+  const Result result = compare_kinds({"--json", "-"});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const Json json = Json::parse(result.out);
+  CHECK(json["format"] == "attn-demo.explanation");
+  REQUIRE(json["steps"].size() == kAllKinds.size() + 1);
+  CHECK(json["steps"][0]["id"] == "kinds");
+  const Json& means = json["steps"][0]["matrices"][0];
+  CHECK(means["row_tokens"] == Json(kAllKinds));
+  CHECK(means["column_tokens"].dump() == R"(["missed","error","top stays"])");
+  for (std::size_t k = 0; k < kAllKinds.size(); ++k) {
+    const Json& step = json["steps"][k + 1];
+    CHECK(step["id"] == kAllKinds[k]);
+    const Json& heads = step["matrices"][0];
+    CHECK(heads["row_tokens"].dump() ==
+          R"(["encoder:0:0","encoder:0:1","encoder:1:0","encoder:1:1"])");
+    for (std::size_t column = 0; column < 3; ++column) {
+      double sum = 0;
+      for (const Json& row : heads["values"]) sum += row[column].get<double>();
+      CHECK(means["values"][k][column].get<double>() == doctest::Approx(sum / 4).epsilon(1e-5));
+    }
+  }
+  const Result turned =
+      run_program({.args = {"explain", "attention", kDemoSource, "--compare", "--config",
+                            demo_config(), "--target", kDemoTarget, "--json", "-"}});
+  CHECK(turned.out == result.out);
+
+  const std::string markdown = compare_kinds({"--markdown", "-"}).out;
+  CHECK(markdown.starts_with("# What every shortcut gives up\n\n"));
+  CHECK(markdown.find("\n| | `missed` | `error` | `top stays` |\n|---|---:|---:|---:|\n"
+                      "| `window` | ") != std::string::npos);
+  CHECK(markdown.find("\n| `encoder:1:1` | ") != std::string::npos);
+}
+
+TEST_CASE("explain --compare attention: each kind translates, and scores the exact translation") {
+  const Json json = Json::parse(compare_kinds({"--json", "-", "--max-length", "6"}, "").out);
+  const Json record =
+      Json::parse(run_program({.args = {"translate", kDemoSource, "--config", demo_config(),
+                                        "--max-length", "6", "--json", "-"}})
+                      .out);
+  const std::string text = record["hypotheses"][0]["text"];
+  CHECK(json["facts"][1] == "target: " + text);
+  double sum = 0;
+  for (const Json& one : record["hypotheses"][0]["log_probs"]) sum += one.get<double>();
+  const auto line_of = [&](std::size_t step) {
+    return json["steps"][step]["lines"][0].get<std::string>();
+  };
+  // bigbird sees all of five tokens.
+  CHECK(
+      line_of(3) ==
+      fmt::format("the translation stays; the target's log-probability: −{:.4f}, as before", -sum));
+  for (std::size_t step = 1; step <= kAllKinds.size(); ++step) {
+    if (step == 3) continue;
+    CHECK_MESSAGE(line_of(step).ends_with(fmt::format(" instead of −{:.4f}", -sum)), line_of(step));
+  }
+}
+
+TEST_CASE("what explain --compare attention refuses") {
+  const auto leave_out = [](const std::string& option, std::vector<std::string> value) {
+    std::vector<std::string> args{"explain",  "home",   "--compare", "attention",
+                                  "--config", "{demo}", option};
+    args.insert(args.end(), value.begin(), value.end());
+    return BadCase{
+        "--compare attention with " + option,
+        args,
+        kUsage,
+        {"attn-demo: --compare attention is about every head of the encoder and the best "
+         "translation; leave " +
+         option + " out"}};
+  };
+  check_all({
+      leave_out("--kind", {"encoder"}),
+      leave_out("--layer", {"0"}),
+      leave_out("--head", {"encoder:0:1"}),
+      leave_out("--query", {"home"}),
+      leave_out("--hypothesis", {"2"}),
+      leave_out("--order", {"dog bites man", "man bites dog"}),
+      {"--compare attention and --short",
+       {"explain", "home", "--compare", "attention", "--short", "--config", "{demo}"},
+       kUsage,
+       {"--compare, --meaning and --short are explanations of their own; ask for one at a time"}},
+      {"--compare attention of two sentences",
+       {"explain", "home", "group", "--compare", "attention", "--config", "{demo}"},
+       kUsage,
+       {"explain needs exactly one sentence, and 3 were given"}},
+      {"--compare attention of no words",
+       {"explain", "", "--compare", "attention", "--config", "{demo}"},
+       kInput,
+       {"no tokens"}},
+      {"--compare attention of a model that has a kind of its own",
+       {"explain", "home", "--compare", "attention", "--config", "{dir}/window.json"},
+       kInput,
+       {"attn-demo: the encoder's attention is window already; the kinds are compared in a model "
+        "whose encoder_attention is full"},
+       [](const TemporaryDirectory& scene) {
+         scene.write("window.json", R"({"model": {"d_model": 12, "encoder_layers": 1,
+    "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, "encoder_attention": {"type": "window",
+    "window": 2}}, "tokenizer": {"model": ")" +
+                                        demo_tokenizer() + R"("}, "decode": {"max_length": 2}})");
+       }},
+  });
+}
+
+TEST_CASE("inspect --attention --svg: a line a kind in both plots, and a message of the file") {
+  const TemporaryDirectory scene;
+  const std::string svg = scene.file("g.svg"), png = scene.file("g.png");
+  const Result result = draw_kinds({"--lengths", "16,32", "--svg", svg, "--png", png});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  CHECK(result.out.starts_with("Attention alone, one sentence\n"));
+  const std::vector<std::string> notes = notes_of(result);
+  REQUIRE(notes.size() == 2);
+  CHECK(notes[0].starts_with("note: wrote " + svg + " ("));
+  CHECK(notes[1].starts_with("note: wrote " + png + " ("));
+  CHECK(errors_of(result).empty());
+  CHECK(bytes_of(png).starts_with("\x89PNG"));
+  const Document picture(bytes_of(svg));
+  CHECK(picture.at(0).name == "svg");
+  CHECK(picture.child_text(0, "title") == "Attention alone: 1 head of 4, 1 thread");
+  CHECK(picture.find("polyline").size() == 6);
+  for (const char* kind : {"k0", "k1", "k2"}) CHECK(picture.find("polyline", kind).size() == 2);
+  CHECK(picture.find("polyline", "dashed").size() == 2);  // linformer computes something else
+  CHECK(picture.find("circle").size() == 12);
+  std::string legend;
+  for (const int index : picture.find("tspan")) legend += picture.at(index).text + " ";
+  CHECK(legend == "full window linformer ");
+  CHECK(picture.texts().find(" time N^") != std::string::npos);
+  // One length has no growth, and its points no line to lie on.
+  REQUIRE(draw_kinds({"--lengths", "16", "--svg", svg}).code == kDone);
+  const Document single(bytes_of(svg));
+  CHECK(single.find("circle").size() == 6);
+  CHECK(single.texts().find("N^") == std::string::npos);
+  check_all({
+      {"--svg into a file called .png",
+       {"inspect", "--attention", "full", "--lengths", "16", "--svg", "{dir}/x.png"},
+       kUsage,
+       {"x.png: that would be SVG in a file called .png; --png ", "x.png writes PNG"}},
+      {"--svg without a report that can be drawn",
+       {"inspect", "--svg", "{dir}/x.svg"},
+       kUsage,
+       {"--svg draws what --receptive-field or --attention shows; add one of them"}},
+  });
+}
+
+}  // namespace attn::test
