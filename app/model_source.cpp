@@ -198,11 +198,11 @@ void choose_globals(const ModelOptions& options, Transformer& transformer) {
 }
 
 /// Each model asks for its own room while it is loaded; all of them are asked for before.
-void require_room_for_all(const std::vector<std::string>& directories) {
+void require_room_for_all(const std::vector<std::string>& directories, Backend backend) {
   std::uint64_t bytes = 0;
   for (const std::string& directory : directories) {
     const std::uint64_t own =
-        model_bytes(read_directory_config(model_directory(directory)).model) / 2;
+        prepared_bytes(read_directory_config(model_directory(directory)).model, backend);
     bytes = checked_add(bytes, own).value_or(~std::uint64_t{0});
   }
   require_memory(bytes, fmt::format("preparing {} models", directories.size()));
@@ -305,7 +305,7 @@ ReadyEnsemble load_all(const ModelOptions& options) {
   if (options.several()) {
     std::vector<std::string> directories = options.more_models;
     directories.push_back(options.model);
-    require_room_for_all(directories);
+    require_room_for_all(directories, options.backend());
   }
   ready.models.push_back(load_or_make(options));
   for (const std::string& directory : options.more_models) {

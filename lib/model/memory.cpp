@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/at.h"
 #include "base/checked.h"
@@ -11,22 +12,31 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-}  // namespace
-
-std::uint64_t model_bytes(const ModelConfig& config) {
+/// Numbers of all parameters, positions among them, and half of a tied output's copy.
+std::optional<std::uint64_t> numbers_of(const ModelConfig& config) {
   const auto parameters = count_parameters(config);
-  if (!parameters) return kUnlimited;
-  // Parameters, and once more as prepared products (a tied output is a copy of its own).
-  const auto twice = checked_multiply(*parameters, 2 * sizeof(float));
   const auto output =
-      checked_product({to_size(config.decoder_vocab_size), to_size(config.d_model), sizeof(float)});
+      checked_product({to_size(config.decoder_vocab_size), to_size(config.d_model)});
   const auto positions =
       checked_product({to_size(std::max(config.max_positions, config.decoder_positions())),
-                       to_size(config.d_model), 2 * sizeof(float)});
-  if (!twice || !output || !positions) return kUnlimited;
-  const auto sum = checked_add(*twice, *output);
-  if (!sum) return kUnlimited;
-  return checked_add(*sum, *positions).value_or(kUnlimited);
+                       to_size(config.d_model)});
+  if (!parameters || !output || !positions) return std::nullopt;
+  const auto sum = checked_add(*parameters, *output / 2);
+  return sum ? checked_add(*sum, *positions) : std::nullopt;
+}
+
+}  // namespace
+
+std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
+  const auto numbers = numbers_of(config);
+  if (!numbers) return kUnlimited;
+  const std::uint64_t size = backend == Backend::int8 ? 1 : sizeof(float);
+  return checked_multiply(*numbers, size).value_or(kUnlimited);
+}
+
+std::uint64_t model_bytes(const ModelConfig& config, Backend backend) {
+  return checked_add(prepared_bytes(config, Backend::panels), prepared_bytes(config, backend))
+      .value_or(kUnlimited);
 }
 
 }  // namespace attn

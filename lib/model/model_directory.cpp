@@ -358,7 +358,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
                     "{} for one",
                     file->path(), unused.size(), excerpt(unused.front())));
   }
-  require_memory(model_bytes(config.model) / 2, "preparing this model");
+  require_memory(prepared_bytes(config.model, backend), "preparing this model");
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend);
   transformer.set_name(directory);
   return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),

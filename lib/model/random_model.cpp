@@ -85,7 +85,7 @@ void initialise_for_training(const ParameterInfo& info, const Parameter& p,
 }
 
 Transformer random_model(const ModelConfig& config, std::uint64_t seed, Backend backend) {
-  require_memory(model_bytes(config), "a random model of this shape");
+  require_memory(model_bytes(config, backend), "a random model of this shape");
   Transformer::Storage storage;
   std::map<std::string, Parameter> made;
   const auto make = [&](const ParameterInfo& info, Parameter& parameter) {

@@ -15,7 +15,9 @@ namespace attn {
 namespace {
 
 using test::demo_record;
+using test::patterned_record;
 using test::sample_maps;
+using test::small_longformer;
 
 Json parsed(const AttentionRecord& record) {
   const std::string line = to_json_line(record);
