@@ -214,6 +214,25 @@ TEST_CASE("8-bit products come near those of doubles, whichever way weights lie"
   }
 }
 
+TEST_CASE("8 bits: weights side by side are one weight, and what fills up a row adds nothing") {
+  Matrix joined = random_matrix(15, 170, "joined");
+  joined = (joined.array() * 40).round().max(-127).min(127);
+  joined.row(0).setConstant(127);  // the scales are 1, and sums exact
+  Matrix left = joined.leftCols(100), right = joined.rightCols(70);
+  Matrix x = (random_matrix(5, 15, "x").array() * 40).round().max(-127).min(127);
+  x.col(3).setConstant(-127);
+  const WeightProduct product({as_weight(left), as_weight(right)}, {}, Backend::int8);
+  Matrix y = poisoned(5, 170);
+  product(x, y);
+  const Matrix expected = x * joined;
+  CHECK(y == expected);
+  set_threads(2);
+  Matrix positive = poisoned(5, 170);
+  product(x, positive, kernels().relu);
+  set_threads(1);
+  CHECK(positive == expected.cwiseMax(0.0F));
+}
+
 TEST_CASE("an 8-bit row's bits depend neither on its neighbours nor on the threads") {
   Matrix w = random_matrix(256, 300, "w");
   const Matrix x = random_matrix(230, 256, "x");

@@ -58,13 +58,15 @@ TEST_CASE("shortcuts: what every kind misses of every head") {
   CHECK(e.steps[1].title == "window, window 2");
 }
 
-TEST_CASE("shortcuts: of a window the missed mass is that of the keys outside") {
+TEST_CASE(
+    "shortcuts: of a window what is missed, the error and the first keys are those without the "
+    "keys outside") {
   GoldenModel golden(full_golden_names().front());
   const Transformer& model = golden.model.transformer;
   const AttentionRecord record = sentence_of(model, 12);
   const std::vector<AttentionPattern> kinds = shortcuts_for(12);
   struct Outside : AttentionObserver {
-    std::vector<double> mass;
+    std::vector<double> mass, error, stays;
     void weights_ready(AttentionHead& head) override {
       double sum = 0;
       for (Index i = 0; i < 12; ++i) {
@@ -73,6 +75,21 @@ TEST_CASE("shortcuts: of a window the missed mass is that of the keys outside") 
         }
       }
       mass.push_back(sum);
+      Matrix kept = head.weights;
+      double same = 0;
+      for (Index i = 0; i < 12; ++i) {
+        Index first = 0;
+        kept.row(i).maxCoeff(&first);
+        same += std::abs(i - first) <= 1 ? 1.0 / 12 : 0;
+        for (Index j = 0; j < 12; ++j) {
+          if (std::abs(i - j) > 1) kept(i, j) = 0;
+        }
+        kept.row(i) /= kept.row(i).sum();
+      }
+      stays.push_back(same);
+      const Matrix exact = head.weights * head.value;
+      const Matrix lost = kept * head.value - exact;
+      error.push_back(static_cast<double>(lost.norm() / exact.norm()));
     }
   } outside;
   model.encode(pack({record.source.ids}), &outside);
@@ -81,6 +98,9 @@ TEST_CASE("shortcuts: of a window the missed mass is that of the keys outside") 
   for (std::size_t h = 0; h < outside.mass.size(); ++h) {
     CHECK(static_cast<double>(table.values[3 * h]) ==
           doctest::Approx(outside.mass[h]).epsilon(1e-4));
+    CHECK(static_cast<double>(table.values[3 * h + 1]) ==
+          doctest::Approx(outside.error[h]).epsilon(1e-4));
+    CHECK(static_cast<double>(table.values[3 * h + 2]) == doctest::Approx(outside.stays[h]));
   }
 }
 
