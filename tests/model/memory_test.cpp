@@ -2,27 +2,70 @@
 #include "model/memory.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <limits>
 
-#include "config/model_config.h"
+#include "base/at.h"
+#include "base/error.h"
+#include "model/model_directory.h"
+#include "model/random_model.h"
+#include "temporary_directory.h"
 
 namespace attn::test {
+namespace {
+
+/// So many bytes of address space are left while it lives.
+class AddressSpace {
+ public:
+  explicit AddressSpace(std::uint64_t left) {
+    REQUIRE(getrlimit(RLIMIT_AS, &before_) == 0);
+    std::ifstream file("/proc/self/statm");
+    std::uint64_t pages = 0;
+    REQUIRE(bool(file >> pages));
+    rlimit now = before_;
+    now.rlim_cur = pages * to_size(sysconf(_SC_PAGESIZE)) + left;
+    REQUIRE(setrlimit(RLIMIT_AS, &now) == 0);
+  }
+  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// Some 12.8 million numbers, nearly all in its embeddings.
+ModelConfig many_words() {
+  ModelConfig c;
+  c.d_model = 64;
+  c.encoder_heads = c.decoder_heads = 2;
+  c.encoder_layers = c.decoder_layers = 1;
+  c.encoder_ffn_dim = c.decoder_ffn_dim = 20;
+  c.vocab_size = c.decoder_vocab_size = 200'000;
+  c.max_positions = 40;
+  c.pad_token_id = c.decoder_start_token_id = 29;
+  return c;
+}
+
+constexpr std::uint64_t kMegabyte = 1'000'000;
+
+}  // namespace
 
 TEST_CASE("a prepared model takes four bytes a number, or one in 8 bits") {
-  ModelConfig c;
-  c.vocab_size = c.decoder_vocab_size = 1000;
-  c.pad_token_id = c.decoder_start_token_id = 999;
+  const ModelConfig c = many_words();
   const std::uint64_t wide = prepared_bytes(c, Backend::panels);
   const std::uint64_t narrow = prepared_bytes(c, Backend::int8);
   CHECK(wide == 4 * narrow);
   CHECK(prepared_bytes(c, Backend::plain) == wide);
   CHECK(model_bytes(c, Backend::panels) == 2 * wide);
   CHECK(model_bytes(c, Backend::int8) == wide + narrow);
-  // As much as the panels of the products take, and no more than half as much again.
+  // As much as the products take, and no more than half as much again.
   const std::uint64_t parameters = count_parameters(c).value();
   CHECK(narrow >= parameters);
-  CHECK(narrow < parameters + parameters / 2);
+  CHECK(narrow < parameters + parameters / 2 + 10'000);
 }
 
 TEST_CASE("a model beyond all memory is asked for as such") {
@@ -34,5 +77,22 @@ TEST_CASE("a model beyond all memory is asked for as such") {
     CHECK(model_bytes(c, backend) > std::uint64_t{1} << 60);
   }
 }
+
+#ifndef __SANITIZE_ADDRESS__  // which takes the whole address space
+TEST_CASE("where 32 bits have no room, 8 have: models of a directory, and random ones") {
+  const TemporaryDirectory scene;
+  save_model(random_model(many_words(), 3, Backend::panels), {}, scene.path(), DType::f32);
+  {
+    // The file takes 51 MB of it; products take 77 MB, in 8 bits 19.
+    const AddressSpace some(100 * kMegabyte);
+    CHECK_THROWS_AS((void)load_model(scene.path(), Backend::panels), MemoryError);
+    CHECK_NOTHROW((void)load_model(scene.path(), Backend::int8));
+  }
+  // Numbers of 32 bits take 77 MB here (with what is kept in reserve), and products as before.
+  const AddressSpace some(125 * kMegabyte);
+  CHECK_THROWS_AS((void)random_model(many_words(), 3, Backend::panels), MemoryError);
+  CHECK_NOTHROW((void)random_model(many_words(), 3, Backend::int8));
+}
+#endif
 
 }  // namespace attn::test
