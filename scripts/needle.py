@@ -113,6 +113,13 @@ def seen_with_question(record):
     return own, joint
 
 
+def chance_unseen(source, target, own):
+    """How often the answer is right where one of the pairs that the question does not see is guessed."""
+    values = [word.partition("=")[2] for place, word in enumerate(source.split())
+              if "=" in word and place not in own]
+    return values.count(target) / len(values)
+
+
 def bins_of(answers, reached):
     """Right answers and questions for each doubling: where the question sees the pair, where another
     row sees both, and where none does."""
@@ -185,10 +192,15 @@ def run(options):
                 return "in"
             return "by" if distance in seen[1] else "out"
 
-        bins = bins_of(answers, reached)
-        (out / f"{kind}.json").write_text(json.dumps({"kind": kind, "attention": KINDS[kind],
-                                          "seconds": int(timed.read_text()), "bins": bins}) + "\n")
-        print(row_of(json.loads((out / f"{kind}.json").read_text())), flush=True)
+        chances = [chance_unseen(source, target, places[0][0])
+                   for number, (source, target, (distance, _)) in
+                   enumerate(zip(sources, lines_of(out / "test.target"), answers, strict=True))
+                   if kind != "lsh" and reached(number, distance) != "in"]
+        result = {"kind": kind, "attention": KINDS[kind], "seconds": int(timed.read_text()),
+                  "bins": bins_of(answers, reached),
+                  "chance": sum(chances) / len(chances) if chances else None}
+        (out / f"{kind}.json").write_text(json.dumps(result) + "\n")
+        print(row_of(result), flush=True)
 
 
 def share(bins, side):
@@ -199,15 +211,16 @@ def share(bins, side):
 def row_of(result):
     keys = ", ".join(f"{key} {value}" for key, value in result["attention"].items() if key != "type")
     return (f"| `{result['kind']}` {keys} | {share(result['bins'], 'in')} | "
-            f"{share(result['bins'], 'by')} | {share(result['bins'], 'out')} | {result['seconds']} |")
+            f"{share(result['bins'], 'by')} | {share(result['bins'], 'out')} | "
+            f"{'' if result['chance'] is None else format(result['chance'], '.1%')} | {result['seconds']} |")
 
 
 def show(options):
     results = [json.loads((options.out / f"{kind}.json").read_text()) for kind in KINDS
                if (options.out / f"{kind}.json").exists()]
     print("| kind | right where the question sees the pair | where another row sees both | "
-          "where none does | seconds of one core to train |")
-    print("| --- | --- | --- | --- | --- |")
+          "where none does | a guess among the unseen | seconds of one core to train |")
+    print("| --- | --- | --- | --- | --- | --- |")
     for result in results:
         print(row_of(result))
     (options.out / "needle.svg").write_text(picture(results), encoding="utf-8")
