@@ -64,6 +64,15 @@ TEST_CASE("8 bits: alone, in batches and on two threads the same scores") {
   }
 }
 
+TEST_CASE("every model of an ensemble has the precision") {
+  const std::string model = std::string(ATTN_SOURCE_DIR) + "/data/models/en-de";
+  const std::vector<std::string> twice = {"--model", model,         "--model",
+                                          model,     "--precision", "int8"};
+  // The mean of a model with itself; a second one in float32 would move it.
+  CHECK(precise_record(twice)["hypotheses"][0]["log_probs"] ==
+        precise_record({"--precision", "int8"})["hypotheses"][0]["log_probs"]);
+}
+
 TEST_CASE("evaluate names the precision of its run") {
   const TemporaryDirectory scene;
   const std::string source = scene.write("s", "The group went home\n");
