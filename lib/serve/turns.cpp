@@ -20,13 +20,10 @@ Turns::~Turns() {
 void Turns::serve() {
   std::unique_lock lock(mutex_);
   while (true) {
-    Job* next = nullptr;
-    arrived_.wait(lock, [&] {
-      next = take_next();
-      return ending_ || next != nullptr;
-    });
-    if (next == nullptr) return;
-    Job& job = *next;
+    arrived_.wait(lock, [&] { return ending_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    Job& job = *waiting_.front();
+    waiting_.pop_front();
     running_.push_back(&job);
     job.begun = true;
     job.since = std::chrono::steady_clock::now();
@@ -37,18 +34,6 @@ void Turns::serve() {
     job.done = true;
     job.changed.notify_one();
   }
-}
-
-Job* Turns::take_next() {
-  for (auto i = waiting_.begin(); i != waiting_.end(); ++i) {
-    Job* job = *i;
-    if (!job->stop) {
-      waiting_.erase(i);
-      return job;
-    }
-    job->changed.notify_one();  // it leaves by itself; whoever ended it may not have told it
-  }
-  return nullptr;
 }
 
 bool Turns::run(Job& job, const std::function<void()>& work) {

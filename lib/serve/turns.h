@@ -62,7 +62,6 @@ class Turns {
 
  private:
   void serve();
-  Job* take_next();  ///< the first that waits and is not stopped, taken out; null: none
   void stop(Job& job, StopReason why);
 
   std::size_t most_waiting_;

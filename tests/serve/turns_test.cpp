@@ -99,7 +99,10 @@ TEST_CASE("a newer request of a page stops its older ones, whether they wait or 
   Turns turns(1, 10);
   Asked computing(turns, "one");
   wait_for([&] { return computing.working.load(); });
-  Asked other(turns, "two"), waiting(turns, "one"), nameless(turns);
+  // The other page comes before the second of the first page, which stops the one that computes.
+  Asked other(turns, "two");
+  give_time();
+  Asked waiting(turns, "one"), nameless(turns);
   give_time();
   Asked newest(turns, "one");
   wait_for([&] { return computing.finished && waiting.finished; });
