@@ -1,8 +1,6 @@
 // What the server reads of HTTP's requests, and how it refuses them.
 #pragma once
 
-#include <httplib.h>
-
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -10,6 +8,9 @@
 #include "serve/answers.h"
 #include "serve/gate.h"
 #include "serve/turns.h"
+
+// After Eigen, which has names that httplib's <resolv.h> makes macros of (_res).
+#include <httplib.h>
 
 namespace attn {
 
