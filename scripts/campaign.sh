@@ -44,6 +44,7 @@ sanitizers() { # TEST…
   for name in "$@"; do
     case $name in
       serve) targets+=(attn-demo) ;;
+      serve-parts) targets+=(test_serve) ;;
       command_line | option_words) targets+=("short_$name") ;;
       *) targets+=("test_$name") ;;
     esac

@@ -62,6 +62,11 @@ class Server:
         with open(f"/proc/{self.program.pid}/status") as status:
             return int(next(line for line in status if line.startswith("VmRSS")).split()[1])
 
+    def sanitized(self):
+        """Whether the program is a sanitizer's, which keeps what is freed."""
+        with open(f"/proc/{self.program.pid}/maps") as maps:
+            return "libasan" in maps.read()
+
     def stop(self, number=signal.SIGTERM):
         """(exit code, seconds it took, stderr)"""
         begun = time.monotonic()
