@@ -53,6 +53,7 @@ class Model:
         """load() makes models."""
         self._options = options
         self._core = _core.Model(options)
+        self._cores = {options["precision"]: self._core}
         self._watchers: contextvars.ContextVar[tuple[Watcher, ...]] = contextvars.ContextVar(
             "watchers", default=())
 
@@ -75,6 +76,13 @@ class Model:
     def sizes(self) -> "dict[str, int]":
         """Its d_model, layers, heads and vocabularies under the names of config.json."""
         return self._core.sizes
+
+    def _with(self, precision: "str | None") -> "_core.Model":
+        """This model, or its weights once more in another precision, loaded when first asked for."""
+        options = self._options | given(precision=precision)
+        if options["precision"] not in self._cores:
+            self._cores[options["precision"]] = _core.Model(options)
+        return self._cores[options["precision"]]
 
     def __repr__(self) -> str:
         s = self.sizes
@@ -110,19 +118,21 @@ class Model:
     def translate(self, text, *, beam: "int | None" = None, n_best: "int | None" = None,
                   length_penalty: "float | None" = None,
                   early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-                  split: str = "auto", threads: "int | None" = None, batch: int = 32):
+                  split: str = "auto", threads: "int | None" = None, batch: int = 32,
+                  precision: "str | None" = None):
         """Translates a text, or a list of them.
 
         The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
         text, with n_best a list of Translation, best first; a list gives a list of those. Other
-        threads of Python run meanwhile; Ctrl-C ends it between two batches.
+        threads of Python run meanwhile; Ctrl-C ends it between two batches. precision: another than
+        load()'s ("float32", "int8") loads the files once more, and keeps them.
         """
         one = isinstance(text, (str, bytes))
         lines = [clean(text)] if one else [clean(line) for line in text]
         options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
                         early_stopping=early_stopping, max_length=max_length, split=split,
                         threads=threads, batch=batch)
-        found, notes = self._core.translate(lines, options, list(self._watchers.get()))
+        found, notes = self._with(precision).translate(lines, options, list(self._watchers.get()))
         tell(notes)
         if n_best is None:
             results: list = [line[0].text for line in found]
@@ -135,7 +145,7 @@ class Model:
                swap: "Sequence[str] | str" = (), beam: "int | None" = None,
                n_best: "int | None" = None, length_penalty: "float | None" = None,
                early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-               threads: "int | None" = None) -> Attention:
+               threads: "int | None" = None, precision: "str | None" = None) -> Attention:
         """Translates a text, as a whole, and keeps where every head looked.
 
         target: a translation to score instead of searching for one. without ("cross:2:2",
@@ -146,7 +156,8 @@ class Model:
                         swap=several(swap), beam=beam, n_best=n_best,
                         length_penalty=length_penalty, early_stopping=early_stopping,
                         max_length=max_length, threads=threads)
-        records, notes = self._core.attend(clean(text), options, list(self._watchers.get()))
+        records, notes = self._with(precision).attend(clean(text), options,
+                                                      list(self._watchers.get()))
         tell(notes)
         return Attention(records)
 

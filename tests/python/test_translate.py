@@ -121,7 +121,7 @@ def test_python_runs_while_it_translates(model, lines):
     assert turns > 1000
 
 
-def test_eight_bits(program):
+def test_eight_bits(model, program):
     eight = attn_demo.load(precision="int8")
     _, out, _ = program("translate", "--precision", "int8", "--json", "-", SENTENCE)
     record = json.loads(eight.attend(SENTENCE).json())
@@ -130,5 +130,17 @@ def test_eight_bits(program):
     for key in ("ids", "score", "log_probs", "cross", "decoder_self"):
         assert best[key] == other[key], key
     assert eight.translate(SENTENCE) == "Die Gruppe ging nach Hause"
-    with pytest.raises(attn_demo.UsageError, match="--precision int4: expected float32 or int8"):
-        attn_demo.load(precision="int4")
+    # Asked of a model that was loaded without: the same, and the model itself stays as it was.
+    asked = json.loads(model.attend(SENTENCE, precision="int8").json())
+    assert asked == record
+    assert json.loads(model.attend(SENTENCE).json())["hypotheses"] != record["hypotheses"]
+    assert json.loads(eight.attend(SENTENCE, precision="float32").json()) == json.loads(
+        model.attend(SENTENCE).json())
+    for call in (attn_demo.load, lambda precision: model.translate(SENTENCE, precision=precision)):
+        with pytest.raises(attn_demo.UsageError, match="^--precision int4: expected float32 or int8"):
+            call(precision="int4")
+
+
+def test_eight_bits_of_lines_are_those_of_the_command(model, program, lines):
+    _, out, _ = program("translate", "--precision", "int8", "--batch", "64", stdin="\n".join(lines) + "\n")
+    assert model.translate(lines, precision="int8", batch=64) == out.splitlines()
