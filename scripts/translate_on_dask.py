@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Translates a file on a Dask cluster, in partitions, through the package (docs/scale.md).
 
-    scripts/translate_on_dask.py INPUT OUTPUT [--scheduler ADDRESS] [--workers N] [--lines N] [--kill]
+    scripts/translate_on_dask.py INPUT OUTPUT [--scheduler ADDRESS] [--workers N] [--lines N]
+        [--beam N] [--batch N] [--precision float32|int8] [--threads N] [--kill]
 
 Each task reads its own bytes of INPUT, which every worker sees at the same path, and writes its own
 part beside OUTPUT; the parts are joined in order when all are there. A worker that dies is
@@ -11,11 +12,13 @@ this package (pip install .) and
     pip install "dask[distributed]"
 """
 import argparse
+import functools
 import os
 import shutil
 import signal
 import sys
 import time
+import warnings
 from pathlib import Path
 
 sys.dont_write_bytecode = True
@@ -40,21 +43,24 @@ def partitions(path, lines):
     return found
 
 
-def model_of_this_worker():
+@functools.cache
+def model_of_this_worker(precision):
     """Loaded once a process."""
     import attn_demo
-    if not hasattr(model_of_this_worker, "model"):
-        model_of_this_worker.model = attn_demo.load()
-    return model_of_this_worker.model
+    return attn_demo.load(precision=precision)
 
 
-def translate(path, part, partition, options):
+def translate(path, part, partition, precision, options):
     """Writes the translation of a partition to `part`, whole or not at all."""
     start, size, count = partition
+    if os.path.exists(part):  # written by a worker that died before it could say so
+        return count
     with open(path, "rb") as file:
         file.seek(start)
         lines = file.read(size).split(b"\n")[:count]
-    written = model_of_this_worker().translate(lines, **options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "2 lines were translated sentence by sentence", a thousand times
+        written = model_of_this_worker(precision).translate(lines, **options)
     unfinished = f"{part}.{os.getpid()}"
     with open(unfinished, "w", encoding="utf-8") as file:
         file.writelines(line + "\n" for line in written)
@@ -72,6 +78,8 @@ def main():
     parser.add_argument("--threads", type=int, default=1, help="of each worker")
     parser.add_argument("--lines", type=int, default=1000, help="in a partition")
     parser.add_argument("--beam", type=int, default=1)
+    parser.add_argument("--batch", type=int, default=32)
+    parser.add_argument("--precision", choices=["float32", "int8"], default="float32")
     parser.add_argument("--kill", action="store_true")
     options = parser.parse_args()
 
@@ -83,16 +91,17 @@ def main():
     parts = Path(f"{options.output}.parts")
     parts.mkdir(parents=True, exist_ok=True)
     todo = partitions(options.input, options.lines)
+    search = {name: getattr(options, name) for name in ("beam", "batch", "threads")}
     start = time.perf_counter()
     futures = []
     for i, partition in enumerate(todo):
         part = parts / f"{i:08d}"
         if not part.exists():  # of a run that was broken off
             futures.append(client.submit(translate, str(options.input.resolve()), str(part.resolve()),
-                                         partition, {"threads": options.threads, "beam": options.beam},
-                                         retries=5, pure=False))
-    done = 0
-    for future in as_completed(futures):
+                                         partition, options.precision, search, retries=5, pure=False))
+    waiting, done = as_completed(futures), 0
+    del futures  # Dask would do again what a dead worker had done and somebody still asks for
+    for future in waiting:
         done += future.result()
         if options.kill and cluster is not None and done * 2 >= sum(part[2] for part in todo):
             options.kill = False
