@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Do zsh and fish complete what one types after attn-demo? Types into both, with the completion that is installed, and
-# compares what comes out. scripts/check_package.sh runs it in a bare Debian.
+# Do bash, zsh and fish complete what one types after attn-demo? Types into all three, with the completion that is installed,
+# and compares what comes out; into bash from a terminal of zsh's. scripts/check_package.sh runs it in a bare Debian.
 #
 #   scripts/check_completion.sh [SHARE]     SHARE: the prefix's share folder; /usr/share without one
 set -euo pipefail
@@ -39,6 +39,22 @@ in_zsh() {
     print -r -- ${${said%%>>*}#attn-demo }'
 }
 
+# The same of bash, whose terminal zsh plays.
+in_bash() {
+  SHARE=$share TYPED=$1 zsh -f /dev/stdin <<'END'
+    zmodload zsh/zpty
+    zpty typing bash --norc --noprofile -i
+    zpty -w typing "PS1= PS2= ; bind 'set enable-bracketed-paste off'; source $SHARE/bash-completion/completions/attn-demo"
+    zpty -w typing "show() { echo \"<<\$READLINE_LINE>>\"; }; bind -x '\"\\C-x\": show'; echo begi\"n\""
+    zpty -r typing said "*begin*"
+    zpty -w -n typing "attn-demo $TYPED"$'\t\x18'
+    zpty -r typing said "*<<*>>*"
+    zpty -d typing
+    said=${said##*<<}
+    print -r -- ${${said%%>>*}#attn-demo }
+END
+}
+
 if command -v fish >/dev/null; then
   check fish 'tra' 'train translate' "$(in_fish 'tra')"
   check fish 'translate --len' '--length-penalty' "$(in_fish 'translate --len')"
@@ -48,11 +64,14 @@ else
   echo "fish is not installed: not checked"
 fi
 if command -v zsh >/dev/null; then
-  check zsh 'transl' 'translate ' "$(in_zsh 'transl')"
-  check zsh 'translate --len' 'translate --length-penalty ' "$(in_zsh 'translate --len')"
-  check zsh 'translate --early-stopping n' 'translate --early-stopping never ' "$(in_zsh 'translate --early-stopping n')"
-  check zsh 'help ins' 'help inspect ' "$(in_zsh 'help ins')"
+  for shell in zsh bash; do
+    check "$shell" 'transl' 'translate ' "$("in_$shell" 'transl')"
+    check "$shell" 'translate --len' 'translate --length-penalty ' "$("in_$shell" 'translate --len')"
+    check "$shell" 'translate --early-stopping n' 'translate --early-stopping never ' \
+      "$("in_$shell" 'translate --early-stopping n')"
+    check "$shell" 'help ins' 'help inspect ' "$("in_$shell" 'help ins')"
+  done
 else
-  echo "zsh is not installed: not checked"
+  echo "zsh is not installed: neither it nor bash was typed into"
 fi
 exit "$failed"

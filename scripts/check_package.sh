@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does the Debian package work where nothing else is installed? Makes a bare Debian 12 (debootstrap's minbase),
-# installs the package there with apt, runs it from another folder as a user without rights, types into zsh and fish, removes
+# installs the package there with apt, runs it from another folder as a user without rights, types into bash, zsh and fish, removes
 # it and looks for what is left. Needs root, and build/release built.
 #
 #   scripts/check_package.sh [SYSTEM]     SYSTEM: a folder with a bare Debian 12 to use, which is left as it is
