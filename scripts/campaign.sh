@@ -45,6 +45,7 @@ sanitizers() { # TEST…
     case $name in
       serve) targets+=(attn-demo) ;;
       serve-parts) targets+=(test_serve) ;;
+      python) targets+=(_core attn-demo) ;;
       command_line | option_words) targets+=("short_$name") ;;
       *) targets+=("test_$name") ;;
     esac
