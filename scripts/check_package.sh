@@ -30,6 +30,8 @@ unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
   cp "$package" scripts/check_completion.sh "$work/root/tmp/"
   cp /etc/resolv.conf "$work/root/etc/resolv.conf"
   mount -t proc proc "$work/root/proc"
+  mount -t devpts devpts "$work/root/dev/pts" -o newinstance,ptmxmode=0666  # for shells that are typed into
+  ln -sf pts/ptmx "$work/root/dev/ptmx"
   chroot "$work/root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive bash -euo pipefail -c "
       apt-get update -qq
