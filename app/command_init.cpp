@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
+#include "model/save_model.h"
 #include "model_source.h"
 #include "new_directory.h"
 #include "progress.h"

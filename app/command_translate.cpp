@@ -7,19 +7,17 @@
 #include "analysis/annotate.h"
 #include "arguments.h"
 #include "base/at.h"
-#include "base/descriptor.h"
 #include "base/error.h"
 #include "base/excerpt.h"
-#include "base/files.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
 #include "experiment.h"
+#include "line_source.h"
 #include "line_views.h"
 #include "model_source.h"
 #include "output_file.h"
 #include "progress.h"
-#include "prompt.h"
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "translate/translator.h"
@@ -46,10 +44,7 @@ struct TranslateOptions {
 class TranslateCommand {
  public:
   explicit TranslateCommand(const TranslateOptions& options)
-      : options_(options),
-        view_(options.view),
-        by_line_(options.sentences.empty()),
-        from_stdin_(by_line_ && (options.input.empty() || options.input == "-")) {
+      : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
     check_usage();
     const DecodeOptions given = options.search.decode();
     batch_ = options.search.batch_size();
@@ -57,12 +52,12 @@ class TranslateCommand {
     check_split();
     ShowSelection selection = for_option("--show", [&] { return parse_show(view_.show); });
     options.search.use_threads();
-    FileGuard guard(from_stdin_);
+    FileGuard guard(by_line_ && (options.input.empty() || options.input == "-"));
     tell_inputs(options.source, guard);
     guard.read("--input", options.input);
     guard.write("--output", options.output);
     if (view_.writes_files() || writes_lines()) output().outlive_reader();
-    if (by_line_ && !from_stdin_) lines_ = opened(options.input);
+    if (by_line_) lines_.emplace(options.input);
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
     models_ = load_all(options.source);
@@ -193,11 +188,6 @@ class TranslateCommand {
     }
   }
 
-  static Descriptor opened(const std::string& path) {
-    struct stat status = {};
-    return Descriptor(open_to_read(path, status));
-  }
-
   /// A sentence that is a file's name was meant as the file.
   static void hint_at_file(const std::string& sentence) {
     std::error_code error;
@@ -266,71 +256,17 @@ class TranslateCommand {
   }
 
   void run_lines() {
-    std::size_t done = 0;
-    if (from_stdin_ && stdin_is_terminal()) {
-      const bool prompt = stdout_is_terminal();
-      note(fmt::format("type a sentence and press Enter; {}Ctrl-D ends",
-                       prompt ? "help says more, quit or " : ""));
-      done = prompt ? run_prompt() : run_reader(LineReader());
-    } else {
-      done = run_reader(lines_ ? LineReader(lines_->number(), options_.input) : LineReader());
-    }
-    if (done > 0) return;
-    const std::string where = from_stdin_ ? "stdin" : printable(options_.input);
-    if (view_.need_records()) {
-      note(where + " held no sentence: there is nothing to show");
-    } else if (!from_stdin_) {
-      note(where + " held no sentence");
-    }
-  }
-
-  std::size_t run_prompt() {
-    Prompt prompt;
-    std::size_t done = 0;
-    while (const std::optional<LineReader::Line> line = prompt.next()) {
-      if (line->bytes == "quit" || line->bytes == "exit") break;
-      if (line->bytes == "help") {
-        note(
-            "each line is translated; attn-demo translate --show best shows a map under each; "
-            "quit, "
-            "exit or Ctrl-D ends; with a full stop these words are sentences");
-        continue;
-      }
-      const Progress progress("translating");
-      translate({prepare(line->bytes, line->dropped)});
-      output().flush();
-      ++done;
-    }
-    return done;
-  }
-
-  std::size_t run_reader(LineReader reader) {
-    const bool typed = from_stdin_ && stdin_is_terminal();
-    std::optional<Progress> progress;
-    if (!typed) progress.emplace("translating", "sentences");
-    std::size_t done = 0;
-    bool more = true;
-    while (more) {
+    const std::size_t done = lines_->for_each(batch_, [this](const LineSource::Lines& lines) {
       std::vector<PreparedLine> batch;
-      // A batch is cut short when no more input is ready: a person typing gets an answer a line.
-      while (batch.size() < batch_ && (batch.empty() || reader.ready())) {
-        const std::optional<LineReader::Line> line = reader.next();
-        if (!line) {
-          more = false;
-          break;
-        }
-        if (done + batch.size() == 0) {
-          refuse_utf16(line->bytes, from_stdin_ ? "stdin" : printable(options_.input));
-        }
-        batch.push_back(prepare(line->bytes, line->dropped));
-      }
-      if (batch.empty()) break;
+      for (const auto& line : lines) batch.push_back(prepare(line.bytes, line.dropped));
       translate(batch);
-      output().flush();
-      done += batch.size();
-      if (progress) progress->update(done, reader.fraction_read());
+    });
+    if (done > 0) return;
+    if (view_.need_records()) {
+      note(lines_->name() + " held no sentence: there is nothing to show");
+    } else if (!lines_->is_stdin()) {
+      note(lines_->name() + " held no sentence");
     }
-    return done;
   }
 
   PreparedLine prepare(std::string_view bytes, std::size_t dropped) {
@@ -404,8 +340,7 @@ class TranslateCommand {
   const TranslateOptions& options_;
   const ViewOptions& view_;
   bool by_line_;  ///< sentences come as lines
-  bool from_stdin_;
-  std::optional<Descriptor> lines_;  ///< --input
+  std::optional<LineSource> lines_;
   std::size_t batch_ = 32;
   Splitting splitting_ = Splitting::automatic;
   RecordDetail detail_;

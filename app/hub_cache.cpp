@@ -57,7 +57,7 @@ std::string model_directory(const std::string& named) {
   folder.replace(folder.find('/'), 1, "--");
   const fs::path model = hub_cache() / folder;
   const std::string commit = commit_in(model / "refs" / "main");
-  const std::string found = (model / "snapshots" / commit).string();
+  std::string found = (model / "snapshots" / commit).string();
   if (!commit.empty() && directory_exists(found)) return found;
   throw SystemError(
       "{}: no such model directory, and no such model in Hugging Face's cache ({}); fetch it: hf "

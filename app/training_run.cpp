@@ -192,7 +192,7 @@ class TrainingRun {
   /// The directory of the tokenizer's files: the config's own, or DIR/tokenizer, trained once.
   std::string prepare_tokenizer(RunListener& listener) const {
     if (!experiment_.tokenizer.model.empty()) return experiment_.tokenizer.model;
-    const std::string directory = options_.out + "/tokenizer";
+    std::string directory = options_.out + "/tokenizer";
     std::error_code ignored;
     // It was renamed there when it was complete; without a checkpoint it may be another config's.
     if (directory_->has_checkpoint()) {

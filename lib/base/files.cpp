@@ -102,6 +102,10 @@ void refuse_utf16(std::string_view text, std::string_view name) {
       name);
 }
 
+std::string path_in(const std::string& directory, const char* file) {
+  return directory + (directory.empty() || directory.back() == '/' ? "" : "/") + file;
+}
+
 bool file_exists(const std::string& path) {
   struct stat status = {};
   return status_of(path, status) && !S_ISDIR(status.st_mode);

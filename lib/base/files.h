@@ -23,6 +23,9 @@ std::string read_text_file(const std::string& path, std::size_t max_bytes = std:
 /// Unicode; in UTF-8 neither byte occurs. `name` is the file's, printable.
 void refuse_utf16(std::string_view text, std::string_view name);
 
+/// A file's path in a directory, which may be "" (here) and may end in a slash.
+std::string path_in(const std::string& directory, const char* file);
+
 /// False only where nothing is there, or the other kind; SystemError where the system does not say.
 bool file_exists(const std::string& path);
 bool directory_exists(const std::string& path);

@@ -14,7 +14,10 @@ namespace {
 double natural_log(double x) {
   constexpr double kLn2 = 0.693147180559945309417;
   double log = 0;
-  for (; x < 0.75; x *= 2) log -= kLn2;
+  while (x < 0.75) {
+    x *= 2;
+    log -= kLn2;
+  }
   const double z = (x - 1) / (x + 1);
   double power = z, sum = 0;
   for (int n = 1; n < 30; n += 2, power *= z * z) sum += power / n;

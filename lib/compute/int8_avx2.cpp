@@ -47,10 +47,6 @@ struct Ints {
     const __m256i pairs = _mm256_maddubs_epi16(x.magnitudes, _mm256_xor_si256(w.v, x.negative));
     v = _mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
-
-  void store(float row_scale, const float* scales, float* out) const {
-    store_floats(v, row_scale, scales, out);
-  }
 };
 
 }  // namespace

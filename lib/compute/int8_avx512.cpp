@@ -44,10 +44,6 @@ struct Ints {
     const __m512i pairs = _mm512_maddubs_epi16(x.magnitudes, turned);
     v = _mm512_add_epi32(v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
   }
-
-  void store(float row_scale, const float* scales, float* out) const {
-    store_floats(v, row_scale, scales, out);
-  }
 };
 
 }  // namespace

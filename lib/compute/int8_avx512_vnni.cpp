@@ -37,10 +37,6 @@ struct Ints {
   }
 
   void add_products(const Row& x, const Bytes& w) { v = _mm512_dpbusd_epi32(v, x.shifted, w.v); }
-
-  void store(float row_scale, const float* scales, float* out) const {
-    store_floats(v, row_scale, scales, out);
-  }
 };
 
 }  // namespace

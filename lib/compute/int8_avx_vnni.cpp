@@ -40,10 +40,6 @@ struct Ints {
   void add_products(const Row& x, const Bytes& w) {
     v = _mm256_dpbusd_avx_epi32(v, x.shifted, w.v);
   }
-
-  void store(float row_scale, const float* scales, float* out) const {
-    store_floats(v, row_scale, scales, out);
-  }
 };
 
 }  // namespace

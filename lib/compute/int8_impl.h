@@ -1,9 +1,10 @@
 // The kernels of int8_kernels.h, written once over `Ints`, a register of 32-bit sums of as many
 // columns, and included by one source file an instruction set, as kernels_impl.h is.
 //
-// The includer defines Ints (kColumns; start, add_products, store), Row (four numbers of a row of
-// x, made for add_products), Bytes (four numbers of each column), kRegisters (of Ints in a panel's
-// width), kInt8Rows (that a block computes), largest_bits() and round_all().
+// The includer defines Ints (kColumns, v; start, add_products), store_floats (of Ints' v), Row
+// (four numbers of a row of x, made for add_products), Bytes (four numbers of each column),
+// kRegisters (of Ints in a panel's width), kInt8Rows (that a block computes), largest_bits() and
+// round_all().
 #pragma once
 
 #include "compute/int8_kernels.h"
@@ -22,8 +23,8 @@ inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Inde
   float values[kInt8Width];
 #pragma GCC unroll 4
   for (Index c = 0; c < Index{kRegisters}; ++c) {
-    sums[c].store(p.x_scales[row], p.scales + column + c * Ints::kColumns,
-                  values + c * Ints::kColumns);
+    store_floats(sums[c].v, p.x_scales[row], p.scales + column + c * Ints::kColumns,
+                 values + c * Ints::kColumns);
   }
   const Index left = p.out - column < kInt8Width ? p.out - column : kInt8Width;
   float* y = p.y + row * p.y_stride + column;

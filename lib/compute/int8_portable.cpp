@@ -53,13 +53,13 @@ struct Ints {
     const auto both = load_16_bytes<Sums4>(&pairs);
     v += ((both << 16) >> 16) + (both >> 16);
   }
-
-  void store(float row_scale, const float* scales, float* out) const {
-    for (Index j = 0; j < kColumns; ++j) {
-      out[j] = static_cast<float>(v[j]) * (row_scale * scales[j]);
-    }
-  }
 };
+
+inline void store_floats(Sums4 sums, float row_scale, const float* scales, float* out) {
+  for (Index j = 0; j < Ints::kColumns; ++j) {
+    out[j] = static_cast<float>(sums[j]) * (row_scale * scales[j]);
+  }
+}
 
 constexpr std::size_t kRegisters = 4;
 constexpr std::size_t kInt8Rows = 2;

@@ -173,7 +173,7 @@ void Int8Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef 
   // at hand stay in a core's caches.
   constexpr Index kBlockRows = 96;
   const Index blocks = (rows + kBlockRows - 1) / kBlockRows;
-  const Index chunks = threads() == 1 ? 1 : std::min<Index>(panels, 4 * threads());
+  const Index chunks = threads() == 1 ? 1 : std::min(panels, 4 * Index{threads()});
   parallel_for(blocks * chunks, rows * in_ * out_, [&](Index task) {
     const Index row = task / chunks * kBlockRows;
     const Index chunk = task % chunks;

@@ -267,10 +267,11 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
                            .add = add};
   const Index panels = k.panels_of(out_);
   // Threads share out the panels; where there are few, also blocks of rows.
-  const Index row_parts =
-      panels >= 4 * threads() ? 1 : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
+  const Index row_parts = panels >= 4 * Index{threads()}
+                              ? 1
+                              : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
   const Index rows_each = (x.rows() / row_parts + k.row_block - 1) / k.row_block * k.row_block;
-  const Index chunks = std::min<Index>(panels, 4 * threads());
+  const Index chunks = std::min(panels, 4 * Index{threads()});
   parallel_for(chunks * row_parts, x.rows() * in_ * out_, [&](Index task) {
     const Index chunk = task % chunks;
     const Index row = task / chunks * rows_each;
@@ -352,7 +353,7 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
   }
   // Threads share out the rows of c, in few parts, because each packs all of b for itself.
   const Index block = kernels().row_block;
-  const Index parts = threads() * (c.rows() >= 8 * kTransposedColumns ? 2 : 1);
+  const Index parts = Index{threads()} * (c.rows() >= 8 * kTransposedColumns ? 2 : 1);
   const Index each = ((c.rows() + parts - 1) / parts + block - 1) / block * block;
   parallel_for((c.rows() + each - 1) / each, a.rows() * a.cols() * b.cols(), [&](Index part) {
     add_transposed_rows(a, b, c, part * each, std::min((part + 1) * each, c.rows()));

@@ -14,9 +14,10 @@ namespace {
 void ask_for_huge_pages(float* data, std::size_t bytes) {
   constexpr std::uintptr_t kHugePage = std::uintptr_t{2} << 20;
   const auto address = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t first = (address + kHugePage - 1) / kHugePage * kHugePage;
-  const std::uintptr_t last = (address + bytes) / kHugePage * kHugePage;
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);
+  const std::uintptr_t before = (kHugePage - address % kHugePage) % kHugePage;
+  if (before >= bytes) return;
+  const std::uintptr_t whole = (bytes - before) / kHugePage * kHugePage;
+  if (whole > 0) madvise(reinterpret_cast<std::byte*>(data) + before, whole, MADV_HUGEPAGE);
 }
 
 }  // namespace

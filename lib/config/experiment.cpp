@@ -94,7 +94,7 @@ std::string read_path(KeyReader& reader, const std::string& key, ExperimentConfi
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::absolute(file, error).parent_path();
   if (error) throw SystemError("{}: no working directory: {}", printable(file), error.message());
-  const std::string found = (folder / *path).lexically_normal().string();
+  std::string found = (folder / *path).lexically_normal().string();
   config.paths.push_back({reader.prefix() + key, *path, found});
   return found;
 }

@@ -26,7 +26,7 @@ std::string spoken(const std::string& token) {
 }
 
 std::string spoken_query(const Scene& s) {
-  const std::string reads = spoken(at(s.queries().tokens, s.choice.query));
+  std::string reads = spoken(at(s.queries().tokens, s.choice.query));
   const auto row = to_size(s.choice.query);
   if (s.in_encoder() || row >= s.hypothesis().produced.tokens.size()) return reads;
   return reads + " → " + spoken(s.hypothesis().produced.tokens[row]);

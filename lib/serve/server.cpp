@@ -205,7 +205,8 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
       Timings timings;
       std::string body = (answers_.*how)(question, job.stop, timings);
       response.set_header("Server-Timing", timing_header(timings));
-      response.set_content(std::move(body), type);
+      // Later versions of the library take it over.
+      response.set_content(std::move(body), type);  // NOLINT(performance-move-const-arg)
     } catch (const SearchStopped&) {
       refuse_stopped(response, job, limits_.work);
     } catch (...) {

@@ -18,8 +18,9 @@
 #include "text/wire_format.h"
 
 namespace sentencepiece::logging {
-void SetMinLogLevel(int level);  // exported by the library, declared in none of its public headers
-}
+// Exported by the library, declared in none of its public headers.
+void SetMinLogLevel(int level);  // NOLINT(readability-identifier-naming)
+}  // namespace sentencepiece::logging
 
 namespace attn {
 namespace {

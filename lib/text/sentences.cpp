@@ -198,7 +198,7 @@ class Pairs {
     return true;
   }
   void open(char32_t c) {
-    static const std::pair<char32_t, std::u32string_view> kPairs[] = {
+    static constexpr std::pair<char32_t, std::u32string_view> kPairs[] = {
         {U'(', U")"},  {U'[', U"]"}, {U'"', U"\""}, {U'“', U"”"},
         {U'„', U"“”"}, {U'«', U"»"}, {U'»', U"«"}};
     for (const auto& [opening, closing] : kPairs) {

@@ -85,7 +85,7 @@ std::string make_header(std::uint64_t update, const Json& state,
     }
     list.push_back({array.name, array.values.size()});
   }
-  const std::string header = Json{{"update", update}, {"state", state}, {"arrays", list}}.dump();
+  std::string header = Json{{"update", update}, {"state", state}, {"arrays", list}}.dump();
   parse_json(header, "state");  // what cannot be read back must not replace an older checkpoint
   return header;
 }

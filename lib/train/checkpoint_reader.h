@@ -23,6 +23,7 @@ struct DamagedCheckpoint {
   std::string reason;
 };
 
+// NOLINTNEXTLINE(bugprone-exception-escape): moving a Json checks itself with assert
 struct CheckpointHeader {
   std::uint64_t update = 0;
   Json state;

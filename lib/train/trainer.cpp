@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "model/model_directory.h"
+#include "model/save_model.h"
 #include "model/training_pass.h"
 #include "train/adam.h"
 #include "train/batches.h"

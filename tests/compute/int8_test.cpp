@@ -233,21 +233,6 @@ TEST_CASE("8 bits: weights side by side are one weight, and what fills up a row 
   CHECK(positive == expected.cwiseMax(0.0F));
 }
 
-TEST_CASE("an 8-bit row's bits depend neither on its neighbours nor on the threads") {
-  Matrix w = random_matrix(256, 300, "w");
-  const Matrix x = random_matrix(230, 256, "x");
-  const WeightProduct product({as_weight(w)}, {}, Backend::int8);
-  Matrix together = poisoned(230, 300);
-  set_threads(2);
-  product(x, together);
-  set_threads(1);
-  for (Index r = 0; r < 230; ++r) {
-    Matrix alone = poisoned(1, 300);
-    product(x.row(r), alone);
-    CHECK(std::memcmp(alone.data(), together.row(r).data(), 300 * sizeof(float)) == 0);
-  }
-}
-
 TEST_CASE("zero columns give the bias, rows with NaN give NaN, others stay") {
   Matrix w = random_matrix(20, 40, "w");
   w.col(3).setZero();

@@ -68,16 +68,18 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
 
 TEST_CASE("a row's bits depend neither on its neighbours nor on the threads") {
   Matrix w = random_matrix(256, 300, "w");
-  const Matrix x = random_matrix(40, 256, "x");
-  const WeightProduct product({view(w)}, {}, Backend::panels);
-  Matrix together = poisoned(40, 300);
-  set_threads(2);
-  product(x, together);
-  set_threads(1);
-  for (Index r = 0; r < 40; ++r) {
-    Matrix alone = poisoned(1, 300);
-    product(x.row(r), alone);
-    CHECK(std::memcmp(alone.data(), together.row(r).data(), 300 * sizeof(float)) == 0);
+  const Matrix x = random_matrix(230, 256, "x");
+  for (const Backend backend : {Backend::panels, Backend::int8}) {
+    const WeightProduct product({view(w)}, {}, backend);
+    Matrix together = poisoned(230, 300);
+    set_threads(2);
+    product(x, together);
+    set_threads(1);
+    for (Index r = 0; r < 230; ++r) {
+      Matrix alone = poisoned(1, 300);
+      product(x.row(r), alone);
+      CHECK(std::memcmp(alone.data(), together.row(r).data(), 300 * sizeof(float)) == 0);
+    }
   }
 }
 

@@ -10,6 +10,7 @@
 #include "check_error.h"
 #include "golden_model.h"
 #include "model/safetensors_write.h"
+#include "model/save_model.h"
 #include "temporary_directory.h"
 
 namespace attn::test {

@@ -11,6 +11,7 @@
 #include "golden_model.h"
 #include "model/random_model.h"
 #include "model/safetensors_write.h"
+#include "model/save_model.h"
 #include "temporary_directory.h"
 
 using namespace attn;

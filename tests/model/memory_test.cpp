@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "model/model_directory.h"
 #include "model/random_model.h"
+#include "model/save_model.h"
 #include "temporary_directory.h"
 
 namespace attn::test {

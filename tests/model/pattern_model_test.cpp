@@ -9,6 +9,7 @@
 #include "model/incremental_decoder.h"
 #include "model/model_directory.h"
 #include "model/random_model.h"
+#include "model/save_model.h"
 #include "small_training.h"
 #include "temporary_directory.h"
 

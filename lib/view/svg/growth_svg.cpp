@@ -132,7 +132,9 @@ class GrowthPicture {
     const double right = plot.left + kPlotWidth;
     put("<text class=\"head\" x=\"{}\" y=\"{}\">{}</text>\n", plot.left, kPlotTop - 14,
         plot.time ? "time" : "memory beyond queries, keys and values");
-    for (double power = plot.values.low; power <= plot.values.high + 1e-9; power += 1) {
+    const int powers = static_cast<int>(plot.values.high - plot.values.low + 1e-9);
+    for (int i = 0; i <= powers; ++i) {
+      const double power = plot.values.low + i;
       const double y = plot.values.pixel(power);
       put("<line class=\"grid\" x1=\"{0}\" y1=\"{2:.2f}\" x2=\"{1}\" y2=\"{2:.2f}\"/>\n<text "
           "x=\"{3}\" y=\"{4:.2f}\" text-anchor=\"end\">{5}</text>\n",
@@ -185,7 +187,8 @@ class GrowthPicture {
   void put_legend() {
     for (std::size_t i = 0; i < lines_.size(); ++i) {
       const auto rows = (lines_.size() + kLegendColumns - 1) / kLegendColumns;
-      const double x = kPlotLeft[0] + (kPlotLeft[1] - kPlotLeft[0]) * static_cast<double>(i / rows);
+      const auto column = i / rows;
+      const double x = kPlotLeft[0] + (kPlotLeft[1] - kPlotLeft[0]) * static_cast<double>(column);
       const double y = kLegendTop + kLegendRow * static_cast<double>(i % rows);
       put("<path class=\"line {}\" d=\"M{} {}h30\"/>\n<text x=\"{}\" y=\"{}\"><tspan "
           "class=\"head\">{}</tspan> {}</text>\n",

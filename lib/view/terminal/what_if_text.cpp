@@ -18,13 +18,13 @@ constexpr int kNumber = 9;
 constexpr int kNumbers = 3;
 
 std::string signed_number(float value) {
-  const std::string text = fmt::format("{:.3f}", std::abs(value));
+  std::string text = fmt::format("{:.3f}", std::abs(value));
   if (text == "0.000") return text;
   return (value < 0 ? "−" : "+") + text;
 }
 
 std::string plain_number(float value) {
-  const std::string text = fmt::format("{:.3f}", std::abs(value));
+  std::string text = fmt::format("{:.3f}", std::abs(value));
   return value < 0 && text != "0.000" ? "−" + text : text;
 }
 
