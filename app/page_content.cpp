@@ -34,7 +34,8 @@ void PageContent::add(std::string_view record) {
   }
   ++count_;
   const auto is_large = [&](const Variant& variant) {
-    return variant.bytes > small_bytes || (ruled_out_.vectors && variant.detail.vectors) ||
+    const std::size_t most = variant.detail.vectors ? small_bytes : small_search_bytes;
+    return variant.bytes > most || (ruled_out_.vectors && variant.detail.vectors) ||
            (ruled_out_.search && variant.detail.search);
   };
   variants_.erase(std::remove_if(variants_.begin(), last, is_large), last);
@@ -55,7 +56,7 @@ void PageContent::say_what_is_missing(const Variant& chosen) const {
                    both ? "queries, keys, values, which explain a cell, and search trees"
                    : !chosen.detail.vectors ? "queries, keys and values, which explain a cell"
                                             : "search trees",
-                   human_bytes(static_cast<double>(small_bytes)),
+                   human_bytes(static_cast<double>(both ? small_search_bytes : small_bytes)),
                    both                     ? "--vectors and --tree put them"
                    : !chosen.detail.vectors ? "--vectors puts them"
                                             : "--tree puts them"));

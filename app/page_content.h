@@ -20,6 +20,8 @@ class PageContent {
   /// Up to here a page is small: everything goes into it. The size of a larger one is said before
   /// it is written.
   static constexpr std::size_t small_bytes = 5'000'000;
+  /// Up to here a page without queries, keys and values holds search trees that nobody asked for.
+  static constexpr std::size_t small_search_bytes = 2'000'000;
 
   PageContent(std::string path, PageDetail asked);
 
