@@ -136,10 +136,8 @@ class TranslateCommand {
     if (!options_.output.empty()) {
       throw UsageError("--output does not go with --without, --force and --swap; --json does");
     }
-    if (view_.report || view_.tree) {
-      throw UsageError(
-          "--report and --tree do not go with --without, --force and --swap; a page (--html) has "
-          "figures before and after");
+    if (view_.tree) {
+      throw UsageError("--tree does not go with --without, --force and --swap");
     }
   }
 
@@ -214,6 +212,7 @@ class TranslateCommand {
       views_->select(shown_);
       run_what_if(sentence);
     }
+    views_->finish_experiments(models_.mapped().name);
   }
 
   void run_what_if(const std::string& sentence) {
@@ -226,10 +225,7 @@ class TranslateCommand {
         run_experiment(*translator_, options_.what_if, sentences, detail_, changes_);
     if (options_.target_given) note_target(record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
-    if (view_.aligns()) {
-      annotate(record.before, {false, views_->alignment()});
-      annotate(record.after, {false, views_->alignment()});
-    }
+    views_->annotate_experiment(record);
     add_to_files(record);
     if (view_.stdout_alone()) return;
     output().write(what_if_text(record, terminal_style(), view_.align_weights));

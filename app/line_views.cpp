@@ -139,7 +139,7 @@ void LineViews::print(const std::string& line) const {
 
 RecordDetail LineViews::needed(RecordDetail detail) const {
   if (!options_.vectors && vector_bytes_ > PageContent::small_bytes) detail.vectors = false;
-  if (!options_.tree && search_bytes_ > PageContent::small_bytes) detail.search_tree = false;
+  if (!options_.tree && search_bytes_ > PageContent::small_search_bytes) detail.search_tree = false;
   return detail;
 }
 
@@ -183,6 +183,24 @@ void LineViews::take(LineRecords records, ViewFiles& files) {
   }
   leave_out_of_large_page(records, files);
   waiting_.push_back(std::move(records));
+}
+
+void LineViews::annotate_experiment(WhatIfRecord& record) {
+  const Annotations wanted{options_.report,
+                           options_.aligns() ? alignment_ : std::optional<AlignmentOptions>()};
+  if (!wanted.report && !wanted.alignment) return;
+  annotate(record.before, wanted);
+  annotate(record.after, wanted);
+  if (!options_.report) return;
+  statistics_.add(record.before, options_.hypothesis_index());
+  changed_.add(record.after, options_.hypothesis_index());
+}
+
+void LineViews::finish_experiments(const std::string& model) const {
+  if (!options_.report || options_.stdout_alone()) return;
+  HeadReport before = statistics_.report();
+  before.model = model;
+  output().write("\n" + render_head_changes(before, changed_.report(), terminal_style().width));
 }
 
 std::string LineViews::finish(const std::string& model, ViewFiles& files) {

@@ -9,6 +9,7 @@
 #include "analysis/head_statistics.h"
 #include "analysis/show_selection.h"
 #include "record/attention_record.h"
+#include "record/what_if_record.h"
 #include "translate/line_parts.h"
 #include "view_files.h"
 #include "view_options.h"
@@ -51,6 +52,11 @@ class LineViews {
   /// asked for, which is known after the last line.
   void take(LineRecords records, ViewFiles& files);
 
+  /// Adds what was asked for to both records: links, and figures, which finish_experiments() tells.
+  void annotate_experiment(WhatIfRecord& record);
+  /// After the last experiment: the heads' figures before and after.
+  void finish_experiments(const std::string& model) const;
+
   /// After the last line: what waited, and the figures. Returns what all lines say together, as
   /// JSON; empty where nobody asked.
   std::string finish(const std::string& model, ViewFiles& files);
@@ -74,6 +80,7 @@ class LineViews {
   ShowSelection selection_;
   std::optional<AlignmentOptions> alignment_;
   HeadStatistics statistics_;
+  HeadStatistics changed_;  ///< of experiments, after the change
   std::vector<LineRecords> waiting_;
   bool alike_noted_ = false, notes_unsure_ = false;
   std::size_t vector_bytes_ = 0, search_bytes_ = 0;  ///< of all lines, for the page

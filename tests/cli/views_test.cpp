@@ -329,6 +329,14 @@ TEST_CASE("a page of many sentences holds vectors and searches only where they a
     const std::size_t cells = 4 * (s * s + t * (t + 1) / 2 + s * t);
     CHECK(record.dump().size() < cells * 9 / 2 + 5000 + t * 400);
   }
+  // Trees take several times what the maps take: they go at 2 MB, where nobody asked.
+  const auto [few, trees] = page({"--beam", "4"});
+  CHECK(few.find("note: " + scene.file("p.html") +
+                 ": no queries, keys, values, which explain a cell, and search trees: with them it "
+                 "would take more than 2.0 MB; --vectors and --tree put them in\n") !=
+        std::string::npos);
+  CHECK(trees.dump().size() < 2'000'000);
+  for (const Json& record : trees) CHECK(!record.contains("search"));
   const auto [told, whole] = page({"--vectors"});
   for (const Json& record : whole) CHECK(record.contains("vectors"));
   CHECK(told.find("no vectors") == std::string::npos);
@@ -341,7 +349,8 @@ TEST_CASE("JSON beside a page is the JSON that it is alone") {
                                                {"--beam", "3", "--tree", "--vectors"},
                                                {"--report"},
                                                {"--align", "average"},
-                                               {"--without", "cross:0:1"}}) {
+                                               {"--without", "cross:0:1"},
+                                               {"--without", "cross:0:1", "--report"}}) {
     std::vector<std::string> arguments = {kDemoSource, "--max-length", "6", "--json",
                                           scene.file("m.json")};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -394,6 +403,34 @@ TEST_CASE("--report: on the terminal, in JSON for each sentence and for all") {
   const Result json = good({kDemoSource, "--max-length", "8", "--report", "--json", "-"});
   CHECK(lines_of(json.out).size() == 2);
   CHECK(Json::parse(lines_of(json.out)[1])["format"] == "attn-demo.heads");
+}
+
+TEST_CASE("--report of an experiment: figures before and after, of all its sentences") {
+  const TemporaryDirectory scene;
+  const std::string json = scene.file("w.jsonl");
+  const Result result = good({kDemoSource, "The group", "--max-length", "8", "--without",
+                              "cross:1:1", "--report", "--json", json});
+  const std::size_t table = result.out.find("over 2 sentences, before and after\n");
+  REQUIRE_MESSAGE(table != std::string::npos, result.out);
+  CHECK(result.out.find("Before\n") == std::string::npos);  // no maps beside it
+  // A head that is switched off has figures before alone.
+  static const std::regex off(R"(cross:1:1  before( +\d\.\d\d){7}\n           after ( +–){7}\n)");
+  CHECK_MESSAGE(std::regex_search(result.out, off), result.out);
+  CHECK(result.out.find("encoder:0:0") == std::string::npos);  // the encoder stands before it
+  const std::vector<std::string> lines = lines_of(bytes_of(json));
+  REQUIRE(lines.size() == 2);
+  for (const std::string& line : lines) {
+    const Json record = Json::parse(line);
+    const auto figures = [&](const char* run) {
+      return record[run]["hypotheses"][0]["report"]["cross"][1][1]["entropy"];
+    };
+    CHECK(figures("before").is_number());
+    CHECK(figures("after").is_null());
+  }
+  // What is alone on stdout stays alone.
+  const Result alone =
+      good({kDemoSource, "--max-length", "8", "--without", "cross:1:1", "--report", "--json", "-"});
+  CHECK(lines_of(alone.out).size() == 1);
 }
 
 TEST_CASE("--align: a line under each translation, from stdin, too") {
@@ -545,11 +582,10 @@ TEST_CASE("views: what cannot be meant") {
       {"vectors", with({"--vectors"}), kUsage, {"--vectors goes with --json or --html"}},
       {"rank", with({"--hypothesis", "2"}), kUsage, {"--hypothesis 2", "--n-best 2"}},
       {"rank 0", with({"--hypothesis", "0"}), kUsage, {"from 1"}},
-      {"what if, report", with({"--without", "cross:0", "--report"}), kUsage, {"--html"}},
       {"what if, tree",
        with({"--without", "cross:0", "--tree", "--beam", "2", "--html", "{dir}/p.html"}),
        kUsage,
-       {"--tree"}},
+       {"--tree does not go with --without, --force and --swap"}},
       {"svg folder", with({"--svg", "{dir}/no/m.svg"}), kSystem, {"no/m.svg"}},
       {"csv file", with({"--csv", "/dev/null"}), kSystem, {"--csv /dev/null"}},
       {"csv nowhere", with({"--csv", "/proc/x"}), kSystem, {"--csv /proc/x"}},

@@ -32,31 +32,67 @@ std::string mark_of(const HeadReport& report, HeadPlace place) {
   return rank == 0 ? "← 1st" : rank == 1 ? "← 2nd" : "← 3rd";
 }
 
+/// The columns of figures_of(), after `first`.
+std::vector<TableColumn> with_figures(std::vector<TableColumn> first, AttentionKind kind) {
+  first.insert(first.end(), {{"entropy", true},
+                             {"distance", true},
+                             {"diagonal", true},
+                             {kind == AttentionKind::decoder_self ? "start" : "end", true},
+                             {"punct", true}});
+  if (kind == AttentionKind::cross) first.insert(first.end(), {{"aligns", true}, {"reads", true}});
+  return first;
+}
+
+std::vector<std::string> figures_of(const KindReport& kind, HeadPlace place) {
+  const HeadFigures& f = kind.at(place);
+  std::vector<std::string> row = {number(f.entropy), number(f.distance), number(f.diagonality),
+                                  number(f.end_mass), number(f.punctuation_mass)};
+  if (kind.kind == AttentionKind::cross) {
+    row.insert(row.end(), {number(f.alignment), number(f.read_alignment)});
+  }
+  return row;
+}
+
+/// `first`, then `rest`.
+std::vector<std::string> row_of(std::vector<std::string> first,
+                                const std::vector<std::string>& rest) {
+  first.insert(first.end(), rest.begin(), rest.end());
+  return first;
+}
+
 Table table_of(const HeadReport& report, const KindReport& kind, const char* title) {
   const bool cross = kind.kind == AttentionKind::cross;
   Table table;
   table.title = title;
-  table.columns = {{"head"},
-                   {"entropy", true},
-                   {"distance", true},
-                   {"diagonal", true},
-                   {cross || kind.kind == AttentionKind::encoder_self ? "end" : "start", true},
-                   {"punct", true}};
-  if (cross) table.columns.insert(table.columns.end(), {{"aligns", true}, {"reads", true}, {""}});
+  table.columns = with_figures({{"head"}}, kind.kind);
+  if (cross) table.columns.push_back({""});
   for (int layer = 0; layer < kind.layers; ++layer) {
     for (int head = 0; head < kind.heads; ++head) {
-      const HeadFigures& f = kind.at({layer, head});
-      std::vector<std::string> row = {head_name(kind.kind, {layer, head}),
-                                      number(f.entropy),
-                                      number(f.distance),
-                                      number(f.diagonality),
-                                      number(f.end_mass),
-                                      number(f.punctuation_mass)};
-      if (cross) {
-        row.insert(row.end(),
-                   {number(f.alignment), number(f.read_alignment), mark_of(report, {layer, head})});
+      const HeadPlace place{layer, head};
+      table.rows.push_back(row_of({head_name(kind.kind, place)}, figures_of(kind, place)));
+      if (cross) table.rows.back().push_back(mark_of(report, place));
+    }
+  }
+  return table;
+}
+
+/// Two rows a head whose figures differ as printed; counts the others.
+Table changes_of(const KindReport& before, const KindReport& after, const char* title,
+                 std::size_t& same) {
+  Table table;
+  table.title = title;
+  table.columns = with_figures({{"head"}, {""}}, before.kind);
+  for (int layer = 0; layer < before.layers; ++layer) {
+    for (int head = 0; head < before.heads; ++head) {
+      const HeadPlace place{layer, head};
+      const std::vector<std::string> was = figures_of(before, place);
+      const std::vector<std::string> is = figures_of(after, place);
+      if (was == is) {
+        ++same;
+        continue;
       }
-      table.rows.push_back(std::move(row));
+      table.rows.push_back(row_of({head_name(before.kind, place), "before"}, was));
+      table.rows.push_back(row_of({"", "after"}, is));
     }
   }
   return table;
@@ -192,6 +228,27 @@ std::string render_head_report(const HeadReport& report, int width,
   tables.push_back(closing(report));
   std::vector<std::string>& last = tables.back().notes;
   last.insert(last.end(), notes.begin(), notes.end());
+  return text + render_tables(tables, width);
+}
+
+std::string render_head_changes(const HeadReport& before, const HeadReport& after, int width) {
+  std::string text = fmt::format("heads of {} over {}, before and after\n\n",
+                                 printable(before.model), plural(before.sentences, "sentence"));
+  if (before.sentences == 0) return text + "No sentence held a word: there is nothing to read.\n";
+  std::size_t same = 0;
+  std::vector<Table> tables = {
+      changes_of(before.encoder_self, after.encoder_self, "encoder self-attention", same),
+      changes_of(before.decoder_self, after.decoder_self, "decoder self-attention", same),
+      changes_of(before.cross, after.cross, "cross-attention", same),
+  };
+  std::erase_if(tables, [](const Table& table) { return table.rows.empty(); });
+  if (tables.empty()) return text + "No head's figures change.\n";
+  if (same > 0) {
+    tables.back().notes.push_back(same == 1 ? "The figures of one other head do not change."
+                                            : fmt::format("The figures of {} other heads do not "
+                                                          "change.",
+                                                          same));
+  }
   return text + render_tables(tables, width);
 }
 

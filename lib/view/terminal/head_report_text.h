@@ -14,4 +14,8 @@ namespace attn {
 std::string render_head_report(const HeadReport& report, int width = 80,
                                const std::vector<std::string>& notes = {});
 
+/// The figures before an experiment and after it, two rows a head: those that differ in what is
+/// printed; how many do not is said. Of the same model and sentences.
+std::string render_head_changes(const HeadReport& before, const HeadReport& after, int width = 80);
+
 }  // namespace attn

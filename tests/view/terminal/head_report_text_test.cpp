@@ -5,6 +5,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/at.h"
 #include "base/utf8.h"
 #include "view/sample_report.h"
 #include "view/terminal/head_report_text.h"
@@ -52,6 +53,27 @@ TEST_CASE("report as text: a line a head with its own figures, the best ones mar
     line_of(text, column);  // each is explained
   }
   CHECK(text.find("AER") == text.npos);
+}
+
+TEST_CASE("report before and after: two rows a head that changed, how many did not") {
+  const HeadReport before = sample_report();
+  HeadReport after = before;
+  CHECK(render_head_changes(before, after) ==
+        "heads of sample over 3 sentences, before and after\n\nNo head's figures change.\n");
+  at(after.cross.figures, 2) = {};  // cross:1:0 is switched off
+  at(after.decoder_self.figures, 3).end_mass = 0.99F;
+  at(after.decoder_self.figures, 0).entropy = 0.1101F;  // 0.11 as before
+  const std::string text = render_head_changes(before, after);
+  const auto lines = lines_of(text);
+  CHECK(text.find("encoder") == text.npos);
+  CHECK(lines_of(text)[2] == "decoder self-attention");
+  CHECK(lines[4] == "head                 entropy  distance  diagonal  start  punct");
+  CHECK(lines[6] == "decoder:1:1  before     0.26      0.27      0.28   0.29   0.30");
+  CHECK(lines[7] == "             after      0.26      0.27      0.28   0.99   0.30");
+  CHECK(lines[13] == "cross:1:0  before     0.23      0.24      0.25  0.26   0.27    0.28   0.14");
+  CHECK(lines[14] == "           after         –         –         –     –      –       –      –");
+  CHECK(text.ends_with("The figures of 10 other heads do not change.\n"));
+  for (const std::string& line : lines) CHECK_MESSAGE(display_width(line) <= 80, line);
 }
 
 TEST_CASE("report as text: no line is wider than 80 columns, whatever the layers") {
