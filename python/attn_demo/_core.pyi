@@ -1,7 +1,7 @@
 """The libraries; attn_demo's other modules are what people use."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,15 @@ class Head:
     def mask(self) -> NDArray[np.float32]: ...
     weights: NDArray[np.float32]
 
+class Facts(TypedDict):
+    text: str
+    score: float
+    tokens: list[str]
+    ids: list[int]
+    decoder_tokens: list[str]
+    replayed: bool
+    log_probs: NDArray[np.float32]
+
 class Record:
     hypotheses: int
     source_text: str
@@ -43,7 +52,7 @@ class Record:
     def vectors(
         self, kind: str, hypothesis: int
     ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]: ...
-    def hypothesis(self, index: int) -> dict[str, Any]: ...
+    def hypothesis(self, index: int) -> Facts: ...
     def json(self) -> str: ...
 
 class LineTranslation:

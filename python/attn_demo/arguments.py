@@ -19,19 +19,23 @@ def text(value: Any) -> "str | bytes":
 
 def clean(value: "str | bytes") -> bytes:
     """UTF-8; what is none of it (a lone surrogate) is replaced and noted by the libraries."""
-    return value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass")
+    if not isinstance(value, bytes):
+        raise TypeError(f"expected a text (str or bytes), found {type(value).__name__}")
+    return value
 
 
-def several(values: Any) -> list:
+def several(values: Any) -> "list[str | bytes]":
     """One or many, as a list of texts."""
     if isinstance(values, (str, bytes, os.PathLike)):
         values = [values]
     return [text(value) for value in values]
 
 
-def given(**options: Any) -> dict:
+def given(**options: Any) -> "dict[str, Any]":
     """What was given, by the name of its option; None and empty lists were not."""
-    made = {}
+    made: dict[str, Any] = {}
     for name, value in options.items():
         if value is None:
             continue

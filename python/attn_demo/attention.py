@@ -145,7 +145,8 @@ class Attention:
     def _check(self, kind: str, layer: int, head: int) -> int:
         if kind not in _KINDS:
             raise UsageError(f'"{kind}" is no kind; expected encoder, decoder or cross')
-        layers, heads = getattr(self, kind).shape[:2]
+        shape: tuple[int, ...] = self._record.maps(kind, self._index).shape
+        layers, heads = shape[:2]
         if not -layers <= layer < layers or not -heads <= head < heads:
             raise UsageError(f"{kind}:{layer}:{head}: the model has layers 0 to {layers - 1} and "
                              f"heads 0 to {heads - 1}")
@@ -162,9 +163,9 @@ class Attention:
     def __copy__(self) -> "Attention":
         return self
 
-    def __deepcopy__(self, memo: dict) -> "Attention":
+    def __deepcopy__(self, memo: "dict[int, Any]") -> "Attention":
         return self
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> "tuple[Any, ...]":
         raise TypeError("an Attention cannot be pickled; pickle its arrays (a.cross.copy()) or "
                         "a.json()")

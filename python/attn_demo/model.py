@@ -5,7 +5,7 @@ import contextvars
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from . import _core
 from .arguments import clean, given, several, tell
@@ -13,6 +13,19 @@ from .attention import Attention
 
 Path = str | os.PathLike[str]
 Watcher = Callable[[_core.Head], Any]
+
+
+class Search(TypedDict, total=False):
+    """What translate() takes beside the text and n_best."""
+
+    beam: "int | None"
+    length_penalty: "float | None"
+    early_stopping: "bool | str | None"
+    max_length: "int | None"
+    split: str
+    threads: "int | None"
+    batch: int
+    precision: "str | None"
 
 
 class Translation(NamedTuple):
@@ -49,7 +62,7 @@ class Model:
     """A model, read-only once it is loaded: threads may share it, a child of fork() may go on with
     it, copy.copy and copy.deepcopy give it itself, and pickle loads it again from its files."""
 
-    def __init__(self, options: dict) -> None:
+    def __init__(self, options: "dict[str, Any]") -> None:
         """load() makes models."""
         self._options = options
         self._core = _core.Model(options)
@@ -92,10 +105,10 @@ class Model:
     def __copy__(self) -> "Model":
         return self
 
-    def __deepcopy__(self, memo: dict) -> "Model":
+    def __deepcopy__(self, memo: "dict[int, Any]") -> "Model":
         return self
 
-    def __reduce__(self) -> tuple:
+    def __reduce__(self) -> "tuple[Any, ...]":
         options = dict(self._options)
         if "model" in options:
             options["model"] = [os.path.abspath(path) for path in options["model"]]
@@ -103,23 +116,26 @@ class Model:
             options["config"] = os.path.abspath(options["config"])
         return Model, (options,)
 
+    # A text is an iterable of texts, too: the first two have it.
     @overload
-    def translate(self, text: "str | bytes", *, n_best: None = None, **options: Any) -> str: ...
+    def translate(self, text: "str | bytes", *, n_best: None = None,  # type: ignore[overload-overlap]
+                  **options: Unpack[Search]) -> str: ...
     @overload
-    def translate(self, text: "str | bytes", *, n_best: int,
-                  **options: Any) -> "list[Translation]": ...
+    def translate(self, text: "str | bytes", *, n_best: int,  # type: ignore[overload-overlap]
+                  **options: Unpack[Search]) -> "list[Translation]": ...
     @overload
     def translate(self, text: "Iterable[str | bytes]", *, n_best: None = None,
-                  **options: Any) -> "list[str]": ...
+                  **options: Unpack[Search]) -> "list[str]": ...
     @overload
     def translate(self, text: "Iterable[str | bytes]", *, n_best: int,
-                  **options: Any) -> "list[list[Translation]]": ...
+                  **options: Unpack[Search]) -> "list[list[Translation]]": ...
 
-    def translate(self, text, *, beam: "int | None" = None, n_best: "int | None" = None,
+    def translate(self, text: "str | bytes | Iterable[str | bytes]", *,
+                  beam: "int | None" = None, n_best: "int | None" = None,
                   length_penalty: "float | None" = None,
                   early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
                   split: str = "auto", threads: "int | None" = None, batch: int = 32,
-                  precision: "str | None" = None):
+                  precision: "str | None" = None) -> Any:
         """Translates a text, or a list of them.
 
         The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
@@ -127,15 +143,16 @@ class Model:
         threads of Python run meanwhile; Ctrl-C ends it between two batches. precision: another than
         load()'s ("float32", "int8") loads the files once more, and keeps them.
         """
-        one = isinstance(text, (str, bytes))
-        lines = [clean(text)] if one else [clean(line) for line in text]
+        one = isinstance(text, (str, bytes)) or not isinstance(text, Iterable)
+        texts: Iterable[Any] = [text] if one else text  # type: ignore[assignment]
+        lines = [clean(each) for each in texts]
         options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
                         early_stopping=early_stopping, max_length=max_length, split=split,
                         threads=threads, batch=batch)
         found, notes = self._with(precision).translate(lines, options, list(self._watchers.get()))
         tell(notes)
         if n_best is None:
-            results: list = [line[0].text for line in found]
+            results: list[Any] = [line[0].text for line in found]
         else:
             results = [[Translation(each.text, each.score) for each in line] for line in found]
         return results[0] if one else results

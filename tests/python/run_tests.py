@@ -12,7 +12,7 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).parent
-PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel"]
+PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy"]
 SKIPPED = 77
 
 

@@ -57,6 +57,14 @@ def test_a_refusal_is_the_line_of_the_program(model, program, options, typed):
     assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
 
 
+def test_what_is_no_text_is_refused(model):
+    for wrong, found in [(3, "int"), (None, "NoneType"), ([3], "int"), (["a", None], "NoneType")]:
+        with pytest.raises(TypeError, match=rf"^expected a text \(str or bytes\), found {found}$"):
+            model.translate(wrong)
+    with pytest.raises(TypeError, match=r"^expected a text \(str or bytes\), found list$"):
+        model.attend([SENTENCE])
+
+
 def test_models_that_are_none(program, tmp_path):
     for options, typed in [({"model": tmp_path}, ["--model", tmp_path]),
                            ({"model": tmp_path / "no"}, ["--model", tmp_path / "no"]),
