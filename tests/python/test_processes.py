@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
+import threading
 
 import pytest
 
@@ -30,6 +30,28 @@ def test_a_child_of_fork_goes_on(model, lines):
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert pool.map(translate_in_child, [lines, lines], chunksize=1) == [expected] * 2
     assert model.translate(lines, threads=2) == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+def test_a_child_of_fork_goes_on_while_another_thread_translates(model, lines):
+    expected = model.translate(lines[:4], threads=2)
+    end = threading.Event()
+
+    def go_on():
+        while not end.is_set():
+            model.translate(lines, threads=2)
+
+    other = threading.Thread(target=go_on)
+    other.start()
+    codes = []
+    for _ in range(3):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if model.translate(lines[:4], threads=2) == expected else 1)
+        codes.append(os.waitpid(child, 0)[1])
+    end.set()
+    other.join()
+    assert codes == [0, 0, 0]
 
 
 def test_a_model_travels_by_the_names_of_its_files(model, tmp_path, monkeypatch):
