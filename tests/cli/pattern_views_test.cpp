@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <regex>
 
 #include "bad_input.h"
 
@@ -156,6 +157,15 @@ TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {
   const std::string svg = bytes_of(scene.file("f.svg"));
   CHECK(svg.find("data-layers=\"3\" d=\"M5 0h2v1h-2z") != std::string::npos);
   CHECK(svg.find("window, window 4 · 8 tokens · 3 layers") != std::string::npos);
+  // The earlier, the darker; what is never seen is in the legend.
+  static const std::regex level(R"re(<path class="s(\d+)" data-layers="(\d)")re");
+  int darker = 1000;
+  for (std::sregex_iterator each(svg.begin(), svg.end(), level), end; each != end; ++each) {
+    CHECK(std::stoi((*each)[1]) < darker);
+    darker = std::stoi((*each)[1]);
+  }
+  CHECK(darker < 1000);
+  CHECK(svg.find(">never</text>") != std::string::npos);
   check_all({
       {"--receptive-field beyond the positions",
        {"inspect", "--config", config, "--receptive-field", "--length", "1201"},
@@ -171,6 +181,25 @@ TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {
        {"--receptive-field is about one model; leave --attention out"}},
       {"--svg without --receptive-field", {"inspect", "--svg", "{dir}/x.svg"}, kUsage, {"--svg"}},
   });
+}
+
+TEST_CASE("inspect --receptive-field: blocks of a long text, and letters for many layers") {
+  const TemporaryDirectory scene;
+  const std::string config = config_with(scene, R"({"type": "window", "window": 2})");
+  const auto text_of = [&](const std::string& length, std::vector<std::string> more = {}) {
+    more.insert(more.begin(),
+                {"inspect", "--config", config, "--receptive-field", "--length", length});
+    const Result result = run_program({.args = more, .environment = {{"COLUMNS", "80"}}});
+    CHECK_MESSAGE(result.code == kDone, result.err);
+    return result.out;
+  };
+  // 36 cells of 80 columns for 100 tokens: 2.8 each.
+  const std::string blocks = text_of("100");
+  CHECK_MESSAGE(blocks.ends_with("after none. Blocks of 3 tokens or so: the first of them that any "
+                                 "sees.\n"),
+                blocks);
+  CHECK(text_of("12", {"--set", "model.encoder_layers=11"})
+            .find("\n     0  1 1 2 3 4 5 6 7 8 9 a b\n") != std::string::npos);
 }
 
 TEST_CASE("inspect --attention: a row a kind and length") {

@@ -379,7 +379,14 @@ TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and 
       svg.find(R"(<g class="cell hidden" data-weight="0" data-key="3"><title>0 (not computed))") !=
       std::string::npos);
   CHECK(svg.find(R"svg(<rect class="left-out")svg") != std::string::npos);
-  CHECK(svg.find(R"svg(<path class="left-out" d="M)svg") != std::string::npos);
+  // In a small map, from the edge of the first cell left out to that of the last.
+  static const std::regex run(R"(<path class="left-out" d="M(\d+) (\d+)h(\d+)v(\d+)h-)");
+  std::smatch found;
+  REQUIRE(std::regex_search(svg, found, run));
+  const int side = std::stoi(found[4]);
+  CHECK(std::stoi(found[1]) == 3 * side);
+  CHECK(std::stoi(found[2]) == side);
+  CHECK(std::stoi(found[3]) == 2 * side);
   CHECK(svg.find("not computed: outside of the pattern</text>") != std::string::npos);
   CHECK(svg.find("attn-dots") != std::string::npos);
   for (const AttentionKind kind : {AttentionKind::cross, AttentionKind::decoder_self}) {

@@ -367,6 +367,14 @@ TEST_CASE("terminal: halves show every weight of both rows") {
   REQUIRE(lines.size() > 3);
   CHECK_MESSAGE(lines[2].find(" ▀▄█ ") != std::string::npos, lines[2]);
   CHECK(count_of(lines[3], "▀|▄|█") == 0);
+  // Painted, two equal ones are a blank on their shade, and traces nothing.
+  map[3] = map[keys + 4] = 0.04F;
+  map[5] = 0.06F;
+  Wanted wanted{.width = 80, .height = 24};
+  wanted.color = ColorMode::true_color;
+  const std::vector<std::string> painted =
+      map_lines(without_colors(drawn(record, {"cross:0:0"}, wanted)));
+  CHECK_MESSAGE(painted.at(2).find(" ▀▄   ▀ ") != std::string::npos, painted.at(2));
 }
 
 TEST_CASE("terminal: whole words, with the numbers that --swap and --align take") {
@@ -605,6 +613,11 @@ TEST_CASE("cells that a pattern leaves out are marked, and only there a line say
         "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72.\n"
         "- is not computed: the pattern leaves it out.\n"
         "The model's own global tokens take 0.10 to 0.50 of a row.\n");
+  const std::string low = drawn(record, {"encoder:0:0"}, {60, 8, ColorMode::true_color});
+  CHECK(without_colors(low).find("What is unpainted is not computed.") != std::string::npos);
+  CHECK(low.find("\x1b[0m  \x1b[") != std::string::npos);  // of the last row two cells
+  CHECK(drawn(record, {"encoder:0:0"}, {60, 8, ColorMode::none}).find("unpainted") ==
+        std::string::npos);
   const std::string words = text_of(record, {"encoder:0:0"}, {60, 0, ColorMode::none, true}).text;
   CHECK(words.find("3 home     0.06░    -      0.43▓   0.05░   0.42▒\n") != std::string::npos);
   CHECK(rendered(record, {"encoder:0:mean"}, 40).find("not computed") != std::string::npos);
