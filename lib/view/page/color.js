@@ -42,18 +42,21 @@ function buildRamp({ from, to, chroma, hue }) {
     const rgb = oklchToRgb(from + (to - from) * part, colour, hue);
     // Of black and white the one that stands out more: at least 4.5 to 1 on any ground.
     const dark = (luminance(rgb) + 0.05) ** 2 > 1.05 * 0.05;
-    steps.push({ rgb, css: `rgb(${rgb.join(",")})`, text: dark ? "#000" : "#fff" });
+    const pixel = new Uint32Array(new Uint8Array([...rgb, 255]).buffer)[0];  // of a canvas' image
+    steps.push({ rgb, pixel, css: `rgb(${rgb.join(",")})`, text: dark ? "#000" : "#fff" });
   }
   return steps;
 }
 
 const ramps = { light: buildRamp(RAMPS.light), dark: buildRamp(RAMPS.dark) };
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
+let systemIsDark = systemDark.matches;  // asking costs a style each time
+systemDark.addEventListener("change", () => { systemIsDark = systemDark.matches; });
 let printing = false;
 
 function isDark() {
   if (printing) return false;
-  return state.theme === "dark" || (state.theme === "auto" && systemDark.matches);
+  return state.theme === "dark" || (state.theme === "auto" && systemIsDark);
 }
 
 /** The place of a weight on the ramp, 0 … 255; what is not a number gets that of 0. */
@@ -67,9 +70,16 @@ function shadeOf(weight) {
   return ramps[isDark() ? "dark" : "light"][rampIndex(weight)];
 }
 
+const themeColors = new Map();
+let themeOfColors = null;
+
 /** A colour of the style sheet, for what is drawn on a canvas. */
 function themeColor(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const theme = `${isDark()} ${printing}`;
+  if (theme !== themeOfColors) themeColors.clear();
+  themeOfColors = theme;
+  if (!themeColors.has(name)) themeColors.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return themeColors.get(name);
 }
 
 /** The colour of one of `count` heads where several are drawn at once. */

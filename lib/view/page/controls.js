@@ -4,6 +4,7 @@ const controls = (() => {
   const switches = {};
   let sentenceKey = null;
   let hypothesisKey = "";
+  let factsShown = "";
 
   const numbers = (count, what) => Array.from({ length: count }, (_, i) =>
       ({ value: String(i), label: String(i), spoken: `${what} ${i}` }));
@@ -32,12 +33,20 @@ const controls = (() => {
     replaceChildren(find("source-text"), text === ""
         ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
     document.body.classList.toggle("has-long-text", text.length > 90);
-    document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
-    replaceChildren(find("facts"), factsOf(record).map((fact) => make("li", {}, fact)));
+    if (!live.hurries()) finish();
+    const factKey = JSON.stringify([record.model, record.changes]);
+    if (factKey !== factsShown) replaceChildren(find("facts"), factsOf(record).map((fact) => make("li", {}, fact)));
+    factsShown = factKey;
     updateHypotheses(record);
     find("branch-chip").hidden = state.branch === null;
     if (state.branch !== null) replaceChildren(find("branch-text"),
         dataText(printable(hypothesis.text) || "(empty)"));
+  }
+
+  /** The window's title, which the browser's own frame waits for. */
+  function finish() {
+    const text = printable(scene.record.source.text);
+    document.title = `${text === "" ? "An empty sentence" : Array.from(text).slice(0, 80).join("")} · attn-demo`;
   }
 
   function factsOf(record) {
@@ -171,5 +180,5 @@ const controls = (() => {
     find("branch-chip-close").addEventListener("click", () => change({ branch: null }));
   }
 
-  return { start, update, nextTheme };
+  return { start, update, finish, nextTheme };
 })();

@@ -39,6 +39,35 @@ function replaceChildren(node, ...children) {
   node.replaceChildren(...children.flat(Infinity).filter((child) => child || child === ""));
 }
 
+// Writing what stands there already would cost the browser a style and a layout.
+
+function putText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+function putAttribute(node, name, value) {
+  const text = String(value);
+  if (node.getAttribute(name) !== text) node.setAttribute(name, text);
+}
+
+function putStyle(node, name, value) {
+  if (node.style.getPropertyValue(name) !== value) node.style.setProperty(name, value);
+}
+
+/** One element a key, in their order: those of before whose key is the same stay as they are. `known` is
+ *  what this gave the last time: [{key, node}]. */
+function keepChildren(host, known, keys, makeChild) {
+  const kept = keys.map((key, i) => {
+    if (known[i] && known[i].key === key) return known[i];
+    const node = makeChild(i);
+    if (known[i]) known[i].node.replaceWith(node);
+    else host.append(node);
+    return { key, node };
+  });
+  for (const { node } of known.slice(keys.length)) node.remove();
+  return kept;
+}
+
 /** Says something to a screen reader that the eye sees anyway. */
 function announce(message) {
   const region = find("announcements");

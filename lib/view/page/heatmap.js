@@ -9,12 +9,16 @@ const heatMap = (() => {
   const UPRIGHT = 19;          // px of a cell below which column names stand
   let grid = null;
   let canvas = null;
+  const draft = make("canvas");
   let builtKey = "";
+  let kept = { rows: [], columns: [] };  // what keepChildren() gave
+  let heads = null;            // the row of column names
   let rowElements = [];        // one role="row" a query
   let filled = new Map();      // row → its cells
   let columnHeads = [];
   let at = { row: 0, column: 0 };  // the cell that Tab reaches
   let layout = null;
+  let ownRoom = 0;  // px of the box, as last measured: asking costs a layout
   let hatch = null;
   let dots = null;  // where a pattern leaves a cell out
 
@@ -54,6 +58,15 @@ const heatMap = (() => {
 
   // ---- building
 
+  function rowOf(q) {
+    return make("div", { class: "heat-row", role: "row", "aria-rowindex": q + 2, "data-row": q }, headerOf(scene.rows[q]));
+  }
+
+  function columnOf(k) {
+    const { label } = scene.columns[k];
+    return make("div", { class: "heat-colhead", role: "columnheader", "aria-colindex": k + 2, title: label }, dataText(label));
+  }
+
   function headerOf(row) {
     const text = row.writes === null ? [dataText(row.reads)]
       : [dataText(row.reads, { class: "quiet" }), make("span", { class: "quiet", text: " → " }),
@@ -62,24 +75,24 @@ const heatMap = (() => {
         "aria-label": spokenRow(row) }, text);
   }
 
+  /** Names that are there already stay: a key changes few of them. The cells go, until they are filled. */
   function build() {
-    columnHeads = scene.columns.map((column, k) =>
-      make("div", { class: "heat-colhead", role: "columnheader", "aria-colindex": k + 2,
-          title: column.label },
-        dataText(column.label)));
-    rowElements = scene.rows.map((row, q) =>
-      make("div", { class: "heat-row", role: "row", "aria-rowindex": q + 2, "data-row": q }, headerOf(row)));
+    for (const cells of filled.values()) cells.forEach((cell) => cell.remove());
     filled = new Map();
-    const heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
-      make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
-          "aria-label": "rows look, columns are looked at" }),
-      columnHeads);
-    grid.setAttribute("aria-rowcount", scene.rows.length + 1);
-    grid.setAttribute("aria-colcount", scene.columns.length + 1);
-    replaceChildren(grid, heads, rowElements);
+    if (!heads) {
+      heads = make("div", { class: "heat-heads", role: "row", "aria-rowindex": 1 },
+        make("div", { class: "heat-corner", role: "columnheader", "aria-colindex": 1,
+            "aria-label": "rows look, columns are looked at" }));
+      grid.append(heads);
+    }
+    kept.columns = keepChildren(heads, kept.columns, scene.columns.map(({ label }) => label), columnOf);
+    kept.rows = keepChildren(grid, kept.rows, scene.rows.map((row) => JSON.stringify([row.reads, row.writes])), rowOf);
+    columnHeads = kept.columns.map(({ node }) => node);
+    rowElements = kept.rows.map(({ node }) => node);
+    putAttribute(grid, "aria-rowcount", scene.rows.length + 1);
+    putAttribute(grid, "aria-colcount", scene.columns.length + 1);
     at = { row: Math.min(at.row, scene.rows.length - 1),
         column: Math.min(at.column, scene.columns.length - 1) };
-    if (scene.matrix.w.length <= MOST_CELLS) scene.rows.forEach((_, q) => fillRow(q));
   }
 
   function fillRow(q) {
@@ -130,25 +143,32 @@ const heatMap = (() => {
       build();
     }
     const { n, m } = scene.matrix;
-    const room = share || find("heat").clientWidth;
+    if (!share && (ownRoom === 0 || !live.hurries())) ownRoom = find("heat").clientWidth;
+    const room = share || ownRoom;
     const paper = printing ? Math.min(room, 690) : room;
     layout = layoutFor(n, m, Math.max(220, paper));
     for (const [name, value] of [["head", layout.headWidth], ["cell", layout.width], ["row", layout.height],
         ["top", layout.top], ["lean", layout.right]]) {
-      grid.style.setProperty(`--heat-${name}`, `${value}px`);
+      putStyle(grid, `--heat-${name}`, `${value}px`);
     }
-    grid.style.width = `${layout.headWidth + m * layout.width + layout.right}px`;
+    putStyle(grid, "width", `${layout.headWidth + m * layout.width + layout.right}px`);
     grid.classList.toggle("is-level", layout.level);
     grid.classList.toggle("is-upright", layout.upright);
     columnHeads.forEach((head, k) => {
       // Standing, a comma is a speck: punctuation lies.
       const lies = layout.upright && /^[^\p{L}\p{N}]{1,2}$/u.test(scene.columns[k].label);
       head.classList.toggle("is-lying", lies);
-      head.style.left = `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`;
+      putStyle(head, "left", `${layout.headWidth + (layout.level || lies ? k : k + 0.5) * layout.width}px`);
     });
-    fillRow(at.row);
+    putAttribute(grid, "aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
+    if (!live.hurries()) fill();
+  }
+
+  /** The cells that the keyboard and a screen reader meet; the eye sees the canvas. */
+  function fill() {
+    if (scene.matrix.w.length <= MOST_CELLS) scene.rows.forEach((_, q) => fillRow(q));
+    else fillRow(at.row);
     for (const q of filled.keys()) { nameCells(q); placeCells(q); }
-    grid.setAttribute("aria-label", `${scene.title}: heat map, arrow keys move, Enter explains a cell`);
   }
 
   // ---- drawing
@@ -190,13 +210,16 @@ const heatMap = (() => {
     const height = n * layout.height;
     const wanted = printing ? 3 : Math.max(1, window.devicePixelRatio || 1);
     const scale = Math.min(wanted, Math.sqrt(MOST_PIXELS / (width * height)));
-    canvas.width = Math.max(1, Math.round(width * scale));
-    canvas.height = Math.max(1, Math.round(height * scale));
-    canvas.style.width = `${width}px`;
-    canvas.style.height = `${height}px`;
-    canvas.style.left = `${layout.headWidth}px`;
-    canvas.style.top = `${layout.top}px`;
-    const context = canvas.getContext("2d");
+    const pixels = { width: Math.max(1, Math.round(width * scale)), height: Math.max(1, Math.round(height * scale)) };
+    if (canvas.width !== pixels.width) canvas.width = pixels.width;
+    if (canvas.height !== pixels.height) canvas.height = pixels.height;
+    for (const [name, value] of [["width", width], ["height", height], ["left", layout.headWidth], ["top", layout.top]]) {
+      putStyle(canvas, name, `${value}px`);
+    }
+    // Drawn outside of the page: letters on a canvas within it would ask for a layout.
+    draft.width = canvas.width;
+    draft.height = canvas.height;
+    const context = draft.getContext("2d");
     hatch = scene.axes.causal ? makeHatch(context, scale) : null;
     dots = scene.seen ? makeDots(context, scale) : null;
     const byReason = scene.seen && state.why === "reason";
@@ -223,6 +246,9 @@ const heatMap = (() => {
         context.fillText(cellText(w[i]), left + wide / 2, top + tall / 2 + scale * 0.5);
       }
     }
+    const shown = canvas.getContext("2d");
+    shown.globalCompositeOperation = "copy";
+    shown.drawImage(draft, 0, 0);
   }
 
   function cellText(weight) {
@@ -320,6 +346,6 @@ const heatMap = (() => {
     box.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, widthWith, heightWith, focusCell, hasNumbers: () => layout.numbers,
+  return { start, prepare, fill, draw, highlight, widthWith, heightWith, focusCell, hasNumbers: () => layout.numbers,
     rows: () => ({ top: layout.top, height: layout.height }) };
 })();

@@ -7,8 +7,11 @@ const linesView = (() => {
   let svg = null;
   let rowButtons = [];
   let columnButtons = [];
+  let kept = { rows: [], columns: [], groups: [] };  // what keepChildren() gave
   let groups = [];   // one <g> a row
-  let paths = new Map();  // q·m + k → <path>
+  let paths = new Map();  // place of a line (placeOfLine) → <path>
+  let overlaid = false;   // they are of several heads
+  let width = 0;     // px of the picture, as last measured
   let drawnKey = "";
   let layout = null;
 
@@ -16,10 +19,16 @@ const linesView = (() => {
   const THINNEST_MANY = 0.25;  // px, in maps of more than MANY cells, so that they stay quick
   const MANY = 10000;
   const LEAST_PICTURE = 76;    // px between the words
+  const MOST_WORDS = 1 << 13;  // on a side
+
+  const placeOfLine = (q, k, i = 0) => (i * MOST_WORDS + q) * MOST_WORDS + k;
+
+  const measured = () => Math.max(40, svg.clientWidth || svg.getBoundingClientRect().width);
 
   function layoutFor(n, m) {
     const most = Math.max(n, m);
-    const width = Math.max(40, svg.clientWidth || svg.getBoundingClientRect().width);
+    // In a hurry as wide as the last time, until finish() looks: asking costs a layout.
+    if (width === 0 || !live.hurries()) width = measured();
     if (find("stage-views").classList.contains("is-beside")) {
       // Beside the heat map the words stand level with its rows.
       const { top, height } = heatMap.rows();
@@ -65,14 +74,23 @@ const linesView = (() => {
         : [make("span", { class: "word-label" }, label), value]);
   }
 
+  /** Words and lines that are there already stay: a key changes few of them. */
   function build() {
-    rowButtons = scene.rows.map((_, i) => wordButton("row", i));
-    columnButtons = scene.columns.map((_, i) => wordButton("column", i));
-    replaceChildren(find("line-rows"), rowButtons);
-    replaceChildren(find("line-columns"), columnButtons);
-    groups = scene.rows.map((_, q) => makeSvg("g", { class: "line-group", "data-row": q }));
-    svg.replaceChildren(...groups);
-    paths = new Map();
+    const { rows, columns } = scene;
+    kept.rows = keepChildren(find("line-rows"), kept.rows, rows.map((row) => JSON.stringify([row.reads, row.writes])),
+        (i) => wordButton("row", i));
+    kept.columns = keepChildren(find("line-columns"), kept.columns, columns.map(({ label }) => label),
+        (i) => wordButton("column", i));
+    kept.groups = keepChildren(svg, kept.groups, rows.map((_, q) => q),
+        (q) => makeSvg("g", { class: "line-group", "data-row": q }));
+    [rowButtons, columnButtons, groups] = [kept.rows, kept.columns, kept.groups].map((list) => list.map(({ node }) => node));
+    for (const [place, path] of paths) {
+      const there = place < rows.length * MOST_WORDS && place % MOST_WORDS < columns.length;
+      if (there && !overlaid && !scene.overlay) continue;
+      path.remove();
+      paths.delete(place);
+    }
+    overlaid = scene.overlay !== null;
     host.classList.toggle("has-steps", scene.axes.writes !== null);
   }
 
@@ -80,19 +98,21 @@ const linesView = (() => {
   function draw(matrix) {
     const { n, m, w, masked } = matrix;
     layout = layoutFor(n, m);
-    const { height, width, port, total, rowTop, rowStep, columnTop, columnStep } = layout;
-    host.style.setProperty("--line-height", `${height}px`);
+    const { height, port, total, rowTop, rowStep, columnTop, columnStep } = layout;
+    putStyle(host, "--line-height", `${height}px`);
     for (const [id, top, step] of [["line-rows", rowTop, rowStep], ["line-columns", columnTop, columnStep]]) {
-      find(id).style.paddingTop = `${top}px`;
-      find(id).style.gridAutoRows = `${step}px`;
+      putStyle(find(id), "padding-top", `${top}px`);
+      putStyle(find(id), "grid-auto-rows", `${step}px`);
     }
-    svg.setAttribute("viewBox", `0 0 ${width} ${total}`);
-    svg.style.height = `${total}px`;
+    putAttribute(svg, "viewBox", `0 0 ${width} ${total}`);
+    putStyle(svg, "height", `${total}px`);
     const bend = width * 0.45;
     if (scene.overlay) {
       drawOverlay(bend);
       return;
     }
+    const lowest = least();
+    const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
     for (let q = 0; q < n; ++q) {
       let sum = 0;
       for (let k = 0; k < m; ++k) sum += w[q * m + k] > 0 ? w[q * m + k] : 0;
@@ -103,11 +123,12 @@ const linesView = (() => {
         const from = y + thickness / 2;
         const to = columnTop + (k + 0.5) * columnStep;
         y += thickness;
-        const thinnest = scene.matrix.w.length > MANY ? THINNEST_MANY : THINNEST;
-        const path = w[at] >= least() && thickness >= thinnest ? lineAt(at, q, k) : dropLine(at);
+        const place = placeOfLine(q, k);
+        const path = w[at] >= lowest && thickness >= thinnest ? lineAt(place, q, k) : dropLine(place);
         if (path) {
           const reason = state.why === "reason" ? reasonAt(at) : null;
-          path.style.stroke = reason ? reasonLine(reason) : "";
+          const stroke = reason ? reasonLine(reason) : "";
+          if (path.style.stroke !== stroke) path.style.stroke = stroke;
           placeLine(path, { from, to, bend, thickness });
         }
       }
@@ -128,7 +149,7 @@ const linesView = (() => {
       for (let at = 0; at < n * m; ++at) {
         const [q, k] = [Math.floor(at / m), at % m];
         if (map.masked[at] || !(map.w[at] >= least()) || map.w[at] === 0) continue;
-        const path = lineAt(i * n * m + at, q, k);
+        const path = lineAt(placeOfLine(q, k, i), q, k);
         path.style.stroke = colour;
         path.dataset.layer = layer;
         path.dataset.head = head;
@@ -148,23 +169,22 @@ const linesView = (() => {
     return (scene.overlay ? 0.1 : 0) + (most <= 8 ? 0 : most <= 16 ? 0.02 : most <= 40 ? 0.05 : 0.1);
   }
 
-  function lineAt(at, q, k) {
-    if (!paths.has(at)) {
+  function lineAt(place, q, k) {
+    if (!paths.has(place)) {
       const path = makeSvg("path", { class: "line", "data-column": k });
       groups[q].append(path);
-      paths.set(at, path);
+      paths.set(place, path);
     }
-    return paths.get(at);
+    return paths.get(place);
   }
 
-  function dropLine(at) {
-    if (paths.has(at)) paths.get(at).remove();
-    paths.delete(at);
+  function dropLine(place) {
+    if (paths.has(place)) paths.get(place).remove();
+    paths.delete(place);
     return null;
   }
 
   function placeLine(path, { from, to, bend, thickness }) {
-    const { width } = layout;
     path.setAttribute("d", `M0 ${from.toFixed(2)}C${bend.toFixed(1)} ${from.toFixed(2)} ${(width - bend).toFixed(1)} ${to} ${width} ${to}`);
     path.setAttribute("stroke-width", thickness.toFixed(3));
   }
@@ -175,8 +195,8 @@ const linesView = (() => {
     const columnActive = active && active.axis === "column";
     groups.forEach((group, q) => group.classList.toggle("is-active", Boolean(active) && active.axis === "row"
         && active.index === q));
-    for (const [at, path] of paths) {
-      path.classList.toggle("is-active", Boolean(columnActive) && at % scene.columns.length === active.index);
+    for (const [place, path] of paths) {
+      path.classList.toggle("is-active", Boolean(columnActive) && place % MOST_WORDS === active.index);
     }
     markWords(rowButtons, "row", active, (q) => (columnActive ? [q, active.index] : null));
     markWords(columnButtons, "column", active, (k) =>
@@ -189,16 +209,16 @@ const linesView = (() => {
       const locked = state.lock !== null && state.lock.axis === axis && state.lock.index === index;
       button.classList.toggle("is-active", Boolean(active) && active.axis === axis && active.index === index);
       button.classList.toggle("is-locked", locked);
-      button.setAttribute("aria-pressed", String(locked));
+      putAttribute(button, "aria-pressed", locked);
       const value = button.querySelector(".word-value");
       const label = button.querySelector(".word-label");
       const cell = cellOf(index);
       const at = cell ? cell[0] * m + cell[1] : -1;
       const shown = cell && !masked[at];
-      value.textContent = !cell ? "" : masked[at] ? (masked[at] === 2 ? "–" : "·") : fixed(w[at], 2);
+      putText(value, !cell ? "" : masked[at] ? (masked[at] === 2 ? "–" : "·") : fixed(w[at], 2));
       button.classList.toggle("is-masked", Boolean(cell) && !shown);
-      label.style.backgroundColor = shown ? shadeOf(w[at]).css : "";
-      label.style.color = shown ? shadeOf(w[at]).text : "";
+      putStyle(label, "background-color", shown ? shadeOf(w[at]).css : "");
+      putStyle(label, "color", shown ? shadeOf(w[at]).text : "");
     });
   }
 
@@ -206,29 +226,30 @@ const linesView = (() => {
     rowButtons.forEach((button, q) => {
       const seen = largest("row", q, 3).map(({ index, weight }) =>
           `${scene.columns[index].label} ${fixed(weight, 2)}`);
-      button.setAttribute("aria-label", `${spokenRow(scene.rows[q])}: looks at ${seen.join(", ")}`);
-      button.title = rowLabel(scene.rows[q]);
+      putAttribute(button, "aria-label", `${spokenRow(scene.rows[q])}: looks at ${seen.join(", ")}`);
+      putAttribute(button, "title", rowLabel(scene.rows[q]));
     });
     columnButtons.forEach((button, k) => {
       const seen = largest("column", k, 3).map(({ index, weight }) =>
           `${rowLabel(scene.rows[index])} ${fixed(weight, 2)}`);
-      button.setAttribute("aria-label", `${scene.columns[k].label}: looked at by ${seen.join(", ")}`);
-      button.title = scene.columns[k].label;
+      putAttribute(button, "aria-label", `${scene.columns[k].label}: looked at by ${seen.join(", ")}`);
+      putAttribute(button, "title", scene.columns[k].label);
     });
     const first = state.lock || { axis: "row", index: 0 };
     for (const [axis, buttons] of [["row", rowButtons], ["column", columnButtons]]) {
       const stop = axis === first.axis ? first.index : 0;
-      buttons.forEach((button, i) => { button.tabIndex = i === stop ? 0 : -1; });
+      buttons.forEach((button, i) => putAttribute(button, "tabindex", i === stop ? 0 : -1));
     }
   }
 
-  /** `matrix` may be null: then nothing is drawn yet. True where words had to be built anew. */
   function prepare() {
-    if (scene.key === drawnKey) return false;
+    if (scene.key === drawnKey) return;
     drawnKey = scene.key;
     build();
-    return true;
   }
+
+  /** Whether the picture has another width than it was drawn for in a hurry. */
+  const wasGuessed = () => Math.abs(measured() - width) > 0.5;
 
   function placeOf(event) {
     const button = event.target.closest(".word");
@@ -295,5 +316,5 @@ const linesView = (() => {
     host.addEventListener("focusout", () => stage.point(null));
   }
 
-  return { start, prepare, draw, highlight, nameWords, least, widthWith, focusRow: (q) => focusWord(rowButtons, q) };
+  return { start, prepare, draw, highlight, nameWords, least, widthWith, wasGuessed, focusRow: (q) => focusWord(rowButtons, q) };
 })();

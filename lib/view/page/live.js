@@ -10,7 +10,7 @@ const live = (() => {
   let settings = null;  // of the server: models, beams, limits; null: there is none
   let running = null;
   let rest = 0;
-  let hurry = false;  // an answer to a key is being shown
+  let hurry = false;  // an answer is being shown: what is in sight comes first
 
   /** What is known of the last request: {busy, error, notes, took}. */
   const status = { busy: false, error: "", notes: [], took: null };
@@ -48,8 +48,13 @@ const live = (() => {
     const data = JSON.parse(text);
     takePage(data);
     status.notes = (data.live && data.live.notes) || [];
-    change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
-      hypothesis: 0, branch: null, lock: state.lock, cell: state.cell });
+    hurry = true;
+    try {
+      change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
+        hypothesis: 0, branch: null, lock: state.lock, cell: state.cell });
+    } finally {
+      hurry = false;
+    }
   }
 
   /** Asks for what is wanted now: at once without what takes long, and with it after a pause. */
@@ -59,16 +64,12 @@ const live = (() => {
     const control = new AbortController();
     running = control;
     const begun = performance.now();
-    status.busy = true;
-    tell();
     try {
-      const answer = await post("/api/page", { report: true }, control.signal);
-      hurry = true;
-      try {
-        show(answer);
-      } finally {
-        hurry = false;
-      }
+      const asking = post("/api/page", { report: true }, control.signal);
+      status.busy = true;
+      tell();
+      const answer = await asking;
+      show(answer);
       status.error = "";
       // Behind the frame's own work, so that the time is that of a picture one can see.
       requestAnimationFrame(() => setTimeout(() => {

@@ -1,8 +1,11 @@
 // The fields and buttons of the live page: the sentence, its German, and what is changed in the model.
 
 const liveView = (() => {
+  const LISTS = ["without", "force", "swap"];
   const isLive = () => live.settings() !== null;
   let words = "";
+  let said = null;      // by #live-says
+  let changesShown = "";
 
   const FITS = CSS.supports("field-sizing", "content");  // the browser does it, without a layout for each key
 
@@ -60,7 +63,9 @@ const liveView = (() => {
       `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
   }
 
+  /** The words that one may swap, as long as one can choose them. */
   function updateWords() {
+    if (find("live-swap").hidden) return;
     const all = live.asked.text.split(" ").filter((word) => word !== "");
     if (words === all.join(" ")) return;
     words = all.join(" ");
@@ -77,8 +82,8 @@ const liveView = (() => {
   function updateStage() {
     const off = live.asked.without.includes(scene.name);
     find("live-off").hidden = scene.name === "";
-    find("live-off").textContent = off ? "switch on again" : "switch off";
-    find("live-off").setAttribute("aria-label", `${off ? "switch on again" : "switch off"} ${scene.name} in the model`);
+    putText(find("live-off"), off ? "switch on again" : "switch off");
+    putAttribute(find("live-off"), "aria-label", `${off ? "switch on again" : "switch off"} ${scene.name} in the model`);
     const wanted = pinned();
     find("live-pin").hidden = wanted === null;
     if (wanted === null) return;
@@ -104,10 +109,15 @@ const liveView = (() => {
     find("live-second").hidden = asked.compare === null;
     if (asked.compare !== null && document.activeElement !== find("live-compare")) put(find("live-compare"), asked.compare);
     find("live-compare-open").setAttribute("aria-pressed", String(asked.compare !== null));
-    const chips = ["without", "force", "swap"].flatMap((key) => asked[key].map((value) => chip(key, value)));
-    replaceChildren(find("live-changes"), chips);
-    find("live-changes").hidden = chips.length === 0;
-    replaceChildren(find("live-says"), dataText(printable(says())));
+    const changes = JSON.stringify(LISTS.map((key) => asked[key]));
+    if (changes !== changesShown) {
+      const chips = LISTS.flatMap((key) => asked[key].map((value) => chip(key, value)));
+      replaceChildren(find("live-changes"), chips);
+      find("live-changes").hidden = chips.length === 0;
+    }
+    changesShown = changes;
+    if (says() !== said) replaceChildren(find("live-says"), dataText(printable(says())));
+    said = says();
     find("live").classList.toggle("is-busy", status.busy);
     find("live").classList.toggle("is-wrong", status.error !== "");
     updateWords();
@@ -150,7 +160,10 @@ const liveView = (() => {
       if (open) live.asked.compare = "";
       else live.want({ compare: null });
     });
-    on("live-swap-open", () => toggle("live-swap-open", "live-swap", "live-word"));
+    on("live-swap-open", () => {
+      toggle("live-swap-open", "live-swap", "live-word");
+      updateWords();
+    });
     on("live-swap", (event) => {
       event.preventDefault();
       const word = find("live-swap-word").value.trim();

@@ -1,25 +1,45 @@
 // The page begins here: it reads the data, and every view follows the state.
 
 const FIRST = [controls, trainingView, compareView, overview, stage, liveView];
-const BELOW = [nextView, wayView, fieldView, stepsView, treeView, reportView];  // the maps, further down
+const BELOW = new Map([["next", nextView], ["way", wayView], ["field", fieldView], ["steps", stepsView],
+  ["tree", treeView], ["report", reportView]]);  // the maps, further down
 const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
-let waits = false;
+const PIECE = 8;         // ms of what is done at a time
+const inSight = new Set();  // of those below, by their ids
+let rest = [];              // what is still to be done after a frame
 
-function updateBelow() {
-  waits = false;
-  for (const view of BELOW) view.update();
+let turn = 0;               // of updates
+
+/** Does the rest of an update piece by piece, so that a key need not wait for all of it. */
+function updateRest(mine) {
+  if (mine !== turn) return;
+  const begun = performance.now();
+  while (rest.length > 0 && performance.now() - begun < PIECE) rest.shift()();
+  if (rest.length > 0) setTimeout(updateRest, 0, mine);
 }
 
-/** Every view at once; while someone types, the maps first, and what stands below them once they are seen. */
+/** Every view at once; while someone types, first what is in sight, and the rest once that is on the screen. */
 function updateAll() {
   document.documentElement.dataset.theme = printing ? "light" : state.theme;
   for (const view of FIRST) view.update();
-  if (!live.hurries()) {
-    updateBelow();
-  } else if (!waits) {
-    waits = true;
-    requestAnimationFrame(() => setTimeout(() => { if (waits) updateBelow(); }, AFTER_FRAME));
+  const hurry = live.hurries();
+  const mine = ++turn;
+  rest = hurry ? [controls.finish, stage.finish] : [];
+  for (const [id, view] of BELOW) {
+    if (hurry && !inSight.has(id)) rest.push(view.update);
+    else view.update();
   }
+  if (hurry) requestAnimationFrame(() => setTimeout(updateRest, AFTER_FRAME, mine));
+}
+
+function watchSight() {
+  const watcher = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (isIntersecting) inSight.add(target.id);
+      else inSight.delete(target.id);
+    }
+  });
+  for (const id of BELOW.keys()) watcher.observe(find(id));
 }
 
 function setPrinting(on) {
@@ -51,7 +71,8 @@ function beginPage() {
     return;
   }
   live.start(page.live, location.hash);
-  for (const view of [...FIRST, ...BELOW, keyboard]) view.start();
+  for (const view of [...FIRST, ...BELOW.values(), keyboard]) view.start();
+  watchSight();
   followJumps();
   onChange(updateAll);
   find("page").hidden = false;

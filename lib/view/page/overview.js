@@ -40,13 +40,13 @@ const overview = (() => {
       }
     }
     const { canvas } = thumb;
-    canvas.width = columns;
-    canvas.height = rows;
+    if (canvas.width !== columns) canvas.width = columns;
+    if (canvas.height !== rows) canvas.height = rows;
     const context = canvas.getContext("2d");
     const image = context.createImageData(columns, rows);
+    const pixels = new Uint32Array(image.data.buffer);
     for (let i = 0; i < peak.length; ++i) {
-      const rgb = peak[i] < 0 ? null : shadeOf(peak[i]).rgb;
-      if (rgb) image.data.set([...rgb, 255], 4 * i);  // masked: the ground shows through
+      if (peak[i] >= 0) pixels[i] = shadeOf(peak[i]).pixel;  // masked: the ground shows through
     }
     context.putImageData(image, 0, 0);
   }
@@ -99,7 +99,7 @@ const overview = (() => {
     const shown = new Set(scene.heads.map((h) => headKey(h.layer, h.head)));
     const places = scene.kind === "cross" && report ? bestHeads(scene.hypothesis) : new Map();
     find("star-says").hidden = places.size === 0;
-    find("star-says").textContent = starText(places.size);
+    putText(find("star-says"), starText(places.size));
     for (const { layer, head, cell, toggle } of thumbs) {
       const on = isOn(scene.kind, layer, head);
       const chosen = layer === state.layer && head === state.head;
@@ -109,14 +109,14 @@ const overview = (() => {
       cell.classList.toggle("is-shown", shown.has(headKey(layer, head)));
       cell.classList.toggle("is-chosen", chosen && state.mean === "one");
       cell.classList.toggle("is-best", place !== undefined);
-      cell.dataset.star = place ? `★${place}` : "";
-      cell.tabIndex = chosen ? 0 : -1;
-      cell.setAttribute("aria-selected", String(chosen));
-      cell.setAttribute("aria-label", `layer ${layer}, head ${head}, ${on ? "on" : "off"}${best}`);
-      cell.title = headName(scene.kind, layer, head) + best;
-      toggle.setAttribute("aria-label", `layer ${layer}, head ${head}: ${on ? "switch off" : "switch on"}`);
-      toggle.setAttribute("aria-pressed", String(on));
-      toggle.title = on ? "counts in means: switch off" : "left out of means: switch on";
+      putAttribute(cell, "data-star", place ? `★${place}` : "");
+      putAttribute(cell, "tabindex", chosen ? 0 : -1);
+      putAttribute(cell, "aria-selected", chosen);
+      putAttribute(cell, "aria-label", `layer ${layer}, head ${head}, ${on ? "on" : "off"}${best}`);
+      putAttribute(cell, "title", headName(scene.kind, layer, head) + best);
+      putAttribute(toggle, "aria-label", `layer ${layer}, head ${head}: ${on ? "switch off" : "switch on"}`);
+      putAttribute(toggle, "aria-pressed", on);
+      putAttribute(toggle, "title", on ? "counts in means: switch off" : "left out of means: switch on");
     }
   }
 
@@ -147,15 +147,14 @@ const overview = (() => {
       shapeKey = shape;
       build(scene.shape);
     }
-    host.setAttribute("aria-label", `all heads of ${KINDS[scene.kind].name}, layers down, heads across`);
+    putAttribute(host, "aria-label", `all heads of ${KINDS[scene.kind].name}, layers down, heads across`);
     drawKey = [identity(scene.record), identity(scene.hypothesis), scene.kind, scene.words, state.shade,
         isDark()].join();
     for (const thumb of thumbs) if (thumb.inSight || printing) draw(thumb);
     mark(reportOf(scene.record, scene.hypothesis, scene.kind));
     const on = thumbs.filter((thumb) => isOn(scene.kind, thumb.layer, thumb.head)).length;
-    find("overview-count").textContent =
-      on === thumbs.length ? `${plural(layers, "layer")} × ${plural(heads, "head")}`
-                           : `${on} of ${thumbs.length} heads on`;
+    putText(find("overview-count"), on === thumbs.length ? `${plural(layers, "layer")} × ${plural(heads, "head")}`
+        : `${on} of ${thumbs.length} heads on`);
     find("all-on").hidden = on === thumbs.length;
   }
 

@@ -134,16 +134,16 @@ const stage = (() => {
 
   function update() {
     if (shownKey !== scene.key) pointed = null;
-    find("stage-title").textContent = scene.title;
-    find("stage-name").textContent = scene.name;
+    putText(find("stage-title"), scene.title);
+    putText(find("stage-name"), scene.name);
     find("stage-name").hidden = scene.name === "";
     const patterned = scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2);
-    find("stage-says").textContent = (patterned ? "Each source word looks at those of its pattern." : KINDS[scene.kind].says) + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint();
+    putText(find("stage-says"), (patterned ? "Each source word looks at those of its pattern." : KINDS[scene.kind].says) + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
     find("word-rule").hidden = !scene.words;
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
       : scene.matrix === null ? "All heads are switched off: there is no mean to show." : "";
-    find("stage-empty").textContent = nothing;
+    putText(find("stage-empty"), nothing);
     find("stage-empty").hidden = nothing === "";
     find("stage-views").hidden = nothing !== "";
     find("lines").hidden = !wantsLines();
@@ -157,7 +157,7 @@ const stage = (() => {
     if (wantsHeat()) heatMap.prepare(beside && beside.heat);
     if (wantsLines()) {
       linesView.prepare();
-      linesView.nameWords();
+      if (!live.hurries()) linesView.nameWords();
     }
     moveTo(scene.matrix);
     highlight();
@@ -166,13 +166,21 @@ const stage = (() => {
     showOverlay();
   }
 
+  /** What an update in a hurry has left out: widths as they are, names and cells that no eye sees. */
+  function finish() {
+    if (!scene || !shown || !scene.matrix) return;
+    if (wantsLines() && linesView.wasGuessed()) redraw();
+    else if (wantsHeat()) heatMap.fill();
+    if (wantsLines()) linesView.nameWords();
+  }
+
   /** The slider of the weight from which on lines are drawn. */
   function showLeast() {
     find("least-box").hidden = !wantsLines();
     const percent = Math.round(linesView.least() * 100);
     find("least").value = String(percent);
-    find("least").setAttribute("aria-valuetext", `lines from weight ${fixed(percent / 100, 2)}`);
-    find("least-says").textContent = percent === 0 ? "all" : fixed(percent / 100, 2);
+    putAttribute(find("least"), "aria-valuetext", `lines from weight ${fixed(percent / 100, 2)}`);
+    putText(find("least-says"), percent === 0 ? "all" : fixed(percent / 100, 2));
   }
 
   /** Which colour is which head; a click switches a head on or off. */
@@ -266,13 +274,16 @@ const stage = (() => {
     return null;
   }
 
+  let room = { width: 0, gap: 0 };  // px, as last measured: asking costs a layout
+
   /** Lines and heat map beside each other, where both have room. */
   function arrange() {
     const views = find("stage-views");
-    views.dataset.view = state.view;
-    const room = views.clientWidth;
-    const beside = state.view === "both" && !printing && room >= 600
-        ? shares(room, parseFloat(getComputedStyle(views).columnGap) || 0) : null;
+    putAttribute(views, "data-view", state.view);
+    if (room.width === 0 || !live.hurries()) {
+      room = { width: views.clientWidth, gap: parseFloat(getComputedStyle(views).columnGap) || 0 };
+    }
+    const beside = state.view === "both" && !printing && room.width >= 600 ? shares(room.width, room.gap) : null;
     views.classList.toggle("is-beside", beside !== null);
     find("lines").classList.toggle("is-short", beside !== null && beside.short);
     return beside;
@@ -294,8 +305,12 @@ const stage = (() => {
     heatMap.start();
     find("least").addEventListener("input", (event) => change({ least: Number(event.target.value) }));
     const again = oncePerFrame(redraw);
-    new ResizeObserver(again).observe(find("stage"));
+    let width = 0;
+    new ResizeObserver(([entry]) => {
+      if (entry.contentRect.width !== width) again();  // its height follows what is drawn
+      width = entry.contentRect.width;
+    }).observe(find("stage"));
   }
 
-  return { start, update, redraw, point, explain, returnTo };
+  return { start, update, finish, redraw, point, explain, returnTo };
 })();
