@@ -135,40 +135,71 @@ def run_load(options):
                   f"{before:.0f}, then {after:.0f} |", flush=True)
 
 
+# Notes when a key goes down, and when the browser has put the frame with its answer on the screen: a speck of text
+# that enters the page in the same task as the new picture, whose presentation Chromium reports (Element Timing).
+WATCH = """
+window.keys = {down: 0, shown: 0};
+addEventListener("keydown", (event) => { keys.down = event.timeStamp; }, true);
+new PerformanceObserver((list) => {
+  for (const e of list.getEntries()) if (keys.shown === 0 && e.renderTime > keys.down) keys.shown = e.renderTime;
+}).observe({type: "element", buffered: false});
+new MutationObserver(() => {
+  const speck = document.createElement("span");
+  speck.setAttribute("elementtiming", "picture");
+  speck.style.cssText = "position: fixed; left: 0; top: 0; font-size: 9px; contain: strict; width: 9px; height: 9px";
+  speck.textContent = "·";
+  document.body.append(speck);
+  setTimeout(() => speck.remove(), 200);
+}).observe(document.getElementById("source-text"), {childList: true});
+"""
+
+
+def key_row(browser, key):
+    """What a key cost, part by part; None where the next one had taken its place."""
+    browser.run("performance.clearResourceTimings(); keys.shown = 0")
+    browser.press("Space" if key == " " else key)
+    time.sleep(0.25)  # asking the page meanwhile would be work of its own
+    found = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page') && "
+        "x.serverTiming.length > 0); return e && {begun: e.startTime, end: e.responseEnd, shown: keys.shown, down: keys.down, "
+        "parts: e.serverTiming.map(t => [t.name, t.duration])}")
+    if not found or not found["shown"]:
+        return None
+    parts = dict(found["parts"])
+    return {"asking": found["begun"] - found["down"], **parts,
+        "transfer": found["end"] - found["begun"] - sum(parts.values()), "drawing": found["shown"] - found["end"],
+        "all": found["shown"] - found["down"]}
+
+
 def run_keys(options):
     """Types key by key and asks the browser what each took."""
     sys.path[:0] = [str(ROOT / "tests/page")]
     from webdriver import Browser, until
     program = start([options.program, "serve", "--port", "18431"], 18431)
     browser = Browser(1400, 1000)
+    rows = []
     try:
         browser._ask("POST", "/url", {"url": "http://127.0.0.1:18431/"})
         until("the page", lambda: browser.run("return !document.getElementById('page').hidden"))
-        browser.click("#live-text")
-        browser.run("document.getElementById('live-text').select()")
-        rows = []
-        for key in TYPED:
-            browser.run("performance.clearResourceTimings(); document.getElementById('live-says').textContent = ''")
-            browser.press("Space" if key == " " else key)
-            time.sleep(0.3)  # asking the page meanwhile would be work of its own
-            took = until("the picture", lambda: browser.run("return document.getElementById('live-says').textContent"))
-            entry = browser.run("const e = performance.getEntriesByType('resource').find(x => x.name.endsWith('/api/page') && x.serverTiming.length > 0);"
-                "return e && {duration: e.duration, parts: e.serverTiming.map(t => [t.name, t.duration])}")
-            if not entry or not took.endswith(" ms"):
-                continue
-            parts = dict(entry["parts"])
-            rows.append({**parts, "transfer": entry["duration"] - sum(parts.values()),
-                "drawing": float(took.split()[0]) - entry["duration"], "all": float(took.split()[0])})
+        browser.run(WATCH)
+        for _ in range(options.rounds):
+            browser.click("#live-text")
+            browser.run("document.getElementById('live-text').select()")
+            for i, key in enumerate(TYPED):
+                row = key_row(browser, key)
+                if row:
+                    rows.append((len(TYPED[:i + 1].split()), row))
+                time.sleep(options.pause)
     finally:
         browser.close()
         program.terminate()
         program.wait()
-    print(f"{len(rows)} keys of “{TYPED}”, of which the last {len(rows) // 2} (5 to 10 words):\n")
-    print("| part | median, ms | slowest, ms |")
-    print("| --- | --- | --- |")
-    for name in ("segmentation", "model", "record", "transfer", "drawing", "all"):
-        values = [row[name] for row in rows[len(rows) // 2:]]
-        print(f"| {name} | {statistics.median(values):.1f} | {max(values):.1f} |")
+    print(f"{len(rows)} keys of “{TYPED}”\n")
+    print("| part | 5 to 10 words, median, ms | slowest, ms | 10 words, median, ms | slowest, ms |")
+    print("| --- | --- | --- | --- | --- |")
+    for name in rows[0][1]:
+        some = [row[name] for words, row in rows if 5 <= words <= 10]
+        ten = [row[name] for words, row in rows if words == 10]
+        print(f"| {name} | {statistics.median(some):.1f} | {max(some):.1f} | {statistics.median(ten):.1f} | {max(ten):.1f} |")
 
 
 def main():
@@ -179,6 +210,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--beside")
     parser.add_argument("--keys", action="store_true")
+    parser.add_argument("--pause", type=float, default=0, help="seconds more between two keys")
     parser.add_argument("--worker", type=int)
     options = parser.parse_args()
     if options.worker:
