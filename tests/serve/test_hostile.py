@@ -56,6 +56,47 @@ class Hostile(ServerCase):
             self.server.send(data)
         self.answers()
 
+    def test_a_body_that_nobody_reads_is_no_second_request(self):
+        hidden = request(self.server.port)
+        data = (f"POST /nothing HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nContent-Length: {len(hidden)}\r\n\r\n").encode()
+        received = self.server.send(data + hidden)
+        self.assertEqual(received.count(b"HTTP/1.1 "), 1, received)
+        self.assertIn(b"HTTP/1.1 404 ", received)
+
+    def test_more_connections_than_are_served(self):
+        server = Server()
+        clients = []
+        try:
+            for _ in range(256):
+                clients.append(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE))
+            status, headers, text = server.post("/api/translate", {"text": SENTENCE})
+            self.assertEqual((status, json.loads(text)["error"]), (429, "256 connections are open, and no more are served"))
+            self.assertEqual(headers["Retry-After"], "1")
+            for client in clients:
+                client.close()
+            clients.clear()
+            end = time.monotonic() + PATIENCE
+            while server.post("/api/translate", {"text": SENTENCE})[0] != 200:
+                self.assertLess(time.monotonic(), end, "closed connections still count")
+                time.sleep(0.1)
+        finally:
+            for client in clients:
+                client.close()
+            server.stop()
+
+    def test_what_nobody_waits_for_is_given_up(self):
+        """As many long searches as compute at once, whose clients go: the next request has its turn."""
+        slow = json.dumps({"text": "The group went home and " * 60, "beams": 64, "max_length": 500}).encode()
+        clients = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(2 * os.cpu_count())]
+        for client in clients:
+            client.sendall(request(self.server.port, slow, "/api/attend"))
+        time.sleep(1)
+        for client in clients:
+            client.close()
+        begun = time.monotonic()
+        self.answers()
+        self.assertLess(time.monotonic() - begun, 10, "their searches, which take half a minute, went on")
+
     def test_no_host(self):
         status, found = self.refused(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         self.assertEqual(status, 421)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import tempfile
+import time
 import urllib.parse
 
 import server_case
@@ -34,7 +35,8 @@ class LivePage(ServerCase):
     def tearDown(self):
         super().tearDown()
         messages = [entry for entry in self.browser.logs() if entry["level"] in ("SEVERE", "WARNING")]
-        self.assertEqual([m for m in messages if "status of 422" not in m["message"]], [],
+        # 422: what the server refuses; 409: a cancelled request may still hear that its place is taken.
+        self.assertEqual([m for m in messages if not any(f"status of {code}" in m["message"] for code in (409, 422))], [],
             "the browser's console complains")
         for entry in self.browser.logs("performance"):
             message = json.loads(entry["message"])["message"]
@@ -98,6 +100,46 @@ class LivePage(ServerCase):
         until("the time of the last key", lambda: self.text("#live-says").endswith(" ms"))
         # After a pause the search and the vectors are there, too.
         until("the search", lambda: self.shown("#tree"))
+
+    def drawn(self):
+        """The map, the small ones, the next words and the figures, as elements and as pixels."""
+        return self.js("""
+            const part = (id) => document.getElementById(id).innerHTML;
+            return {...Object.fromEntries(["line-rows", "line-columns", "heat-grid", "overview-grid", "next-content",
+                "next-steps", "report-content", "stage-says", "hypotheses", "facts", "source-text"].map((id) => [id, part(id)])),
+                lines: [...document.querySelectorAll("#line-picture path")].map((path) => path.parentNode.dataset.row + path.outerHTML).sort(),
+                title: document.title, pixels: [...document.querySelectorAll(".heat-canvas, .thumb canvas")].map((c) => c.toDataURL())}""")
+
+    def still(self):
+        """What is drawn once nothing changes any more."""
+        seen = [None]
+        def same():
+            seen.append(self.drawn())
+            time.sleep(0.3)
+            return seen[-1] == seen[-2]
+        until("the page to be still", same)
+        return seen[-1]
+
+    def test_typing_leaves_what_opening_shows(self):
+        """A key changes what differs and leaves the rest standing: in the end nothing is left of what was."""
+        for width, fields in ((1400, {}), (400, {"kind": "decoder_self", "layer": 0, "head": 1})):
+            self.browser.resize(width, 900)
+            texts = ("The old dog sleeps in the warm kitchen", "The old cats", "Tom")
+            opened = []
+            for text in texts:
+                self.open({"text": text, **fields})
+                until("the search", lambda: self.shown("#tree"))
+                opened.append(self.still())
+            self.open({"text": "A man", **fields})
+            for text, expected in zip(texts, opened):
+                self.type("#live-text", text)
+                self.wait_text("#live-target", self.german(text=text))
+                self.js("document.activeElement.blur()")
+                self.browser.away()
+                until("the search", lambda: self.shown("#tree"))
+                found = self.still()
+                for key in expected:
+                    self.assertEqual(found[key], expected[key], f"{key} of “{text}” at {width} pixels")
 
     def test_an_edited_german_is_scored(self):
         self.open()
