@@ -47,8 +47,9 @@ class Colours(PageCase):
     def test_a_line_leads_to_its_head(self):
         self.open("#kind=cross&layer=1&mean=overlay&view=lines")
         place = self.js("""const line = document.querySelector('.line[data-head="2"]');
+            const place = [Number(line.parentNode.dataset.row), Number(line.dataset.column)];
             line.dispatchEvent(new MouseEvent('click', {bubbles: true}));
-            return [Number(line.parentNode.dataset.row), Number(line.dataset.column)]""")
+            return place""")
         self.assertEqual(self.title(), "cross-attention · layer 1 · head 2")
         weight = self.records()[0]["hypotheses"][0]["cross"][1][2][place[0]][place[1]]
         self.assertEqual(float(self.browser.text("#steps-weight")), weight)
