@@ -183,6 +183,18 @@ TEST_CASE("inspect --receptive-field: how far the encoder's tokens see") {
   });
 }
 
+TEST_CASE("shades of a narrow map leave a dash where nothing was computed") {
+  const TemporaryDirectory scene;
+  const std::string config = config_with(scene, R"({"type": "window", "window": 2})");
+  std::string text = "the group";
+  for (int i = 0; i < 4; ++i) text += " went home the group";
+  const Result shown =
+      run_program({.args = {"translate", "--config", config, "--show", "encoder:0:0", text},
+                   .environment = {{"COLUMNS", "60"}}});
+  REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+  CHECK_MESSAGE(shown.out.find("\n 9 group  - - - - - - - -") != std::string::npos, shown.out);
+}
+
 TEST_CASE("inspect --receptive-field: blocks of a long text, and letters for many layers") {
   const TemporaryDirectory scene;
   const std::string config = config_with(scene, R"({"type": "window", "window": 2})");

@@ -300,6 +300,7 @@ TEST_CASE("terminal: one long map alone fits the window's height, two rows a lin
   CHECK(to_int(map_lines(text).size()) >= rows / 2);
   CHECK(text.find("▀ upper row, ▄ lower, █ both: from 0.20. A row sums to 1.\n") !=
         std::string::npos);
+  CHECK(text.find(" 0    5    10 ") != std::string::npos);  // every fifth column
   for (const char* shade : {"░", "▒", "▓"}) CHECK(text.find(shade) == std::string::npos);
   // Several maps, or numbers, are not squeezed.
   for (const char* show : {"cross:0", "all"}) {
