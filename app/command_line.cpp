@@ -191,6 +191,11 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   constexpr int kMostColumns = 300;  // the parser quotes whole arguments
   std::string found = error.what();
   std::replace(found.begin(), found.end(), '\n', ' ');
+  constexpr std::string_view kTwice = ": At Most 1 required but received ";
+  if (const std::size_t place = found.find(kTwice); place != found.npos) {
+    throw UsageError("{} is given {} times; leave one of them", found.substr(0, place),
+                     found.substr(place + kTwice.size()));
+  }
   throw UsageError("{}; attn-demo {} --help shows the usage",
                    fit_width(printable(found), kMostColumns), command->get_name());
 }
