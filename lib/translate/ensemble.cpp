@@ -91,12 +91,15 @@ void require_same_vocabulary(const Tokenizer& first, const std::string& first_na
 }
 
 EnsembleDecoder::EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows,
-                                 Index steps, AttentionObserver* observer)
+                                 Index steps, AttentionObserver* observer,
+                                 const EncodedSource* encoded)
     : start_(ensemble.config().decoder_start_token_id) {
   for (const Transformer* model : ensemble.models()) {
-    AttentionObserver* own = decoders_.empty() ? observer : nullptr;
-    sources_.push_back(model->encode(source, own));
-    decoders_.emplace_back(*model, sources_.back(), rows, steps, own);
+    const bool first = decoders_.empty();
+    AttentionObserver* own = first ? observer : nullptr;
+    const bool known = first && encoded != nullptr;
+    if (!known) sources_.push_back(model->encode(source, own));
+    decoders_.emplace_back(*model, known ? *encoded : sources_.back(), rows, steps, own);
   }
 }
 

@@ -53,10 +53,11 @@ struct RowScores {
 /// The decoders of all models over one batch, a step at a time.
 class EnsembleDecoder {
  public:
-  /// Encodes the batch by each model. `rows` and `steps` as in IncrementalDecoder; the observer is
-  /// the first model's.
+  /// Encodes the batch by each model, but by the first one where `encoded` is its result already,
+  /// which then outlives this. `rows` and `steps` as in IncrementalDecoder; the observer is the
+  /// first model's.
   EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows, Index steps,
-                  AttentionObserver* observer);
+                  AttentionObserver* observer, const EncodedSource* encoded);
   EnsembleDecoder(const EnsembleDecoder&) = delete;
   EnsembleDecoder& operator=(const EnsembleDecoder&) = delete;
 

@@ -39,6 +39,9 @@ struct SearchWatch {
   SearchTrace* trace = nullptr;
   AttentionObserver* observer = nullptr;    ///< of the first model's encoder and of its every step
   const std::atomic<bool>* stop = nullptr;  ///< another thread sets it: nobody waits any more
+  /// What the first model's encoder gave for this batch, where somebody has run it; outlives the
+  /// search.
+  const EncodedSource* encoded = nullptr;
 };
 
 /// What a search throws at the step after it was told to stop.

@@ -152,13 +152,13 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
 }
 
 std::vector<std::vector<SearchHypothesis>> Translator::find(
-    const std::vector<PreparedSentence>& batch) const {
+    const std::vector<PreparedSentence>& batch, const EncodedSource* encoded) const {
   PackedTokens source;
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
   std::vector<std::vector<SearchHypothesis>> found =
-      search(models_, source, decode_, {.observer = watcher_, .stop = stop_});
+      search(models_, source, decode_, {.observer = watcher_, .stop = stop_, .encoded = encoded});
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
@@ -269,10 +269,16 @@ SearchTree Translator::grow_tree(const PreparedSentence& sentence,
 
 std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch,
                                                 const RecordDetail& detail) const {
-  const std::vector<std::vector<SearchHypothesis>> found = find(batch);
+  // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
+  std::optional<Session> alone;
+  if (batch.size() == 1 && !batch.front().empty() && watcher_ == nullptr) {
+    alone = begin(batch.front(), detail, nullptr);
+  }
+  const std::vector<std::vector<SearchHypothesis>> found =
+      find(batch, alone ? &alone->encoded : nullptr);
   std::vector<AttentionRecord> records;
   for (std::size_t i = 0; i < batch.size(); ++i) {
-    Session session = begin(batch[i], detail, nullptr);
+    Session session = alone ? *std::move(alone) : begin(batch[i], detail, nullptr);
     for (const SearchHypothesis& hypothesis : found[i]) {
       session.record.hypotheses.push_back(replay(session, hypothesis.ids));
       session.record.hypotheses.back().score = hypothesis.score;

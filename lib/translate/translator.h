@@ -113,7 +113,9 @@ class Translator {
     RecordDetail detail;
   };
 
-  std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch) const;
+  /// `encoded`: see SearchWatch.
+  std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch,
+                                                  const EncodedSource* encoded = nullptr) const;
   Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
                 const Changes* changes) const;
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
