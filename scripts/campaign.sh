@@ -23,8 +23,10 @@ usage: scripts/campaign.sh CHECK [ARGUMENT…]
       1,000 times SIGKILL at random moments of init, convert, translate and train
       (tests/faults/kills.py; --kills N).
   sanitizers [TEST…]
-      The tests under AddressSanitizer and UndefinedBehaviorSanitizer, all or these, and under
-      ThreadSanitizer those of what runs on several threads.
+      The tests under AddressSanitizer and UndefinedBehaviorSanitizer, all or these.
+  threads [TEST…]
+      Those of what runs on several threads (compute, nn, translate, train) under ThreadSanitizer,
+      all or these.
   tidy
       clang-tidy with .clang-tidy over lib and app, many files as one, as they are built.
 TEXT
@@ -56,12 +58,15 @@ sanitizers() { # TEST…
   # Libraries keep memory until the end of the process: leaks of ours are what counts.
   ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions="$PWD/tests/leaks.txt" \
     UBSAN_OPTIONS=print_stacktrace=1 ctest --preset asan-ubsan "${chosen[@]}"
+}
 
-  scripts/build.sh tsan test_compute test_nn test_translate test_train
+threads() { # TEST…
+  [ "$#" -gt 0 ] || set -- compute nn translate train
+  scripts/build.sh tsan "${@/#/test_}"
   # GCC 12's knows the addresses of kernels that scatter them less than today's.
   local fixed_addresses=(setarch -R)
   "${fixed_addresses[@]}" true 2>/dev/null || fixed_addresses=()
-  "${fixed_addresses[@]}" ctest --preset tsan
+  "${fixed_addresses[@]}" ctest --preset tsan -R "^($(IFS='|' && echo "$*"))$"
 }
 
 faults() {
@@ -163,6 +168,7 @@ case ${1:-} in
   faults) shift; faults "$@" ;;
   kills) shift; kills "$@" ;;
   sanitizers) shift; sanitizers "$@" ;;
+  threads) shift; threads "$@" ;;
   tidy) tidy ;;
   *) usage >&2; exit 2 ;;
 esac
