@@ -178,7 +178,7 @@ bool stderr_redraws() {
          std::string_view(term) != "dumb";
 }
 
-Progress::Progress(std::string what, std::string unit) {
+Progress::Progress(const std::string& what, std::string unit) {
   if (!stderr_redraws()) return;
   wait_ = std::make_unique<Wait>(Wait{.what = printable(what), .unit = std::move(unit)});
   ProgressLine::instance().begin(wait_.get());

@@ -33,7 +33,7 @@ struct Wait;
 /// Erased at the end; nothing where stderr does not redraw. Of several the last one is shown.
 class Progress {
  public:
-  explicit Progress(std::string what, std::string unit = "");
+  explicit Progress(const std::string& what, std::string unit = "");
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

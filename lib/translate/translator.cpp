@@ -278,6 +278,7 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
       find(batch, alone ? &alone->encoded : nullptr);
   std::vector<AttentionRecord> records;
   for (std::size_t i = 0; i < batch.size(); ++i) {
+    // NOLINTNEXTLINE(bugprone-use-after-move): alone, there is one
     Session session = alone ? *std::move(alone) : begin(batch[i], detail, nullptr);
     for (const SearchHypothesis& hypothesis : found[i]) {
       session.record.hypotheses.push_back(replay(session, hypothesis.ids));
