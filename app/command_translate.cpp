@@ -52,7 +52,7 @@ class TranslateCommand {
     check_split();
     ShowSelection selection = for_option("--show", [&] { return parse_show(view_.show); });
     options.search.use_threads();
-    FileGuard guard(by_line_ && (options.input.empty() || options.input == "-"));
+    FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
     tell_inputs(options.source, guard);
     guard.read("--input", options.input);
     guard.write("--output", options.output);

@@ -12,7 +12,7 @@
 namespace attn {
 
 LineSource::LineSource(const std::string& input) {
-  if (input.empty() || input == "-") return;
+  if (names_stdin(input)) return;
   struct stat status = {};
   file_.emplace(open_to_read(input, status));
   name_ = printable(input);

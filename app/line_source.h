@@ -16,7 +16,11 @@ class LineSource {
  public:
   using Lines = std::vector<LineReader::Line>;
 
-  /// Opens `input`; empty or "-" is stdin. InputError or SystemError where that is refused.
+  /// Whether this names stdin: nothing, or "-".
+  static bool names_stdin(const std::string& input) { return input.empty() || input == "-"; }
+
+  /// Opens `input`, where that does not name stdin. InputError or SystemError where that is
+  /// refused.
   explicit LineSource(const std::string& input);
 
   bool is_stdin() const { return !file_; }

@@ -261,33 +261,41 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
 SearchTree Translator::grow_tree(const PreparedSentence& sentence,
                                  const EncodedSource& encoded) const {
   SearchTreeTrace trace(decode_);
-  search(models_, pack_one(sentence.ids), decode_, {.trace = &trace, .stop = stop_});
+  search(models_, pack_one(sentence.ids), decode_,
+         {.trace = &trace, .stop = stop_, .encoded = &encoded});
   SearchTree tree = trace.take();
   complete(tree, model_, encoded, tokenizer_);
   return tree;
 }
 
+void Translator::replay_all(Session& session, const std::vector<SearchHypothesis>& found) const {
+  for (const SearchHypothesis& hypothesis : found) {
+    session.record.hypotheses.push_back(replay(session, hypothesis.ids));
+    session.record.hypotheses.back().score = hypothesis.score;
+  }
+}
+
 std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSentence>& batch,
                                                 const RecordDetail& detail) const {
-  // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
-  std::optional<Session> alone;
-  if (batch.size() == 1 && !batch.front().empty() && watcher_ == nullptr) {
-    alone = begin(batch.front(), detail, nullptr);
-  }
-  const std::vector<std::vector<SearchHypothesis>> found =
-      find(batch, alone ? &alone->encoded : nullptr);
   std::vector<AttentionRecord> records;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    // NOLINTNEXTLINE(bugprone-use-after-move): alone, there is one
-    Session session = alone ? *std::move(alone) : begin(batch[i], detail, nullptr);
-    for (const SearchHypothesis& hypothesis : found[i]) {
-      session.record.hypotheses.push_back(replay(session, hypothesis.ids));
-      session.record.hypotheses.back().score = hypothesis.score;
-    }
-    if (detail.search_tree && !batch[i].empty()) {
-      session.record.search = grow_tree(batch[i], session.encoded);
+  const auto finish = [&](Session session, const PreparedSentence& sentence,
+                          const std::vector<SearchHypothesis>& found) {
+    replay_all(session, found);
+    if (detail.search_tree && !sentence.empty()) {
+      session.record.search = grow_tree(sentence, session.encoded);
     }
     records.push_back(std::move(session.record));
+  };
+  // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
+  if (batch.size() == 1 && !batch.front().empty() && watcher_ == nullptr) {
+    Session session = begin(batch.front(), detail, nullptr);
+    const auto found = find(batch, &session.encoded);
+    finish(std::move(session), batch.front(), found.front());
+    return records;
+  }
+  const auto found = find(batch);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    finish(begin(batch[i], detail, nullptr), batch[i], found[i]);
   }
   return records;
 }
@@ -318,12 +326,11 @@ WhatIfRecord Translator::what_if(AttentionRecord before, const PreparedSentence&
   result.before = std::move(before);
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced, watcher_);
-  const SearchResults found =
-      search(model_, pack_one(after.ids), decode_, {.observer = &intervention, .stop = stop_});
-  for (const SearchHypothesis& hypothesis : found.front()) {
-    session.record.hypotheses.push_back(replay(session, hypothesis.ids));
-    session.record.hypotheses.back().score = hypothesis.score;
-  }
+  const SearchResults found = search(model_, pack_one(after.ids), decode_,
+                                     {.observer = &intervention,
+                                      .stop = stop_,
+                                      .encoded = watcher_ == nullptr ? &session.encoded : nullptr});
+  replay_all(session, found.front());
   result.replayed = replay(session, result.before.hypotheses.front().produced.ids);
   result.replayed.score = score_of(result.replayed, decode_);
   check_forced(changes.forced, session.record, result.replayed);

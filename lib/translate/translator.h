@@ -119,6 +119,8 @@ class Translator {
   Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
                 const Changes* changes) const;
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
+  /// Puts what a search found into the record.
+  void replay_all(Session& session, const std::vector<SearchHypothesis>& found) const;
   std::vector<WayStep> whole_way(const StackEnds& ends, std::span<const int> ids,
                                  VectorRecorder& recorder) const;
   SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;

@@ -4,7 +4,6 @@ const controls = (() => {
   const switches = {};
   let sentenceKey = null;
   let hypothesisKey = "";
-  let factsShown = "";
 
   const numbers = (count, what) => Array.from({ length: count }, (_, i) =>
       ({ value: String(i), label: String(i), spoken: `${what} ${i}` }));
@@ -34,9 +33,8 @@ const controls = (() => {
         ? make("span", { class: "quiet", text: "(an empty sentence)" }) : dataText(text));
     document.body.classList.toggle("has-long-text", text.length > 90);
     if (!live.hurries()) finish();
-    const factKey = JSON.stringify([record.model, record.changes]);
-    if (factKey !== factsShown) replaceChildren(find("facts"), factsOf(record).map((fact) => make("li", {}, fact)));
-    factsShown = factKey;
+    refill(find("facts"), JSON.stringify([record.model, record.changes]),
+        () => factsOf(record).map((fact) => make("li", {}, fact)));
     updateHypotheses(record);
     find("branch-chip").hidden = state.branch === null;
     if (state.branch !== null) replaceChildren(find("branch-text"),

@@ -41,6 +41,15 @@ function replaceChildren(node, ...children) {
 
 // Writing what stands there already would cost the browser a style and a layout.
 
+const madeOf = new WeakMap();
+
+/** Makes the children anew where `key`, which names all that they are made of, is another than the last time. */
+function refill(node, key, makeChildren) {
+  if (madeOf.get(node) === key) return;
+  madeOf.set(node, key);
+  replaceChildren(node, makeChildren());
+}
+
 function putText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }

@@ -3,9 +3,6 @@
 const liveView = (() => {
   const LISTS = ["without", "force", "swap"];
   const isLive = () => live.settings() !== null;
-  let words = "";
-  let said = null;      // by #live-says
-  let changesShown = "";
 
   const FITS = CSS.supports("field-sizing", "content");  // the browser does it, without a layout for each key
 
@@ -67,9 +64,7 @@ const liveView = (() => {
   function updateWords() {
     if (find("live-swap").hidden) return;
     const all = live.asked.text.split(" ").filter((word) => word !== "");
-    if (words === all.join(" ")) return;
-    words = all.join(" ");
-    replaceChildren(find("live-word"), all.map((word, i) => make("option", { value: i, text: printable(word) })));
+    refill(find("live-word"), all.join(" "), () => all.map((word, i) => make("option", { value: i, text: printable(word) })));
   }
 
   function says() {
@@ -109,15 +104,10 @@ const liveView = (() => {
     find("live-second").hidden = asked.compare === null;
     if (asked.compare !== null && document.activeElement !== find("live-compare")) put(find("live-compare"), asked.compare);
     find("live-compare-open").setAttribute("aria-pressed", String(asked.compare !== null));
-    const changes = JSON.stringify(LISTS.map((key) => asked[key]));
-    if (changes !== changesShown) {
-      const chips = LISTS.flatMap((key) => asked[key].map((value) => chip(key, value)));
-      replaceChildren(find("live-changes"), chips);
-      find("live-changes").hidden = chips.length === 0;
-    }
-    changesShown = changes;
-    if (says() !== said) replaceChildren(find("live-says"), dataText(printable(says())));
-    said = says();
+    refill(find("live-changes"), JSON.stringify(LISTS.map((key) => asked[key])),
+        () => LISTS.flatMap((key) => asked[key].map((value) => chip(key, value))));
+    find("live-changes").hidden = LISTS.every((key) => asked[key].length === 0);
+    refill(find("live-says"), says(), () => dataText(printable(says())));
     find("live").classList.toggle("is-busy", status.busy);
     find("live").classList.toggle("is-wrong", status.error !== "");
     updateWords();

@@ -7,7 +7,6 @@ const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
 const PIECE = 8;         // ms of what is done at a time
 const inSight = new Set();  // of those below, by their ids
 let rest = [];              // what is still to be done after a frame
-
 let turn = 0;               // of updates
 
 /** Does the rest of an update piece by piece, so that a key need not wait for all of it. */
