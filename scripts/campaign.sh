@@ -12,7 +12,7 @@ usage: scripts/campaign.sh CHECK [ARGUMENT…]
       Clang's libFuzzer on the parsers (tests/fuzz), one after the other, until each has had N runs
       (20,000,000), in processes of at most 2,000,000. The log folder (build/fuzz-log) counts them and
       keeps what they found: the same command goes on where it was stopped. --sanitize uses the build
-      with AddressSanitizer, which also watches what is compared, ten times slower, instead of the one
+      of the sanitizers, which also watches what is compared, ten times slower, instead of the one
       that traps undefined behaviour alone; give it a log folder of its own. A finding stops its
       target; the input lies in the log folder. --parsers leaves out command_line and option_words,
       which take a build of the whole program.
@@ -43,6 +43,11 @@ tidy() {
   ! grep -qE '(warning|error):' build/tidy/found
 }
 
+install_clang() { # with its sanitizers
+  scripts/install_packages.sh clang
+  scripts/install_packages.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+}
+
 sanitizers() { # TEST…
   local targets=() chosen=(-E 'page$')  # not pages in a browser: there it is Chromium that works
   for name in "$@"; do
@@ -55,6 +60,7 @@ sanitizers() { # TEST…
     esac
   done
   [ "$#" -eq 0 ] || chosen=(-R "^($(IFS='|' && echo "$*"))$")
+  install_clang
   scripts/build.sh asan-ubsan "${targets[@]}"
   # Libraries keep memory until the end of the process: leaks of ours are what counts.
   ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS=suppressions="$PWD/tests/leaks.txt" \
@@ -87,7 +93,7 @@ kills() {
 most_bytes() { # NAME
   case $1 in
     checksums | merges | option_words | parallel_text | pharaoh | text | vocabulary) echo 512 ;;
-    checkpoint | command_line | generation_config | json | safetensors | tokenizer_config | train_log) echo 1024 ;;
+    checkpoint | command_line | generation_config | json | piece_model | safetensors | tokenizer_config | train_log) echo 1024 ;;
     experiment | model_config | record) echo 2048 ;;
     *) echo 5000 ;;
   esac
@@ -129,21 +135,20 @@ fuzz_row() { # NAME OUTCOME
 }
 
 fuzz() {
-  local runs=20000000 seed=0 preset=fuzz-fast log=build/fuzz-log parsers= targets=() failed=0
+  local runs=20000000 seed=0 preset=fuzz log=build/fuzz-log parsers= targets=() failed=0
   while [ "$#" -gt 0 ]; do
     case $1 in
       --runs) runs=$2; shift ;;
       --seed) seed=$2; shift ;;
       --log) log=$2; shift ;;
-      --sanitize) preset=fuzz ;;
+      --sanitize) preset=asan-ubsan ;;
       --parsers) parsers=yes ;;
       -*) usage >&2; exit 2 ;;
       *) targets+=("$1") ;;
     esac
     shift
   done
-  scripts/install_packages.sh clang
-  scripts/install_packages.sh "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
+  install_clang
   if [ "${#targets[@]}" -eq 0 ]; then
     for source in tests/fuzz/*.cpp; do
       local name

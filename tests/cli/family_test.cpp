@@ -1,6 +1,8 @@
 // Published families on the command line: init, translate, train, and what they cannot have.
 #include <doctest/doctest.h>
 
+#include <array>
+
 #include "bad_input.h"
 #include "train_run.h"
 
@@ -28,22 +30,30 @@ constexpr const char* kBigBird =
     R"(, "block_size": 2, "num_random_blocks": 0, "activation_function": "gelu_new")";
 constexpr const char* kPegasusX = R"(, "block_size": 4, "num_global_tokens": 2)";
 
+struct Family {
+  const char* type;
+  const char* name;
+  const char* keys;
+};
+
+constexpr std::array kFamilies{Family{"bart", "Bart", ""}, Family{"led", "LED", kLed},
+                               Family{"bigbird_pegasus", "BigBirdPegasus", kBigBird},
+                               Family{"pegasus_x", "PegasusX", kPegasusX}};
+
 }  // namespace
 
 TEST_CASE("families: init writes a directory of the class, which translates and shows maps") {
   const TemporaryDirectory scene;
-  for (const auto& [type, name, keys] : {std::tuple{"bart", "Bart", ""},
-                                         {"led", "LED", kLed},
-                                         {"bigbird_pegasus", "BigBirdPegasus", kBigBird},
-                                         {"pegasus_x", "PegasusX", kPegasusX}}) {
+  for (const auto& family : kFamilies) {
+    const std::string type = family.type;
     CAPTURE(type);
-    const std::string config = write_family(scene, type, keys);
-    const std::string model = scene.file(std::string("m-") + type);
+    const std::string config = write_family(scene, type, family.keys);
+    const std::string model = scene.file("m-" + type);
     const Result made = run_program({.args = {"init", "--config", config, "--out", model}});
     REQUIRE_MESSAGE(made.code == kDone, made.err);
     CHECK(made.out == model + ": " + type + " model with random weights (seed 1)\n");
     const Json written = Json::parse(bytes_of(model + "/config.json"));
-    CHECK(written["architectures"][0] == std::string(name) + "ForConditionalGeneration");
+    CHECK(written["architectures"][0] == std::string(family.name) + "ForConditionalGeneration");
     const Result shown = run_program(
         {.args = {"translate", "--model", model, "--json", "-", "The group went home"}});
     REQUIRE_MESSAGE(shown.code == kDone, shown.err);
@@ -89,14 +99,12 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
 
 TEST_CASE("train: a model of each published family learns and is written back") {
   const TemporaryDirectory scene;
-  for (const auto& [type, keys] : {std::pair{"bart", ""},
-                                   {"led", kLed},
-                                   {"bigbird_pegasus", kBigBird},
-                                   {"pegasus_x", kPegasusX}}) {
+  for (const auto& family : kFamilies) {
+    const std::string type = family.type;
     CAPTURE(type);
-    const std::string out = scene.file(std::string("run-") + type);
+    const std::string out = scene.file("run-" + type);
     const Result done =
-        run_program({.args = {"train", write_family(scene, type, keys), "--out", out}});
+        run_program({.args = {"train", write_family(scene, type, family.keys), "--out", out}});
     REQUIRE_MESSAGE(done.code == kDone, done.err);
     CHECK(Json::parse(bytes_of(out + "/model/config.json"))["model_type"] == type);
     CHECK(run_program({.args = {"translate", "--model", out + "/model", "He went"}}).code == kDone);

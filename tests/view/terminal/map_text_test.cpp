@@ -250,10 +250,10 @@ TEST_CASE("terminal: the default leaves out what needs too many lines, and says 
   many.encoder_self = sample_maps(2, 12, 5, 5, false);
   many.hypotheses[0].decoder_self = sample_maps(2, 12, 6, 6, true);
   many.hypotheses[0].cross = sample_maps(2, 12, 6, 5, false);
-  for (const auto& [width, lines] : {std::pair{80, 56}, std::pair{120, 48}, std::pair{250, 48}}) {
-    const MapText text = text_of(many, {}, brief(width));
-    CAPTURE(width);
-    CHECK(to_int(map_lines(text.text).size()) <= lines);
+  for (const auto& size : {std::pair{80, 56}, std::pair{120, 48}, std::pair{250, 48}}) {
+    CAPTURE(size.first);
+    const MapText text = text_of(many, {}, brief(size.first));
+    CHECK(to_int(map_lines(text.text).size()) <= size.second);
     std::size_t left_out = 0;
     for (const LeftOut& kind : text.left_out) left_out += kind.heads;
     CHECK(left_out > 0);
