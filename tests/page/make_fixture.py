@@ -188,9 +188,11 @@ def add_report(record):
     record["report"] = {"encoder_self": figures(record["encoder_self"], "encoder_self")}
     for hypothesis in record["hypotheses"]:
         hypothesis["report"] = {kind: figures(hypothesis[kind], kind) for kind in KINDS[1:]}
-        words = min(len(record["source"]["text"].split()), len(hypothesis["text"].split()))
-        links = [{"source": i, "target": i, "weight": 0.75} for i in range(words)]
-        hypothesis["alignment"] = {"from": f"cross:{len(hypothesis['cross']) - 1}:0", "source": [], "target": [], "links": links, "weights": []}
+        source, target = ([{"text": word, "index": i} for i, word in enumerate(text.split())]
+            for text in (record["source"]["text"], hypothesis["text"]))
+        links = [{"source": i, "target": i, "weight": 0.75} for i in range(min(len(source), len(target)))]
+        hypothesis["alignment"] = {"from": f"cross:{len(hypothesis['cross']) - 1}:0", "source": source, "target": target,
+            "links": links, "weights": []}
 
 
 def add_search(record, beams=4):
@@ -332,6 +334,8 @@ def hostile_records():
 def empty_records():
     maker = Maker(layers=1, heads=2, head_dim=4)
     record = maker.record([END], [[]])
+    record["report"] = {"encoder_self": []}
+    record["hypotheses"][0]["report"] = {"decoder_self": [], "cross": []}
     return [record, maker.record([], []), maker.record(pieces("Then words"), [pieces("Dann Wörter")])]
 
 

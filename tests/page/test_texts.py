@@ -70,6 +70,7 @@ class Hostile(PageCase):
 class Sizes(PageCase):
     def test_empty_sentences(self):
         self.open(name="empty")
+        self.assertTrue(self.js("return document.getElementById('report').hidden"), "figures of no head")
         self.assertIn("empty", self.browser.text("#source-text"))
         self.assertIn("The sentence is empty: the model reads its end symbol alone.", self.browser.text("#stage-says"))
         self.assertEqual(self.shown_map(), [["1"]])

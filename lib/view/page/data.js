@@ -222,11 +222,12 @@ function decodeFloats(base64) {
   return floats;
 }
 
-/** The figures of every head of a kind, [layer][head], or null: of this sentence, or of all. */
+/** The figures of every head of a kind, [layer][head], of this sentence or of all; null where there are none. */
 function reportOf(record, hypothesis, kind) {
-  if (overall && state.over === "all") return overall[kind];
   const owner = kind === "encoder_self" ? record : hypothesis;
-  return (owner && owner.report && owner.report[kind]) || null;
+  const report = overall && state.over === "all" ? overall : owner && owner.report;
+  const figures = report && report[kind];
+  return figures && figures.length > 0 ? figures : null;  // of a sentence without any piece there are none
 }
 
 /** The places of the heads that align best, "layer.head" → 1, 2, 3: of this sentence, or of all. */

@@ -1,38 +1,44 @@
 #include "view/page/record_shape.h"
 
-#include <algorithm>
-#include <initializer_list>
+#include <set>
 
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "config/model_config.h"
 #include "view/page/json_place.h"
 #include "view/page/map_shape.h"
+#include "view/page/vector_shape.h"
 
 namespace attn {
 namespace {
 
-constexpr std::size_t kMostSide = 1'000'000;  // of anything that is counted
-
-std::size_t count(const JsonPlace& model, std::string_view stack, std::string_view what) {
-  const std::string key = fmt::format("{}_{}", stack, what);
+/// A size of the model, at most what the program takes of it.
+std::size_t size_of(const JsonPlace& model, const std::string& key, std::int64_t most) {
   const JsonPlace place = model[key];
   const std::uint64_t number = place.whole();
-  if (number == 0 || number > kMostSide) {
-    place.fail(fmt::format("{}", number), fmt::format("1 to {}", kMostSide));
+  if (number == 0 || number > static_cast<std::uint64_t>(most)) {
+    place.fail(fmt::format("{}", number), fmt::format("1 to {}", most));
   }
   return number;
 }
 
-MapShape stack_shape(const JsonPlace& model, std::string_view stack) {
-  const std::string scale = fmt::format("{}_scale", stack);
+MapShape stack_shape(const JsonPlace& model, const std::string& stack) {
+  const std::string scale = stack + "_scale";
   if (const auto place = model.find(scale)) place->number();
-  return {count(model, stack, "layers"), count(model, stack, "heads"),
-          count(model, stack, "head_dim")};
+  size_of(model, stack + "_ffn_dim", ModelLimits::ffn_dim);
+  return {size_of(model, stack + "_layers", ModelLimits::layers),
+          size_of(model, stack + "_heads", ModelLimits::d_model),
+          size_of(model, stack + "_head_dim", ModelLimits::d_model)};
 }
 
 void check_model(const JsonPlace& model) {
-  model["d_model"].whole();
+  const JsonPlace weights = model["weights"];
+  if (weights.text() != "loaded" && weights.text() != "random") {
+    weights.fail("\"" + excerpt(weights.text()) + "\"", "\"loaded\" or \"random\"");
+  }
+  size_of(model, "d_model", ModelLimits::d_model);
+  size_of(model, "vocab_size", ModelLimits::vocab_size);
+  size_of(model, "decoder_vocab_size", ModelLimits::vocab_size);
   if (const auto name = model.find("name")) name->text();
   if (const auto precision = model.find("precision")) precision->text();
   if (const auto ensemble = model.find("ensemble")) {
@@ -50,56 +56,6 @@ std::size_t check_tokens(const JsonPlace& sequence) {
   ids.array(tokens.size(), "ids, one a token");
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i].whole();
   return tokens.size();
-}
-
-/// Base64 of as many float32 as the product of `sides`; `of` says what they are.
-void check_float_text(const JsonPlace& place, std::initializer_list<std::size_t> sides,
-                      const std::string& of) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  const std::string_view text = place.text();
-  std::optional<std::uint64_t> bytes = sizeof(float);
-  for (const std::size_t side : sides) {
-    if (bytes) bytes = checked_multiply(*bytes, std::uint64_t{side});
-  }
-  // Four letters hold three bytes; "=" fills up the last four.
-  const std::size_t fill = bytes ? (3 - *bytes % 3) % 3 : 0;
-  if (!bytes || text.size() % 4 != 0 || text.size() / 4 != *bytes / 3 + (*bytes % 3 > 0)) {
-    place.fail(fmt::format("a text of {} letters", text.size()), "base64 of " + of);
-  }
-  const std::string_view letters = text.substr(0, text.size() - fill);
-  if (letters.find_first_not_of(kDigits) != letters.npos ||
-      text.substr(letters.size()).find_first_not_of('=') != text.npos) {
-    place.fail("another text", "base64 of " + of);
-  }
-}
-
-/// Of [layer][head][row][head_dim].
-void check_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows) {
-  check_float_text(place, {shape.layers, shape.heads, shape.head_dim, rows},
-                   fmt::format("{} layers, {} heads and {} rows of {} floats", shape.layers,
-                               shape.heads, rows, shape.head_dim));
-}
-
-void check_vectors(const JsonPlace& vectors, const MapShape& shape) {
-  check_vector(vectors["query"], shape, shape.queries);
-  check_vector(vectors["key"], shape, shape.keys);
-  check_vector(vectors["value"], shape, shape.keys);
-}
-
-/// The vectors of `rows` tokens, stage by stage.
-void check_way(const JsonPlace& way, std::size_t rows) {
-  for (std::size_t i = 0; i < way.array().size(); ++i) {
-    const JsonPlace step = way[i];
-    step["stage"].text();
-    if (const auto block = step.find("block")) {
-      block->text();
-      step["layer"].whole();
-    }
-    const std::uint64_t columns = step["columns"].whole();
-    check_float_text(step["values"], {rows, columns},
-                     fmt::format("{} rows of {} floats", rows, columns));
-  }
 }
 
 /// The likeliest pieces of each of `steps` steps.
@@ -139,17 +95,35 @@ void check_kind(const JsonPlace& owner, std::string_view kind, const MapShape& s
   }
   if (const auto vectors = owner.find("vectors")) check_vectors((*vectors)[kind], shape);
   if (const auto report = owner.find("report")) {
-    check_heads_of((*report)[kind], shape, check_figures);
+    const JsonPlace heads = (*report)[kind];
+    const bool nothing_counted = heads.value().is_array() && heads.size() == 0;
+    if (!nothing_counted) check_heads_of(heads, shape, check_figures);
   }
+}
+
+/// The numbers of an alignment's words, by which links name them.
+std::set<std::uint64_t> check_words(const JsonPlace& words) {
+  std::set<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < words.array().size(); ++i) {
+    words[i]["text"].text();
+    numbers.insert(words[i]["index"].whole());
+  }
+  return numbers;
 }
 
 void check_alignment(const JsonPlace& alignment) {
   alignment["from"].text();
+  const std::set<std::uint64_t> source = check_words(alignment["source"]);
+  const std::set<std::uint64_t> target = check_words(alignment["target"]);
+  const auto check_end = [](const JsonPlace& end, const std::set<std::uint64_t>& words) {
+    const std::uint64_t number = end.whole();
+    if (!words.contains(number)) end.fail(fmt::format("{}", number), "the index of a word");
+  };
   const JsonPlace links = alignment["links"];
   for (std::size_t i = 0; i < links.array().size(); ++i) {
     const JsonPlace link = links[i];
-    link["source"].whole();
-    link["target"].whole();
+    check_end(link["source"], source);
+    check_end(link["target"], target);
     link["weight"].number();
   }
 }
@@ -170,7 +144,9 @@ void check_hypothesis(const JsonPlace& hypothesis, MapShape decoder, std::size_t
   check_kind(hypothesis, "cross", decoder);
   if (const auto alignment = hypothesis.find("alignment")) check_alignment(*alignment);
   if (const auto found = hypothesis.find("alternatives")) check_alternatives(*found, length);
-  if (const auto way = hypothesis.find("way")) check_way(*way, length);
+  if (const auto way = hypothesis.find("way")) {
+    check_way(*way, {length, decoder.layers, {"decoder_self", "cross", "feed_forward"}});
+  }
 }
 
 /// How the translations were come by.
@@ -251,7 +227,9 @@ void check_record(const Json& record, const std::string& where) {
     for (const char* key : {"line", "number", "of"}) (*part)[key].whole();
     for (const char* key : {"text", "gap"}) (*part)[key].text();
   }
-  if (const auto way = top.find("way")) check_way(*way, length);
+  if (const auto way = top.find("way")) {
+    check_way(*way, {length, encoder.layers, {"encoder_self", "feed_forward"}});
+  }
   if (const auto decoding = top.find("decoding")) check_decoding(*decoding);
   const JsonPlace hypotheses = top["hypotheses"];
   for (std::size_t i = 0; i < hypotheses.array().size(); ++i) {

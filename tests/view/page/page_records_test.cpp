@@ -65,7 +65,19 @@ Json large_pattern_record() {
 constexpr Change kChanges[] = {
     {"/model/d_model", "", "model.d_model is missing; expected it to be there"},
     {"/model/encoder_layers", "3", "encoder_self is an array of 1; expected an array of 3 layers"},
-    {"/model/decoder_heads", "0", "model.decoder_heads is 0; expected 1 to 1000000"},
+    {"/model/weights", "", "model.weights is missing; expected it to be there"},
+    {"/model/weights", "\"trained\"",
+     "model.weights is \"trained\"; expected \"loaded\" or \"random\""},
+    {"/model/encoder_layers", "1001", "model.encoder_layers is 1001; expected 1 to 1000"},
+    {"/model/decoder_heads", "0", "model.decoder_heads is 0; expected 1 to 65536"},
+    {"/model/encoder_ffn_dim", "[]",
+     "model.encoder_ffn_dim is a JSON array; expected a whole number from 0"},
+    {"/model/decoder_ffn_dim", "", "model.decoder_ffn_dim is missing; expected it to be there"},
+    {"/model/vocab_size", "0", "model.vocab_size is 0; expected 1 to 10000000"},
+    {"/model/decoder_vocab_size", "",
+     "model.decoder_vocab_size is missing; expected it to be there"},
+    {"/model/decoder_vocab_size", "\"8\"",
+     "model.decoder_vocab_size is a JSON string; expected a whole number from 0"},
     {"/model/encoder_head_dim", "2.5",
      "model.encoder_head_dim is 2.5; expected a whole number from 0"},
     {"/model/decoder_scale", "\"1\"", "model.decoder_scale is a JSON string; expected a number"},
@@ -103,12 +115,31 @@ constexpr Change kChanges[] = {
      "hypotheses[0].alignment.links is a JSON object; expected an array"},
     {"/hypotheses/0/alignment/links/0/source", "-1",
      "hypotheses[0].alignment.links[0].source is -1; expected a whole number from 0"},
+    {"/hypotheses/0/alignment/links/0/source", "1",
+     "hypotheses[0].alignment.links[0].source is 1; expected the index of a word"},
+    {"/hypotheses/0/alignment/links/0/target", "99",
+     "hypotheses[0].alignment.links[0].target is 99; expected the index of a word"},
+    {"/hypotheses/0/alignment/source", "",
+     "hypotheses[0].alignment.source is missing; expected it to be there"},
+    {"/hypotheses/0/alignment/target/0/text", "5",
+     "hypotheses[0].alignment.target[0].text is a JSON number; expected a text"},
+    {"/hypotheses/0/alignment/target/0/index", "-1",
+     "hypotheses[0].alignment.target[0].index is -1; expected a whole number from 0"},
     {"/hypotheses/0/alignment/from", "",
      "hypotheses[0].alignment.from is missing; expected it to be there"},
     {"/way/1/values", "\"AAAA\"",
      "way[1].values is a text of 4 letters; expected base64 of 2 rows of 2 floats"},
     {"/way/0/columns", "-1", "way[0].columns is -1; expected a whole number from 0"},
     {"/way/1/layer", "", "way[1].layer is missing; expected it to be there"},
+    {"/way/1/layer", "1", "way[1].layer is 1; expected a number below 1"},
+    {"/way/1/block", "", "way[1].block is missing; expected it to be there"},
+    {"/way/1/block", "\"bogus\"",
+     "way[1].block is \"bogus\"; expected one of encoder_self, feed_forward"},
+    {"/way/1/block", "\"cross\"",
+     "way[1].block is \"cross\"; expected one of encoder_self, feed_forward"},
+    {"/hypotheses/0/way/1/block", "\"encoder_self\"",
+     "hypotheses[0].way[1].block is \"encoder_self\"; expected one of decoder_self, cross, "
+     "feed_forward"},
     {"/hypotheses/0/way/0/stage", "7",
      "hypotheses[0].way[0].stage is a JSON number; expected a text"},
     {"/hypotheses/0/alternatives/tokens", "[[]]",
@@ -232,6 +263,17 @@ TEST_CASE("a record with every key is taken as it is, and keys that are not know
   }
 }
 
+TEST_CASE("a sentence without any piece has figures of no head") {
+  Json record = full_record();
+  for (const char* place : {"/report/encoder_self", "/hypotheses/0/report/cross"}) {
+    record[Pointer(place)] = Json::array();
+    CHECK(message_of(record) == "accepted");
+  }
+  record["report"]["encoder_self"] = Json::parse("[[],[]]");
+  CHECK(message_of(record) ==
+        "r.json:1: report.encoder_self is an array of 2; expected an array of 1 layers");
+}
+
 TEST_CASE("a record that would break a script is refused, and the place named") {
   for (const auto& [place, value, expected] : kChanges) {
     Json record = full_record();
@@ -277,6 +319,8 @@ TEST_CASE("a record may have as many numbers as its maps have cells") {
   record.model.d_model = 2;
   record.model.encoder_layers = record.model.decoder_layers = 1;
   record.model.encoder_heads = record.model.decoder_heads = 1;
+  record.model.encoder_ffn_dim = record.model.decoder_ffn_dim = 2;
+  record.model.vocab_size = record.model.decoder_vocab_size = 5;
   record.source.tokens.assign(kTokens, "a");
   record.source.ids.assign(kTokens, 1);
   record.encoder_self = {1, 1, kTokens, kTokens, std::vector<float>(kTokens * kTokens, 0.0F)};
