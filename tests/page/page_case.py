@@ -46,7 +46,7 @@ def beside_maps(value):
     if "report" in value or "token" in value or "tokens" in value or "encoder_self" in value:
         hidden |= {"encoder_self", "decoder_self", "cross"}
     if "links" in value:
-        hidden |= {"source", "target", "weights"}
+        hidden |= {"weights"}
     return {key: beside_maps(one) for key, one in value.items() if key not in hidden}
 
 

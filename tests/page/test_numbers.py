@@ -1,12 +1,13 @@
 """Step by step, the search and the report: numbers that Python computes again from the record."""
 
 import base64
+import json
 import math
 import struct
 import unittest
 
 from make_fixture import END
-from page_case import PageCase, f32
+from page_case import PageCase, f32, write_page
 
 
 def vectors(owner, kind, which, layer, head, shape):
@@ -287,6 +288,19 @@ class Report(PageCase):
         self.assertEqual(self.texts(".link-target"), ["Die", "Gruppe", "ging", "nach", "Hause"])
         self.assertEqual(self.texts(".link-word.is-alone"), ["Hause"])
         self.assertEqual(self.count("path.link-line"), 4)
+
+    def test_aligned_words_are_those_of_the_record(self):
+        """The program counts a word at an invisible blank, and one of the text's words it does not link."""
+        [record] = self.records()[:1]
+        record = json.loads(json.dumps(record))
+        record["source"]["text"] = "The\u200bgroup went home."
+        source = [{"text": word, "index": i} for i, word in ((0, "The"), (1, "group"), (3, "home"))]
+        record["hypotheses"][0]["alignment"].update({"source": source, "links": [{"source": 3, "target": 4, "weight": 0.5}]})
+        self.open_path(write_page("words", [json.dumps(record)]), "#kind=cross")
+        self.assertEqual(self.texts(".link-source"), ["The", "group", "home"])
+        self.assertEqual(self.texts(".link-word:not(.is-alone)"), ["home", "Hause"])
+        self.assertEqual(self.js("return document.querySelector('.alignment-picture').getAttribute('aria-label')"),
+            "word alignment by cross:1:0: home – Hause")
 
     def test_figures_over_all_sentences(self):
         self.open("#kind=cross&over=one", name="several")

@@ -184,6 +184,17 @@ class LivePage(ServerCase):
         self.wait_text("#compare-changes", "changed: swapped 1=girl")
         self.wait_text("#live-target", self.german(text="The girl went home"))
 
+    def test_the_words_to_swap_are_those_that_the_program_counts(self):
+        self.open({"text": "The\told\u00a0group  went home"})
+        self.browser.click("#live-swap-open")
+        words = ["The", "old\u00a0group", "went", "home"]
+        self.assertEqual(self.js("return [...document.getElementById('live-word').options].map(option => option.text)"), words)
+        self.js("document.getElementById('live-word').value = '2'")
+        self.type("#live-swap-word", "goes")
+        self.browser.press("Enter")
+        self.wait_text("#compare-changes", "changed: swapped 2=goes")
+        self.wait_text("#live-target", self.german(text="The old\u00a0group goes home"))
+
     def test_two_sentences_are_compared(self):
         self.open()
         self.browser.click("#live-compare-open")

@@ -11,7 +11,7 @@ function alignmentLine(from, to, weight, lying) {
   return makeSvg("path", { class: "link-line", d, "stroke-width": (1 + 2 * weight).toFixed(2) });
 }
 
-/** `links`: [{source, target, weight}], by the numbers of the words. */
+/** `links`: [{source, target, weight}], by the places of the words. */
 function alignmentPicture(source, target, links, room, label) {
   const size = (word) => textWidth(word, 500) * (15 / 13);
   const lengthOf = (words) => words.reduce((sum, word) => sum + size(word) + WORD_GAP, 0);

@@ -60,10 +60,10 @@ const liveView = (() => {
       `${says} `, dataText(printable(value)), make("span", { "aria-hidden": "true", text: " ×" })));
   }
 
-  /** The words that one may swap, as long as one can choose them. */
+  /** The words that one may swap, as the program counts them: blanks and tabs part them, nothing else. */
   function updateWords() {
     if (find("live-swap").hidden) return;
-    const all = live.asked.text.split(" ").filter((word) => word !== "");
+    const all = live.asked.text.split(/[ \t]/).filter((word) => word !== "");
     refill(find("live-word"), all.join(" "), () => all.map((word, i) => make("option", { value: i, text: printable(word) })));
   }
 

@@ -135,7 +135,7 @@ void finish_hypothesis(Json& hypothesis, Pieces& special) {
   pack(hypothesis, "decoder_self");
   pack(hypothesis, "cross");
   if (const auto alignment = hypothesis.find("alignment"); alignment != hypothesis.end()) {
-    for (const char* key : {"source", "target", "weights"}) alignment->erase(key);
+    alignment->erase("weights");
   }
 }
 

@@ -103,16 +103,17 @@ const reportView = (() => {
   /** The words that were linked, where there are any. */
   function alignment() {
     const found = scene.hypothesis && scene.hypothesis.alignment;
-    if (!found || !Array.isArray(found.links)) return null;
-    const words = (text) => text.split(/\s+/u).filter((word) => word !== "");
-    const source = words(scene.record.source.text);
-    const target = words(scene.hypothesis.text);
-    const links = found.links.filter((link) => link.source < source.length && link.target < target.length);
+    if (!found) return null;
+    const [source, target] = [found.source, found.target].map((words) => words.map(({ text }) => printable(text)));
+    // Links name words by their numbers in the text, which a word without an entry takes, too.
+    const placeOf = (words) => new Map(words.map(({ index }, place) => [index, place]));
+    const [sources, targets] = [placeOf(found.source), placeOf(found.target)];
+    const links = found.links.map((link) => ({ ...link, source: sources.get(link.source), target: targets.get(link.target) }));
     const from = ` by ${found.from}`;
     const room = document.querySelector("main").clientWidth - 150;
     return make("div", { class: "alignment" },
       make("h3", { text: `Word alignment${from}` }),
-      make("div", { class: "scroll" }, alignmentPicture(source.map(printable), target.map(printable), links, room,
+      make("div", { class: "scroll" }, alignmentPicture(source, target, links, room,
           `word alignment${from}: ${links.map((link) => `${source[link.source]} – ${target[link.target]}`).join(", ")}`)));
   }
 

@@ -20,7 +20,7 @@ const char* const kRecord = R"({"encoder_self":[[[[1]]]],"vectors":{"cross":{"qu
     "source":{"text":"Go home.","tokens":["▁Go","▁ho","me",".","</s>"]},
     "hypotheses":[{"text":"Geh heim","tokens":["▁Geh","▁heim","</s>"],"cross":[[[[1]]]],
       "decoder_input":{"tokens":["<start>","▁Geh","▁heim"]},"vectors":{},
-      "alignment":{"from":"average","links":[],"source":[],"target":[],"weights":[]},
+      "alignment":{"from":"average","links":[],"source":[{"text":"Go","index":0}],"target":[],"weights":[]},
       "report":{"cross":[[{"alignment":0.5,"read_alignment":0.9},{"alignment":0.3,"read_alignment":null}]]}}],
     "search":{"nodes":[{"parent":-1,"token":"▁G","cross":[[[1]]]},{"parent":0,"token":"eh"},
       {"parent":0,"token":"▁ab"}]}})";
@@ -32,7 +32,8 @@ TEST_CASE("page record: words of every sequence, best heads, branches of a searc
   CHECK(hypothesis["ends"].dump() == "[1,2,3]");
   CHECK(hypothesis["decoder_input"]["ends"].dump() == "[1,2,3]");
   CHECK(hypothesis["best"].dump() == "[[0,1]]");
-  CHECK(hypothesis["alignment"].dump() == R"({"from":"average","links":[]})");
+  CHECK(hypothesis["alignment"].dump() ==
+        R"({"from":"average","links":[],"source":[{"text":"Go","index":0}],"target":[]})");
   const Json& nodes = record["search"]["nodes"];
   CHECK(nodes[0]["ends"].dump() == "[1]");
   CHECK(nodes[1]["ends"].dump() == "[2]");
