@@ -154,8 +154,6 @@ class ExplainCommand {
     tell_inputs(options_.source, guard);
     guard.write("--json", options_.json);
     guard.write("--markdown", options_.markdown);
-    const auto is_file = [](const std::string& path) { return !path.empty() && path != "-"; };
-    if (is_file(options_.json) || is_file(options_.markdown)) output().outlive_reader();
   }
 
   void check_rank(int rank) const {

@@ -56,7 +56,6 @@ class TranslateCommand {
     tell_inputs(options.source, guard);
     guard.read("--input", options.input);
     guard.write("--output", options.output);
-    if (view_.writes_files() || writes_lines()) output().outlive_reader();
     if (by_line_) lines_.emplace(options.input);
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ = std::make_unique<ViewFiles>(view_, std::move(guard));

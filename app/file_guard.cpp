@@ -9,25 +9,33 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/utf8.h"
+#include "console.h"
 
 namespace attn {
 
 namespace fs = std::filesystem;
 
+namespace {
+constexpr const char* kStdout = "stdout";
+constexpr const char* kStderr = "stderr";
+}  // namespace
+
 FileGuard::FileGuard(bool reads_stdin) {
-  if (reads_stdin) take_stream(STDIN_FILENO, "stdin", inputs_);
-  take_stream(STDOUT_FILENO, "stdout", outputs_);
-  take_stream(STDERR_FILENO, "stderr", outputs_);
+  Place place;
+  if (find(STDOUT_FILENO, place)) outputs_.emplace(place, kStdout);
+  if (find(STDERR_FILENO, place)) outputs_.emplace(place, kStderr);
+  if (reads_stdin && find(STDIN_FILENO, place)) take_input(place, "stdin");
 }
 
-void FileGuard::take_stream(int descriptor, const char* name, std::map<Place, std::string>& known) {
+bool FileGuard::find(int descriptor, Place& place) {
   struct stat status = {};
-  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return;
-  known.emplace(Place{status.st_dev, status.st_ino, ""}, name);
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  place = {status.st_dev, status.st_ino, ""};
+  return true;
 }
 
 bool FileGuard::find(const std::string& path, Place& place) {
-  if (path.empty() || path == "-" || is_stream_path(path)) return false;
+  if (path.empty() || path == "-") return false;
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) {
     place = {status.st_dev, status.st_ino, ""};
@@ -48,18 +56,28 @@ bool FileGuard::find(const std::string& path, Place& place) {
 
 void FileGuard::read(const std::string& option, const std::string& path) {
   Place place;
-  if (find(path, place)) inputs_.emplace(place, option);
+  if (find(path, place)) take_input(place, option);
+}
+
+void FileGuard::take_input(const Place& place, const std::string& option) {
+  const auto output = outputs_.find(place);
+  if (output != outputs_.end()) {
+    throw UsageError("{} leads into the file of {}; give it another name", output->second, option);
+  }
+  inputs_.emplace(place, option);
 }
 
 void FileGuard::read_all(const std::string& option, const std::string& directory) {
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    read(option, entry->path().string());
+    Place place;  // a file that stdout has just made there is none of the model's
+    if (find(entry->path().string(), place)) inputs_.emplace(place, option);
   }
 }
 
 void FileGuard::write(const std::string& option, const std::string& path) {
+  if (!path.empty() && path != "-") output().outlive_reader();
   Place place;
   if (!find(path, place)) return;
   const std::string name = fmt::format("{} {}", option, printable(path));
@@ -69,7 +87,8 @@ void FileGuard::write(const std::string& option, const std::string& path) {
                      input->second);
   }
   const auto [output, is_new] = outputs_.emplace(place, name);
-  if (!is_new) {
+  const bool own_name = output->second == kStdout || output->second == kStderr;
+  if (!is_new && !(own_name && is_stream_path(path))) {
     throw UsageError("{} and {} name the same file; give each its own", output->second, name);
   }
 }

@@ -11,18 +11,21 @@ namespace attn {
 
 /// What a command reads and what it writes, told before anything is opened for writing. Files are
 /// the same where device and inode are; what is not there yet is the same where its folder and name
-/// are. "" and "-" are no files; pipes and devices may be named as often as one likes.
+/// are. "" and "-" are no files; pipes and devices may be named as often as one likes, and so may
+/// stdout and stderr by names of their own (/dev/stdout), which are written at their end.
 class FileGuard {
  public:
   /// stdout and stderr are outputs where they lead to files, stdin an input where `reads_stdin`.
   explicit FileGuard(bool reads_stdin = false);
 
-  /// A file that `option` (--config, RECORDS) names.
+  /// A file that `option` (--config, RECORDS) names. UsageError where stdout, stderr or an output
+  /// leads into it.
   void read(const std::string& option, const std::string& path);
   /// All files in a directory, as a model's.
   void read_all(const std::string& option, const std::string& directory);
 
-  /// UsageError where `path`, which `option` asks for, is read or written already.
+  /// UsageError where `path`, which `option` asks for, is read or written already. It is finished
+  /// even where stdout's reader leaves.
   void write(const std::string& option, const std::string& path);
 
  private:
@@ -33,7 +36,8 @@ class FileGuard {
     auto operator<=>(const Place&) const = default;
   };
   static bool find(const std::string& path, Place& place);
-  void take_stream(int descriptor, const char* name, std::map<Place, std::string>& known);
+  static bool find(int descriptor, Place& place);
+  void take_input(const Place& place, const std::string& option);
 
   std::map<Place, std::string> inputs_;   ///< each with its option
   std::map<Place, std::string> outputs_;  ///< each with its option and name

@@ -88,11 +88,11 @@ bool RunDirectory::has_checkpoint() const {
   return false;
 }
 
-void RunDirectory::begin(const std::string& config) {
+void RunDirectory::begin(const std::optional<std::string>& config) {
   remove_leftovers(path_);
   remove_leftovers(path_ + "/model");
   remove_leftovers(path_ + "/checkpoints");
-  write_file(path_ + "/config.json", config);
+  if (config) write_file(path_ + "/config.json", *config);
   begun_ = true;
   made_->keep();
 }

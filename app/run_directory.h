@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/unfinished.h"
@@ -25,8 +26,9 @@ class RunDirectory {
   /// Whether a checkpoint is there, whole or not.
   bool has_checkpoint() const;
 
-  /// Training begins: writes config.json, and takes away half-written files that a killed run left.
-  void begin(const std::string& config);
+  /// Training begins: writes config.json, where it is not to stay as it is, and takes away
+  /// half-written files that a killed run left.
+  void begin(const std::optional<std::string>& config);
 
  private:
   void refuse_files(bool resume) const;

@@ -29,6 +29,16 @@ std::string with_part(const std::string& path, const std::string& part) {
       .string();
 }
 
+/// Whether a file's name is that of another picture beside `path`: of another sentence or kind.
+bool is_part(const std::filesystem::path& path, const std::filesystem::path& name) {
+  const std::string stem = path.stem().string() + "-", other = name.stem().string();
+  if (name.extension() != path.extension() || !other.starts_with(stem)) return false;
+  const std::string_view part = std::string_view(other).substr(stem.size());
+  return part.find_first_of("0123456789") == 0 ||
+         std::any_of(attention_kinds.begin(), attention_kinds.end(),
+                     [&](AttentionKind kind) { return part.starts_with(kind_word(kind)); });
+}
+
 /// What is drawn large: where no head is named, of cross-attention the one that aligns best.
 HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
   HeadName large = item;
@@ -147,6 +157,9 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
   if (!options.csv.empty()) {
     for (const CsvTable& table : csv_tables()) guard_.write("--csv", table_path(table));
   }
+  guard_parts("--svg", options.svg);
+  guard_parts("--png", options.png);
+  guard_parts("--pdf", options.pdf);
   if (!options.json.empty()) json_ = std::make_unique<OutputFile>(options.json);
   if (!options.html.empty()) html_ = std::make_unique<OutputFile>(options.html);
   const auto picture = [this](const char* option, const std::string& path, auto made) {
@@ -165,6 +178,22 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
       tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
       tables_.back()->write(table.header);
     }
+  }
+}
+
+void ViewFiles::guard_parts(const char* option, const std::string& path) const {
+  if (path.empty() || path == "-") return;
+  namespace fs = std::filesystem;
+  const fs::path whole(path), folder = whole.parent_path();
+  std::vector<fs::path> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  for (const std::string* other : options_.files()) names.push_back(fs::path(*other).filename());
+  for (const fs::path& name : names) {
+    if (is_part(whole, name)) FileGuard(guard_).write(option, (folder / name).string());
   }
 }
 

@@ -55,6 +55,8 @@ class ViewFiles {
 
   void add_to_page(const AttentionRecord& record);
   void draw(const AttentionRecord& record);
+  /// UsageError where one of several pictures could take an input's or another output's place.
+  void guard_parts(const char* option, const std::string& path) const;
   void draw(Picture& picture, const AttentionRecord& record);
   void write(Picture& picture, const std::string& name_part, const std::string& svg);
 

@@ -100,13 +100,6 @@ bool ViewOptions::stdout_alone() const {
   return std::any_of(all.begin(), all.end(), [](const std::string* file) { return *file == "-"; });
 }
 
-bool ViewOptions::writes_files() const {
-  const auto all = files();
-  return !csv.empty() || std::any_of(all.begin(), all.end(), [](const std::string* file) {
-    return !file->empty() && *file != "-";
-  });
-}
-
 bool ViewOptions::need_records() const {
   return !json.empty() || draws() || report || aligns();
 }

@@ -42,8 +42,6 @@ struct ViewOptions {
   std::array<const std::string*, 5> files() const { return {&json, &html, &svg, &png, &pdf}; }
   /// How the terminal draws maps, but for what the default leaves out.
   MapTextOptions map_text() const;
-  /// Whether something is written elsewhere than to stdout.
-  bool writes_files() const;
   /// Whether something is written to stdout instead of the translations.
   bool stdout_alone() const;
   /// Whether any of them but --show needs a record of the sentence. Then the terminal shows no maps

@@ -92,7 +92,7 @@ kills() {
 # The most bytes of an input: what a small format can say, it says in few.
 most_bytes() { # NAME
   case $1 in
-    checksums | merges | option_words | parallel_text | pharaoh | text | vocabulary) echo 512 ;;
+    checksums | merges | option_words | parallel_text | pharaoh | question | text | vocabulary) echo 512 ;;
     checkpoint | command_line | generation_config | json | piece_model | safetensors | tokenizer_config | train_log) echo 1024 ;;
     experiment | model_config | record) echo 2048 ;;
     *) echo 5000 ;;

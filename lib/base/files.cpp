@@ -35,7 +35,7 @@ struct MapSlot {
   std::atomic<std::size_t> size{0};
   std::array<char, 512> name{};
 };
-std::array<MapSlot, 32> maps;
+std::array<MapSlot, 128> maps;
 std::mutex maps_mutex;
 
 void note_map(const std::byte* begin, std::size_t size, const std::string& path) {
@@ -169,7 +169,11 @@ const char* mapped_file_at(const void* address) noexcept {
 }
 
 bool is_stream_path(std::string_view path) {
-  return path.starts_with("/dev/std") || path.starts_with("/dev/fd/") || path.starts_with("/proc/");
+  if (path.starts_with("/dev/fd/")) return true;
+  if (path == "/dev/stdin" || path == "/dev/stdout" || path == "/dev/stderr") return true;
+  // /proc/self/fd/1; what else lies there (/proc/self/cwd/maps.json) may be anybody's file.
+  const std::size_t last = path.rfind('/');
+  return path.starts_with("/proc/") && path.substr(0, last).ends_with("/fd");
 }
 
 std::string behind_links(const std::string& path) {

@@ -45,15 +45,19 @@ AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
 
 FloatArena::FloatArena(std::size_t count) : memory_(count) {}
 
+AlignedFloats AlignedFloats::part(std::size_t first, std::size_t count) const {
+  AlignedFloats taken;
+  taken.data_ = {data_, data() + first};
+  taken.size_ = count;
+  return taken;
+}
+
 AlignedFloats FloatArena::take(std::size_t count) {
   constexpr std::size_t kLine = 16;  // floats of a cache line
   const std::size_t rounded = (count + kLine - 1) / kLine * kLine;
   if (rounded > memory_.size() - used_) return AlignedFloats(count);
-  AlignedFloats taken;
-  taken.data_ = {memory_.data_, memory_.data() + used_};
-  taken.size_ = count;
   used_ += rounded;
-  return taken;
+  return memory_.part(used_ - rounded, count);
 }
 
 }  // namespace attn

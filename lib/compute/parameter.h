@@ -60,10 +60,11 @@ class AlignedFloats {
   AlignedFloats& operator=(AlignedFloats&&) = default;
   float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
+  /// `count` of them from `first`, a whole number of cache lines, on; they keep all of them alive.
+  AlignedFloats part(std::size_t first, std::size_t count) const;
 
  private:
-  friend class FloatArena;
-  std::shared_ptr<float[]> data_;  ///< its own, or a part of an arena's
+  std::shared_ptr<float[]> data_;  ///< its own, or a part of another's
   std::size_t size_ = 0;
 };
 

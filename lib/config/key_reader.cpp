@@ -67,6 +67,13 @@ void KeyReader::fail(const std::string& key, const std::string& message) const {
   throw InputError("{}: {}{} {}", where_, prefix_, key, message);
 }
 
+float KeyReader::as_float(const std::string& key, double value, double high,
+                          const std::string& expected) const {
+  const auto used = static_cast<float>(value);
+  if (static_cast<double>(used) < high && (used != 0 || value == 0)) return used;
+  fail(key, fmt::format("{} is {} as a 32-bit float; use {}", value, used, expected));
+}
+
 void KeyReader::fail_type(const std::string& key, const Json& found,
                           const std::string& expected) const {
   fail(key, fmt::format("is {}; expected {}", describe(found), expected));

@@ -41,6 +41,11 @@ class KeyReader {
   /// 1e30 is a (huge) size and 2.0 is not an integer.
   std::optional<double> size(const std::string& key);
 
+  /// `value` of a key as the 32-bit float that it is used as; InputError "…; use EXPECTED" where
+  /// that is `high` or more, or 0 where `value` is not.
+  float as_float(const std::string& key, double value, double high,
+                 const std::string& expected) const;
+
   /// The keys that no call has named, in the order of the file.
   std::vector<std::string> unused() const;
   /// InputError for the first unused key, naming the nearest that was asked for.

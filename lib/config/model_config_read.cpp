@@ -160,12 +160,11 @@ void read_rest(KeyReader& reader, ModelConfig& config) {
   }
   for (const FloatKey& dropout : kDropouts) {
     if (const std::optional<double> value = reader.number(dropout.key)) {
-      // Checked before narrowing, which would round 1 − 1e-9 up to 1 and 1e300 to infinity.
+      const std::string expected = "a number from 0 to below 1";
       if (!(*value >= 0 && *value < 1)) {
-        reader.fail(dropout.key,
-                    fmt::format("{} is out of range; use a number from 0 to below 1", *value));
+        reader.fail(dropout.key, fmt::format("{} is out of range; use {}", *value, expected));
       }
-      config.*dropout.member = std::min(static_cast<float>(*value), 0.99999994F);
+      config.*dropout.member = reader.as_float(dropout.key, *value, 1, expected);
     }
   }
   read_activation(reader, config);

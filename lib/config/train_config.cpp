@@ -31,14 +31,17 @@ class Reader {
     value = static_cast<std::uint64_t>(*found);
   }
 
+  static std::string range(double low, double high, bool closed) {
+    return fmt::format("a number {} {} and below {}", closed ? "from" : "above", low, high);
+  }
+
   /// `low` itself is allowed where `closed`; `high` never is.
   void real(const char* key, double low, double high, bool closed, double& value) {
     const std::optional<double> found = keys_.number(key);
     if (!found) return;
     const bool above = closed ? *found >= low : *found > low;
     if (!above || !(*found < high)) {
-      keys_.fail(key, fmt::format("{} is out of range; use a number {} {} and below {}", *found,
-                                  closed ? "from" : "above", low, high));
+      keys_.fail(key, fmt::format("{} is out of range; use {}", *found, range(low, high, closed)));
     }
     value = *found;
   }
@@ -48,11 +51,7 @@ class Reader {
   void real32(const char* key, double low, double high, bool closed, double& value) {
     const std::optional<double> found = keys_.number(key);
     real(key, low, high, closed, value);
-    if (!found) return;
-    const float used = static_cast<float>(value);
-    if (static_cast<double>(used) < high && (used != 0 || value == 0)) return;
-    keys_.fail(key, fmt::format("{} is {} as a 32-bit float; use a number {} {} and below {}",
-                                value, used, closed ? "from" : "above", low, high));
+    if (found) keys_.as_float(key, value, high, range(low, high, closed));
   }
 
   /// A factor by which something grows; 0: it does not.

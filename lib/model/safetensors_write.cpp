@@ -1,5 +1,6 @@
 #include "model/safetensors_write.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <optional>
@@ -67,15 +68,24 @@ std::string make_header(const std::vector<TensorToWrite>& tensors, DType dtype) 
   return bytes + text;
 }
 
-/// Narrows all values; the index of the first finite one that became infinite, if any. `infinity`
-/// is its bits in the narrow type.
+/// What nobody could load again is not written.
+void require_finite(const TensorToWrite& tensor, const std::vector<float>& values) {
+  const auto found = std::find_if_not(values.begin(), values.end(),
+                                      [](float value) { return std::isfinite(value); });
+  if (found == values.end()) return;
+  throw InputError("tensor '{}': element {} is {}, expected a finite number",
+                   printable(tensor.name), found - values.begin(), *found);
+}
+
+/// Narrows all values; the index of the first that became infinite, if any. `infinity` is its bits
+/// in the narrow type.
 template <typename Narrow>
 std::optional<std::size_t> narrow_all(const std::vector<float>& values, std::uint16_t infinity,
                                       std::vector<std::uint16_t>& narrowed, Narrow narrow) {
   narrowed.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i) narrowed[i] = narrow(values[i]);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if ((narrowed[i] & 0x7fffu) == infinity && std::isfinite(values[i])) return i;
+    if ((narrowed[i] & 0x7fffu) == infinity) return i;
   }
   return std::nullopt;
 }
@@ -95,6 +105,7 @@ void write_safetensors(const std::string& path, const std::vector<TensorToWrite>
   for (const TensorToWrite& tensor : tensors) {
     values.resize(elements_of(tensor));
     tensor.fill(values.data());
+    require_finite(tensor, values);
     const DType own = tensor.dtype.value_or(dtype);
     if (own == DType::f32) {
       file.write(as_bytes(values.data(), values.size() * sizeof(float)));
@@ -109,8 +120,8 @@ void write_safetensors(const std::string& path, const std::vector<TensorToWrite>
     const auto too_large = f16 ? narrow_all(values, 0x7c00, narrowed, half::narrow_f16)
                                : narrow_all(values, 0x7f80, narrowed, half::narrow_bf16);
     if (too_large) {
-      throw InputError("{}: tensor '{}': element {} is {}, expected at most {}; write F32",
-                       printable(path), printable(tensor.name), *too_large, values[*too_large],
+      throw InputError("tensor '{}': element {} is {}, expected at most {}; write F32",
+                       printable(tensor.name), *too_large, values[*too_large],
                        f16 ? "65504 for F16" : "3.39e38 for BF16");
     }
     file.write(as_bytes(narrowed.data(), narrowed.size() * sizeof(std::uint16_t)));

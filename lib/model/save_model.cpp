@@ -70,13 +70,13 @@ void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
 }
 
 /// What its config.json says.
-Json directory_json(const ModelConfig& config, DType dtype, const std::string& name) {
+Json directory_json(const ModelConfig& config, DType dtype) {
   if (dtype != DType::i8) return to_directory_json(config);
   if (family_of(config.model_type) != nullptr) {
     throw InputError(
-        "{}: a model of type {} cannot be stored in 8 bits, which are for models with the layers "
+        "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
         "of marian, pegasus and attn-demo; store it in 16, and translate it with 8",
-        name, config.model_type);
+        config.model_type);
   }
   Json json = to_directory_json(config);
   json["model_type"] = "attn-demo";
@@ -87,9 +87,9 @@ Json directory_json(const ModelConfig& config, DType dtype, const std::string& n
 }  // namespace
 
 void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
-                DType dtype) {
+                DType dtype) try {
   const ModelConfig& config = model.config();
-  const Json json = directory_json(config, dtype, model.name());
+  const Json json = directory_json(config, dtype);
   const bool eight_bits = dtype == DType::i8;
   std::vector<TensorToWrite> tensors;
   visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
@@ -108,6 +108,8 @@ void save_model(const Transformer& model, const DecodeConfig& decode, const std:
   write_file(path_in(directory, "generation_config.json"),
              generation_config(config, decode).dump(2) + "\n");
   write_safetensors(path_in(directory, "model.safetensors"), tensors, dtype);
+} catch (const InputError& error) {
+  throw InputError("{}: {}", model.name(), error.what());
 }
 
 }  // namespace attn

@@ -70,6 +70,8 @@ TEST_CASE("bad input: an output over an input") {
                "{dir}/m/target.spm"},
               model, over("--json", "m/target.spm", "--model")),
       refused({"page", "{dir}/en", "--html", "{dir}/same"}, {}, "RECORDS"),
+      refused({"inspect", "--json", "/proc/self/root{dir}/config"}, own_config(),
+              "--json /proc/self/root{dir}/config would overwrite the file of --config"),
   });
 }
 
@@ -85,6 +87,8 @@ TEST_CASE("bad input: two outputs into one file") {
               twice("--json {dir}/here/new", "--svg {dir}/new")),
       refused(sentence, {"--json", "{dir}/link", "--png", "{dir}/later"},
               twice("--json {dir}/link", "--png {dir}/later")),
+      refused(sentence, {"--json", "/proc/self/root{dir}/en", "--html", "{dir}/en"},
+              twice("--json /proc/self/root{dir}/en", "--html {dir}/en")),
       refused(sentence, {"--html", "{dir}/en", "--svg", "{dir}/same"},
               twice("--html {dir}/en", "--svg {dir}/same")),
       refused(sentence, {"--json", "{dir}/table", "--csv", "{dir}/none"},
@@ -115,14 +119,56 @@ TEST_CASE("a stream that leads to a file is an output or an input, too") {
   CHECK(bytes_of(text) == "They went home.\n");
 }
 
+TEST_CASE("a stream never leads into what is read, nor a descriptor's name into another output") {
+  const TemporaryDirectory scene;
+  const std::string text = scene.write("text", "They went home.\n");
+  const auto in_shell = [&](const std::string& command) {
+    return run_program(
+        {.args = {"-c", command, ATTN_DEMO_BINARY, demo_config(), text}, .program = "/bin/sh"});
+  };
+  const auto refused_for = [&](const std::string& command, const std::string& message) {
+    CAPTURE(command);
+    const Result result = in_shell(command);
+    CHECK(result.code == kUsage);
+    CHECK(result.err == "attn-demo: " + message + "\n");
+    CHECK(bytes_of(text) == "They went home.\n");
+  };
+  const auto into = [](const std::string& option) {
+    return "stdout leads into the file of " + option + "; give it another name";
+  };
+  refused_for(R"("$0" translate --config "$1" --input "$2" >> "$2")", into("--input"));
+  refused_for(R"("$0" translate --config "$1" < "$2" >> "$2")", into("stdin"));
+  refused_for(R"("$0" evaluate --config "$1" --source "$2" --target "$2" >> "$2")",
+              into("--source"));
+  refused_for(R"("$0" page "$2" --html - >> "$2")", into("RECORDS"));
+  const std::string both = scene.file("both");
+  refused_for(R"(exec 7> ")" + both +
+                  R"("; "$0" translate --config "$1" x --json /dev/fd/7 --html ")" + both + "\"",
+              "--json /dev/fd/7 and --html " + both + " name the same file; give each its own");
+  // Names of stdout itself are stdout.
+  const Result itself = in_shell(
+      R"("$0" translate --config "$1" x --show none --json /dev/stdout > ")" + both + "\"");
+  CHECK(itself.code == kDone);
+  CHECK(bytes_of(both).find("\"encoder_self\"") != std::string::npos);
+}
+
 TEST_CASE("a numbered picture takes no other output's or input's place") {
   const TemporaryDirectory scene;
+  scene.write("m", "old");
   const Result result =
       run_program({.args = {"translate", "x", "y", "--config", demo_config(), "--svg",
                             scene.file("m"), "--html", scene.file("m-2")}});
   CHECK(result.code == kUsage);
+  CHECK(listing(scene.path()) == std::vector<std::string>{"m"});
+  CHECK(bytes_of(scene.file("m")) == "old");
   CHECK(result.err.find("--html " + scene.file("m-2") + " and --svg " + scene.file("m-2") +
                         " name the same file; give each its own") != std::string::npos);
+
+  const std::string text = scene.write("m-cross.txt", "They went home.\n");
+  const Result over = run_program({.args = {"translate", "--input", text, "--config", demo_config(),
+                                            "--show", "all", "--png", scene.file("m.txt")}});
+  CHECK(over.code == kUsage);
+  CHECK(bytes_of(text) == "They went home.\n");
 }
 
 TEST_CASE("devices and pipes may be named as often as one likes") {

@@ -73,6 +73,18 @@ TEST_CASE("a reader that leaves takes no other output with it") {
   CHECK((snapshot_of(scene.path()) == before));
 }
 
+TEST_CASE("a reader that leaves takes no report of heads with it") {
+  const TemporaryDirectory scene;
+  const std::string text = scene.write("text", "The group went home\n");
+  const std::string json = scene.file("heads.json");
+  const Result result =
+      run_program({.args = {"evaluate", "--config", demo_config(), "--layers", "64", "--heads", "6",
+                            "--source", text, "--target", text, "--report", "--json", json},
+                   .stdout_reader_gone = true});
+  CHECK(result.code == kDone);
+  CHECK(fs::file_size(json) > 0);
+}
+
 TEST_CASE("what a killed run left is in nobody's way, and goes") {
   const TemporaryDirectory scene;
   fs::create_directory(scene.file("m.attn-demo-tmp-0"));

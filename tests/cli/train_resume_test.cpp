@@ -222,6 +222,25 @@ TEST_CASE("a finished run resumed ends at once") {
   CHECK(snapshot_of(scene.file("run")) == before);
 }
 
+TEST_CASE("a run goes on by its own config, which stays as somebody has written it") {
+  const TrainScene scene;
+  scene.must_train("run");
+  const std::string own = scene.file("run/config.json");
+  const std::string commented = "// mine\n" + bytes_of(own);
+  scene.directory.write("run/config.json", commented);
+  const std::vector<std::string> args = {"train", own, "--out", scene.file("run"), "--resume"};
+  const Result result = run_program({.args = args});
+  CHECK_MESSAGE(result.code == kDone, result.err);
+  CHECK(bytes_of(own) == commented);
+  std::vector<std::string> changed = args;
+  changed.insert(changed.end(), {"--set", updates(20)});
+  const Result refused = run_program({.args = changed});
+  CHECK(refused.code == kUsage);
+  CHECK(refused.err ==
+        "attn-demo: --out " + own + " would overwrite the file of CONFIG; give it another name\n");
+  CHECK(bytes_of(own) == commented);
+}
+
 TEST_CASE("--resume into an empty or a new folder begins, and says so") {
   const TrainScene scene;
   std::filesystem::create_directory(scene.file("empty"));

@@ -218,7 +218,10 @@ TEST_CASE("dropouts lie in [0, 1)") {
   refuse_model(R"("attention_dropout": -0.1)", "attention_dropout -0.1 is out of range");
   refuse_model(R"("activation_dropout": 1e300)", "activation_dropout 1e+300 is out of range");
   CHECK(read_model(demo(R"("dropout": 0)")).config.dropout == 0.0F);
-  CHECK(read_model(demo(R"("dropout": 0.9999999999)")).config.dropout < 1.0F);
+  refuse_model(R"("dropout": 0.9999999999)",
+               "dropout 0.9999999999 is 1 as a 32-bit float; use a number from 0 to below 1");
+  refuse_model(R"("dropout": 1e-300)",
+               "dropout 1e-300 is 0 as a 32-bit float; use a number from 0 to below 1");
 }
 
 TEST_CASE("shared and separate embeddings as transformers ties them") {

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "base/at.h"
@@ -91,11 +92,14 @@ TEST_CASE("damaged directories of 8 bits are refused") {
   save_model(random_model(small_eight(), 3, Backend::panels), {}, good.path(), DType::i8);
   const SafetensorsFile file(good.file("model.safetensors"));
   const TemporaryDirectory scene;
-  const auto refused = [&](Stored& stored, const std::string& message) {
-    write_safetensors(scene.file("model.safetensors"), stored.tensors, DType::f32);
+  const std::string weights = scene.file("model.safetensors");
+  const auto refused_file = [&](const std::string& message) {
     CHECK_THROWS_WITH_AS((void)load_model(scene.path(), Backend::int8),
-                         (scene.file("model.safetensors") + ": tensor " + message).c_str(),
-                         InputError);
+                         (weights + ": tensor " + message).c_str(), InputError);
+  };
+  const auto refused = [&](Stored& stored, const std::string& message) {
+    write_safetensors(weights, stored.tensors, DType::f32);
+    refused_file(message);
   };
   write_file(scene.file("config.json"), read_text_file(good.file("config.json")));
   const auto filled = [](std::uint64_t n, std::size_t place, float value) {
@@ -131,9 +135,12 @@ TEST_CASE("damaged directories of 8 bits are refused") {
     refused(s, kWeight + "_scale holds -0.5 at element 7; scales are not negative");
   }
   {
-    Stored s(file);
-    s.named(kWeight + "_scale").fill = filled(20, 7, std::numeric_limits<float>::infinity());
-    refused(s, kWeight + "_scale holds inf at element 7; weights must be finite");
+    std::string bytes = read_file(good.file("model.safetensors"));
+    const float infinity = std::numeric_limits<float>::infinity();
+    std::memcpy(&bytes[file.find(kWeight + "_scale")->begin + 7 * sizeof infinity], &infinity,
+                sizeof infinity);
+    write_file(weights, bytes);
+    refused_file(kWeight + "_scale holds inf at element 7; weights must be finite");
   }
   {
     Json config = read_json_file(good.file("config.json"));

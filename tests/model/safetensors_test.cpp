@@ -174,11 +174,15 @@ TEST_CASE("what cannot be written leaves nothing") {
                                        }}};
   };
   const std::string path = directory.file("a");
-  check_error(
-      [&] { write_safetensors(path, constant(65520), DType::f16); }, ExitCode::input,
-      path + ": tensor 'big': element 1 is 65520, expected at most 65504 for F16; write F32");
+  check_error([&] { write_safetensors(path, constant(65520), DType::f16); }, ExitCode::input,
+              "tensor 'big': element 1 is 65520, expected at most 65504 for F16; write F32");
   check_error([&] { write_safetensors(path, constant(-3.4e38f), DType::bf16); }, ExitCode::input,
               "tensor 'big': element 1 is -3.4e+38, expected at most 3.39e38 for BF16");
+  for (const DType dtype : {DType::f32, DType::f16, DType::bf16, DType::i8}) {
+    check_error(
+        [&] { write_safetensors(path, constant(std::numeric_limits<float>::infinity()), dtype); },
+        ExitCode::input, "tensor 'big': element 1 is inf, expected a finite number");
+  }
   check_error([&] { write_safetensors(directory.file("no/a"), {}, DType::f32); }, ExitCode::system,
               "No such file or directory");
   check_error([] { write_safetensors("/dev/full", {}, DType::f32); }, ExitCode::system,
@@ -189,8 +193,6 @@ TEST_CASE("what cannot be written leaves nothing") {
   CHECK(directory.entries() == 0);
   write_safetensors(path, constant(65519), DType::f16);  // rounds to 65504
   CHECK(values(SafetensorsFile(path), "big")[1] == 65504);
-  write_safetensors(path, constant(-INFINITY), DType::f16);  // kept: no finite value was lost
-  CHECK(values(SafetensorsFile(path), "big")[1] == -INFINITY);
 }
 
 }  // namespace
