@@ -83,17 +83,18 @@ class CharsmapCheck {
     }
   }
 
-  /// A counting sort of the units by base; base and unit lie in one block, so it is in range.
+  /// A counting sort of the units by base; base and unit lie in one block, so it is in range. The
+  /// root is one of them: a search goes through it again where another unit leads there.
   void group_children() {
     starts_.assign(units_.size() + 1, 0);
     const auto parent_base = [this](std::size_t i) { return i ^ (units_[i] & 0xFF); };
-    for (std::size_t i = 1; i < units_.size(); ++i) {
+    for (std::size_t i = 0; i < units_.size(); ++i) {
       if (!(units_[i] & kValueBit)) ++starts_[parent_base(i) + 1];
     }
     for (std::size_t i = 1; i < starts_.size(); ++i) starts_[i] += starts_[i - 1];
     children_.resize(starts_.back());
     std::vector<std::uint32_t> next(starts_.begin(), starts_.end() - 1);
-    for (std::size_t i = 1; i < units_.size(); ++i) {
+    for (std::size_t i = 0; i < units_.size(); ++i) {
       if (!(units_[i] & kValueBit))
         children_[next[parent_base(i)]++] = same_number<std::uint32_t>(i);
     }
