@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -10,19 +9,11 @@ namespace {
 
 constexpr std::string_view word_mark = "▁";
 constexpr std::string_view continuation_mark = "‿";
-constexpr std::string_view ellipsis = "…";
 
 bool is_special(std::string_view token) {
   if (token.size() < 3) return false;
   return (token.starts_with('<') && token.ends_with('>')) ||
          (token.starts_with(">>") && token.ends_with("<<"));
-}
-
-/// The longest prefix of at most `columns` columns of a label that is wider, without an ellipsis.
-std::string_view prefix_of(std::string_view label, int columns) {
-  // The blanks make the text too wide for `columns` + 1 in any case, so that an ellipsis ends it.
-  const std::string fitted = fit_width(std::string(label) + "  ", columns + 1);
-  return label.substr(0, fitted.size() - ellipsis.size());
 }
 
 }  // namespace
@@ -51,18 +42,6 @@ std::vector<std::string> token_labels(const std::vector<std::string>& tokens) {
 
 bool continues_word(std::string_view label) {
   return label.starts_with(continuation_mark);
-}
-
-std::vector<std::string> stack_label(std::string_view label, int columns, int rows) {
-  std::vector<std::string> lines;
-  while (to_int(lines.size()) + 1 < rows && display_width(label) > columns) {
-    const std::string_view prefix = prefix_of(label, columns);
-    if (prefix.empty()) break;
-    lines.emplace_back(prefix);
-    label.remove_prefix(prefix.size());
-  }
-  lines.push_back(fit_width(label, columns));
-  return lines;
 }
 
 }  // namespace attn

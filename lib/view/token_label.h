@@ -15,8 +15,4 @@ std::vector<std::string> token_labels(const std::vector<std::string>& tokens);
 /// Whether the label is of a piece that goes on with the word before it.
 bool continues_word(std::string_view label);
 
-/// `label` cut into at most `rows` lines of at most `columns` columns each; "…" ends the last one
-/// where something did not fit.
-std::vector<std::string> stack_label(std::string_view label, int columns, int rows);
-
 }  // namespace attn
