@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "compute/threads.h"
 #include "console.h"
+#include "serve/port.h"
 #include "serve/server.h"
 #include "serve_options.h"
 #include "served_models.h"
@@ -14,6 +15,17 @@
 
 namespace attn {
 namespace {
+
+/// Where the server cannot listen, the option that would let it.
+void bind(LiveServer& server) {
+  try {
+    server.bind();
+  } catch (const ListenError& error) {
+    if (error.other_port != 0) throw SystemError("{}: --port {}", error.what(), error.other_port);
+    if (error.other_host.empty()) throw;
+    throw SystemError("{}; --host {} is its own", error.what(), error.other_host);
+  }
+}
 
 void run_serve(const ServeOptions& options) {
   GateRules rules;
@@ -36,7 +48,7 @@ void run_serve(const ServeOptions& options) {
   ServedModels models(options.source);
   LiveServer server(std::move(rules), limits, models, ATTN_VERSION);
   const std::atomic<int>& signal = stop_gently();
-  server.bind();
+  bind(server);
   output().write(fmt::format("http://{}/{}\n", authority(options.host, server.port()),
                              token.empty() ? "" : "?token=" + token));
   output().flush();

@@ -222,8 +222,8 @@ void require_paths(const ExperimentConfig& config, std::string_view keys) {
     std::error_code error;
     if (!path.key.starts_with(keys) || std::filesystem::exists(path.path, error) || error) continue;
     throw SystemError(
-        "{}: {} is {}, which leads to {}: nothing is there; paths, those of --set too, are "
-        "relative to the config's folder, wherever the program runs",
+        "{}: {} is {}, which leads to {}: nothing is there; paths, overrides too, are relative to "
+        "the config's folder, wherever the program runs",
         printable(config.path), path.key, in_quotes(path.written), printable(path.path));
   }
 }

@@ -111,7 +111,7 @@ std::optional<Refusal> refusal(const GateRules& rules, const Knock& knock) {
   }
   if (!rules.token.empty() && !has_token(rules, knock)) {
     return Refusal{401,
-                   "the token is missing or another one; open the address that attn-demo serve "
+                   "the token is missing or another one; open the address that the server "
                    "printed, or send Authorization: Bearer TOKEN"};
   }
   return std::nullopt;

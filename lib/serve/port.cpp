@@ -44,20 +44,25 @@ void refuse_port(const std::string& host, int port, int problem) {
   const std::string where = authority(host, port);
   if (problem == EADDRINUSE) {
     const std::string holder = port_holder(port);
-    throw SystemError("{}: the port is in use{}; end that program, or take another port: --port {}",
-                      where, holder.empty() ? "" : fmt::format(" ({} listens there)", holder),
-                      port < 65535 ? port + 1 : 8080);
+    ListenError error(
+        fmt::format("{}: the port is in use{}; end that program, or take another port", where,
+                    holder.empty() ? "" : fmt::format(" ({} listens there)", holder)));
+    error.other_port = port < 65535 ? port + 1 : 8080;
+    throw error;
   }
   if (problem == EACCES) {
-    throw SystemError("{}: ports below 1024 are the system's; take another one: --port 8080",
-                      where);
+    ListenError error(where + ": ports below 1024 are the system's; take another one");
+    error.other_port = 8080;
+    throw error;
   }
   if (problem == EADDRNOTAVAIL) {
-    throw SystemError("{}: this machine does not have that address; --host 127.0.0.1 is its own",
-                      where);
+    ListenError error(where + ": this machine does not have that address");
+    error.other_host = "127.0.0.1";
+    throw error;
   }
-  throw SystemError("{}: cannot listen there: {}", where,
-                    problem == 0 ? "the system does not say why" : std::strerror(problem));
+  throw ListenError(
+      fmt::format("{}: cannot listen there: {}", where,
+                  problem == 0 ? "the system does not say why" : std::strerror(problem)));
 }
 
 }  // namespace attn

@@ -3,9 +3,18 @@
 
 #include <string>
 
+#include "base/error.h"
+
 namespace attn {
 
-/// SystemError where the port cannot be taken: who could hold it, and what to try.
+/// Why one cannot listen there, and what would do instead.
+struct ListenError : SystemError {
+  explicit ListenError(const std::string& message) : SystemError("{}", message) {}
+  int other_port = 0;      ///< 0: it is not the port's fault
+  std::string other_host;  ///< empty: it is not the host's fault
+};
+
+/// ListenError where the port cannot be taken, saying who could hold it.
 void check_port(const std::string& host, int port);
 
 /// The same for a problem that is known, as errno; 0: the system does not say.

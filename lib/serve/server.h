@@ -29,7 +29,7 @@ class LiveServer {
              const std::string& version);
   ~LiveServer();
 
-  /// Takes the port (0: any); SystemError naming who could hold it and what to try.
+  /// Takes the port (0: any); ListenError (serve/port.h) where it cannot.
   void bind();
   int port() const;
 

@@ -26,7 +26,7 @@ void raise(ExitCode code, const std::string& message) {
 }
 
 void raise_out_of_memory() {
-  raise(ExitCode::memory, "out of memory; choose a smaller model, --batch or --beam");
+  raise(ExitCode::memory, "out of memory; choose a smaller model, batch or beam");
 }
 
 void translate(std::exception_ptr thrown) {

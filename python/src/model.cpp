@@ -119,8 +119,8 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   std::vector<std::string> notes;
   const py::gil_scoped_release unlocked;
   if (models_.models.size() > 1 && (target_given || what_if.given())) {
-    throw UsageError("several --model do not go with {}; give one of them",
-                     target_given ? "--target" : "--without, --force and --swap");
+    throw UsageError("several models do not go with {}; give one of them",
+                     target_given ? "target" : "without, force and swap");
   }
   const DecodeOptions given = search.decode();
   search.use_threads();
@@ -138,7 +138,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
     if (target_given) sentences.target = target;
     if (!what_if.swap.empty()) {
       const CleanedText swapped = clean_text(what_if.swapped(whole.text));
-      read.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
+      read.cleaning("swap", swapped.invalid_bytes, swapped.controls);
       sentences.after = translator->prepare(swapped.text);
     }
     records = what_if_records(run_experiment(*translator, what_if, sentences, detail, changes));

@@ -77,7 +77,7 @@ TEST_CASE("files that are missing") {
       {"text",
        kSystem,
        {"experiment.json: data.train.source is \"nowhere.en\", which leads to {dir}/nowhere.en: "
-        "nothing is there; paths, those of --set too, are relative to the config's folder"},
+        "nothing is there; paths, overrides too, are relative to the config's folder"},
        {},
        set("data.train.source=nowhere.en")},
       {"a directory as text", kSystem, {"it is a directory"}, {}, set("data.train.source=.")},

@@ -136,7 +136,7 @@ TEST_CASE("a path that leads to nothing is told with its config, its key and the
   check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
               "x.json: data.train.source is \"../a.txt\", which leads to ");
   check_error([&] { attn::require_paths(config, "data.train."); }, ExitCode::system,
-              "a.txt: nothing is there; paths, those of --set too, are relative to the config's "
+              "a.txt: nothing is there; paths, overrides too, are relative to the config's "
               "folder, wherever the program runs");
 }
 

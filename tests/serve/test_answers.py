@@ -279,7 +279,7 @@ class Token(server_case.unittest.TestCase):
         try:
             path, token = server.url.split("/?token=")
             self.assertRegex(token, "^[0-9a-f]{32}$")
-            message = ("the token is missing or another one; open the address that attn-demo serve printed, or send "
+            message = ("the token is missing or another one; open the address that the server printed, or send "
                 "Authorization: Bearer TOKEN")
             for headers in ({}, {"Authorization": "Bearer x"}, {"Authorization": "Bearer " + "0" * 32},
                             {"Cookie": f"attn-demo-{server.port}=x"}):

@@ -116,8 +116,8 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   if (chosen.subject.maps.sparse()) {
     return empty_picture(
         record, choice,
-        fmt::format("{} × {} cells are more than a picture shows; --json and --csv "
-                    "have those that were computed",
+        fmt::format("{} × {} cells are more than a picture shows; JSON and CSV have those that "
+                    "were computed",
                     chosen.subject.maps.queries, chosen.subject.maps.keys));
   }
   std::vector<Panel> panels;

@@ -407,9 +407,8 @@ TEST_CASE("svg: large maps of a pattern are left out with a line") {
   record.encoder_self = {1, 1, tokens, tokens, {}, SeenMaps{{small_longformer(tokens)}, {0}}};
   record.encoder_self.weights.resize(record.encoder_self.weight_count());
   const std::string svg = attention_svg(record, {AttentionKind::encoder_self});
-  CHECK(
-      svg.find("1025 × 1025 cells are more than a picture shows; --json and --csv have those that "
-               "were computed</text>") != std::string::npos);
+  CHECK(svg.find("1025 × 1025 cells are more than a picture shows; JSON and CSV have those that "
+                 "were computed</text>") != std::string::npos);
 }
 
 }  // namespace
