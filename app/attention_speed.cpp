@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <sstream>
 
+#include "analysis/cost_growth.h"
 #include "arguments.h"
 #include "base/at.h"
 #include "base/checked.h"
@@ -27,6 +29,14 @@ namespace {
 
 constexpr int kRounds = 5;
 constexpr double kLongEnough = 4.0;  ///< seconds, after which three rounds are enough
+
+/// As it goes through a pipe.
+struct AttentionTiming {
+  double forward_seconds = 0;
+  double backward_seconds = 0;
+  std::uint64_t multiply_adds = 0;
+  std::uint64_t peak_bytes = 0;
+};
 
 /// A number of kB in /proc/self/status, in bytes.
 std::uint64_t status_bytes(const char* field) {
@@ -250,11 +260,20 @@ AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool 
   return pattern;
 }
 
-AttentionReport measure_attention(std::vector<AttentionTrial> trials) {
-  AttentionReport report{std::move(trials), {}};
-  for (const AttentionTrial& trial : report.trials) require_room(trial);
-  for (const AttentionTrial& trial : report.trials) report.timings.push_back(measure_apart(trial));
-  return report;
+AttentionCosts measure_attention(const std::vector<AttentionTrial>& trials) {
+  const AttentionTrial& first = trials.front();
+  AttentionCosts costs{first.heads, first.head_dim, first.threads, first.causal, first.backward, {},
+                       {}};
+  for (const AttentionTrial& trial : trials) require_room(trial);
+  for (const AttentionTrial& trial : trials) {
+    const AttentionTiming timing = measure_apart(trial);
+    costs.measured.push_back({std::string(pattern_word(trial.pattern.type)),
+                              is_approximation(trial.pattern.type), trial.length,
+                              timing.forward_seconds, timing.backward_seconds, timing.multiply_adds,
+                              timing.peak_bytes});
+  }
+  costs.growth = cost_growth(costs.measured);
+  return costs;
 }
 
 }  // namespace attn

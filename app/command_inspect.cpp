@@ -1,7 +1,6 @@
 // attn-demo inspect: what is in a model, a config or a preset, and what it costs.
 #include <filesystem>
 #include <memory>
-#include <sstream>
 
 #include "arguments.h"
 #include "attention_speed.h"
@@ -18,9 +17,12 @@
 #include "output_file.h"
 #include "raster/svg_png.h"
 #include "receptive_report.h"
+#include "view/data/attention_costs_csv.h"
+#include "view/data/attention_costs_json.h"
 #include "view/data/inspect_json.h"
-#include "view/svg/growth_svg.h"
+#include "view/svg/attention_costs_svg.h"
 #include "view/svg/receptive_svg.h"
+#include "view/terminal/attention_cost_tables.h"
 #include "view/terminal/inspect_tables.h"
 #include "view/terminal/receptive_text.h"
 #include "view/terminal/table_text.h"
@@ -80,94 +82,16 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   return trials;
 }
 
-/// The measurements as a picture; exponents where there are lengths to fit.
-std::string attention_svg_of(const AttentionReport& report,
-                             const std::vector<AttentionGrowth>& growth) {
-  std::vector<GrowthLine> lines;
-  std::vector<std::string> dashed;
-  for (std::size_t i = 0; i < report.trials.size(); ++i) {
-    const AttentionTrial& trial = report.trials[i];
-    const AttentionTiming& timing = report.timings[i];
-    const std::string kind(pattern_word(trial.pattern.type));
-    if (lines.empty() || lines.back().kind != kind) {
-      lines.push_back({kind, {}, {}, {}, ""});
-      if (is_approximation(trial.pattern.type)) dashed.push_back(kind);
-    }
-    lines.back().lengths.push_back(static_cast<double>(trial.length));
-    lines.back().seconds.push_back(timing.forward_seconds + timing.backward_seconds);
-    lines.back().bytes.push_back(static_cast<double>(timing.peak_bytes));
-  }
-  for (const AttentionGrowth& fit : growth) {
-    for (GrowthLine& line : lines) {
-      if (line.kind != fit.kind) continue;
-      line.exponents =
-          fmt::format("time N^{:.2f}, memory N^{:.2f}", fit.time_exponent, fit.memory_exponent);
-    }
-  }
-  const AttentionTrial& trial = report.trials.front();
-  return growth_svg(fmt::format("Attention alone{}{}: {} head{} of {}, {} thread{}",
-                                trial.causal ? ", causal" : "", trial.backward ? ", both ways" : "",
-                                trial.heads, trial.heads == 1 ? "" : "s", trial.head_dim,
-                                trial.threads, trial.threads == 1 ? "" : "s"),
-                    lines, dashed);
-}
-
-/// --attention: what kinds of attention cost, as a table or as JSON.
+/// --attention: what kinds of attention cost, as a table, a picture, CSV or JSON.
 void report_attention(const InspectArguments& arguments) {
-  const AttentionReport report = measure_attention(trials_of(arguments));
-  Table table{"Attention alone, one sentence",
-              {{"kind"},
-               {"tokens", true},
-               {"forward", true},
-               {"backward", true},
-               {"multiply-adds", true},
-               {"memory", true}},
-              {},
-              {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
-               "values; multiply-adds are those of the forward pass."}};
-  Json list = Json::array();
-  for (std::size_t i = 0; i < report.trials.size(); ++i) {
-    const AttentionTrial& trial = report.trials[i];
-    const AttentionTiming& timing = report.timings[i];
-    const std::string kind(pattern_word(trial.pattern.type));
-    const auto time = [](double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); };
-    table.rows.push_back(
-        {kind, with_separators(to_size(trial.length)), time(timing.forward_seconds),
-         trial.backward ? time(timing.backward_seconds) : "", with_separators(timing.multiply_adds),
-         human_bytes(static_cast<double>(timing.peak_bytes))});
-    list.push_back({{"kind", kind},
-                    {"length", trial.length},
-                    {"causal", trial.causal},
-                    {"forward_seconds", timing.forward_seconds},
-                    {"backward_seconds", trial.backward ? Json(timing.backward_seconds) : Json()},
-                    {"multiply_adds", timing.multiply_adds},
-                    {"peak_bytes", timing.peak_bytes}});
-  }
-  if (!arguments.csv.empty()) deliver(arguments.csv, attention_csv(report));
-  const std::vector<AttentionGrowth> growth = attention_growth(report);
+  const AttentionCosts costs = measure_attention(trials_of(arguments));
+  if (!arguments.csv.empty()) deliver(arguments.csv, attention_costs_csv(costs));
   if (!arguments.svg.empty() || !arguments.png.empty()) {
-    const std::string svg = attention_svg_of(report, growth);
+    const std::string svg = attention_costs_svg(costs);
     if (!arguments.svg.empty()) deliver(arguments.svg, svg);
     if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
   }
-  Json fits = Json::array();
-  Table fitted{"Growth, fitted to these lengths",
-               {{"kind"}, {"time", true}, {"memory", true}, {"faster than full from", true}},
-               {},
-               {"Exponents of the length; tokens between measured lengths are interpolated."}};
-  for (const AttentionGrowth& kind : growth) {
-    const auto power_of_n = [](double e) { return fmt::format("N^{:.2f}", e); };
-    fitted.rows.push_back({kind.kind, power_of_n(kind.time_exponent),
-                           power_of_n(kind.memory_exponent),
-                           kind.overtakes ? with_separators(to_size(*kind.overtakes)) : ""});
-    fits.push_back({{"kind", kind.kind},
-                    {"time_exponent", kind.time_exponent},
-                    {"memory_exponent", kind.memory_exponent},
-                    {"overtakes", kind.overtakes ? Json(*kind.overtakes) : Json()}});
-  }
-  std::vector<Table> tables{table};
-  if (!growth.empty()) tables.push_back(fitted);
-  print(arguments, tables, {{"attention", list}, {"growth", fits}});
+  print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
 }
 
 /// --receptive-field: how far the encoder's tokens see, as a table and a picture.

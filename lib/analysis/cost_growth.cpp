@@ -1,7 +1,8 @@
+#include "analysis/cost_growth.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "attention_speed.h"
 #include "base/at.h"
 
 namespace attn {
@@ -13,16 +14,15 @@ struct Curve {
   std::vector<double> lengths, seconds, bytes;
 };
 
-std::vector<Curve> curves_of(const AttentionReport& report) {
+std::vector<Curve> curves_of(std::span<const AttentionCost> measured) {
   std::vector<Curve> curves;
-  for (std::size_t i = 0; i < report.trials.size(); ++i) {
-    const std::string kind(pattern_word(report.trials[i].pattern.type));
-    if (curves.empty() || curves.back().kind != kind) curves.push_back({kind, {}, {}, {}});
-    const AttentionTiming& timing = report.timings[i];
+  for (const AttentionCost& cost : measured) {
+    if (curves.empty() || curves.back().kind != cost.kind)
+      curves.push_back({cost.kind, {}, {}, {}});
     Curve& curve = curves.back();
-    curve.lengths.push_back(static_cast<double>(report.trials[i].length));
-    curve.seconds.push_back(timing.forward_seconds + timing.backward_seconds);
-    curve.bytes.push_back(static_cast<double>(timing.peak_bytes));
+    curve.lengths.push_back(static_cast<double>(cost.length));
+    curve.seconds.push_back(cost.forward_seconds + cost.backward_seconds);
+    curve.bytes.push_back(static_cast<double>(cost.peak_bytes));
   }
   return curves;
 }
@@ -66,15 +66,15 @@ std::optional<Index> overtaken(const Curve& kind, const Curve& full) {
 
 }  // namespace
 
-std::vector<AttentionGrowth> attention_growth(const AttentionReport& report) {
-  const std::vector<Curve> curves = curves_of(report);
+std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured) {
+  const std::vector<Curve> curves = curves_of(measured);
   const auto full = std::find_if(curves.begin(), curves.end(),
                                  [](const Curve& curve) { return curve.kind == "full"; });
-  std::vector<AttentionGrowth> growth;
+  std::vector<CostGrowth> growth;
   for (const Curve& curve : curves) {
     if (curve.lengths.size() < 2) continue;
-    AttentionGrowth fitted{curve.kind, exponent(curve.lengths, curve.seconds),
-                           exponent(curve.lengths, curve.bytes), std::nullopt};
+    CostGrowth fitted{curve.kind, exponent(curve.lengths, curve.seconds),
+                      exponent(curve.lengths, curve.bytes), std::nullopt};
     const bool other = full != curves.end() && curve.kind != "full";
     if (other && std::is_sorted(curve.lengths.begin(), curve.lengths.end())) {
       fitted.overtakes = overtaken(curve, *full);
@@ -82,20 +82,6 @@ std::vector<AttentionGrowth> attention_growth(const AttentionReport& report) {
     growth.push_back(fitted);
   }
   return growth;
-}
-
-std::string attention_csv(const AttentionReport& report) {
-  std::string csv =
-      "kind,length,causal,forward_seconds,backward_seconds,multiply_adds,peak_bytes\n";
-  for (std::size_t i = 0; i < report.trials.size(); ++i) {
-    const AttentionTrial& trial = report.trials[i];
-    const AttentionTiming& timing = report.timings[i];
-    csv += fmt::format("{},{},{},{},{},{},{}\n", pattern_word(trial.pattern.type), trial.length,
-                       trial.causal, timing.forward_seconds,
-                       trial.backward ? fmt::format("{}", timing.backward_seconds) : "",
-                       timing.multiply_adds, timing.peak_bytes);
-  }
-  return csv;
 }
 
 }  // namespace attn

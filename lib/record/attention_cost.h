@@ -1,0 +1,43 @@
+// What attention alone takes, measured: plain data for the views.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/index.h"
+
+namespace attn {
+
+/// One kind of attention at one length.
+struct AttentionCost {
+  std::string kind;            ///< "full", "window", …
+  bool approximate = false;    ///< another result than full attention's, not a part of it
+  Index length = 0;            ///< tokens
+  double forward_seconds = 0;  ///< median of the rounds
+  double backward_seconds = 0;
+  std::uint64_t multiply_adds = 0;  ///< of the forward pass's two products, for what is seen
+  std::uint64_t peak_bytes = 0;  ///< beyond queries, keys and values: outputs, gradients, scratch
+};
+
+/// How a kind's costs grow over the lengths that were measured.
+struct CostGrowth {
+  std::string kind;
+  double time_exponent = 0;  ///< of forward and backward together, by least squares of logarithms
+  double memory_exponent = 0;
+  std::optional<Index> overtakes;  ///< tokens from which it stays faster than full attention
+};
+
+/// What was measured of one random sentence, all heads, without any projection.
+struct AttentionCosts {
+  Index heads = 0;
+  Index head_dim = 0;
+  int threads = 1;
+  bool causal = false;
+  bool backward = false;                ///< the forward pass is training's, then
+  std::vector<AttentionCost> measured;  ///< a kind's lengths stand together
+  std::vector<CostGrowth> growth;       ///< of kinds that have two lengths or more
+};
+
+}  // namespace attn

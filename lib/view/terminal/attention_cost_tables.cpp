@@ -1,0 +1,55 @@
+#include "view/terminal/attention_cost_tables.h"
+
+#include <fmt/format.h>
+
+#include "base/at.h"
+#include "base/files.h"
+#include "view/terminal/table_text.h"
+
+namespace attn {
+namespace {
+
+Table measured_table(const AttentionCosts& costs) {
+  Table table{"Attention alone, one sentence",
+              {{"kind"},
+               {"tokens", true},
+               {"forward", true},
+               {"backward", true},
+               {"multiply-adds", true},
+               {"memory", true}},
+              {},
+              {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
+               "values; multiply-adds are those of the forward pass."}};
+  const auto time = [](double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); };
+  for (const AttentionCost& cost : costs.measured) {
+    table.rows.push_back(
+        {cost.kind, with_separators(to_size(cost.length)), time(cost.forward_seconds),
+         costs.backward ? time(cost.backward_seconds) : "", with_separators(cost.multiply_adds),
+         human_bytes(static_cast<double>(cost.peak_bytes))});
+  }
+  return table;
+}
+
+Table cost_growth_table(const AttentionCosts& costs) {
+  Table table{"Growth, fitted to these lengths",
+              {{"kind"}, {"time", true}, {"memory", true}, {"faster than full from", true}},
+              {},
+              {"Exponents of the length; tokens between measured lengths are interpolated."}};
+  const auto power_of_n = [](double exponent) { return fmt::format("N^{:.2f}", exponent); };
+  for (const CostGrowth& kind : costs.growth) {
+    table.rows.push_back({kind.kind, power_of_n(kind.time_exponent),
+                          power_of_n(kind.memory_exponent),
+                          kind.overtakes ? with_separators(to_size(*kind.overtakes)) : ""});
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> attention_cost_tables(const AttentionCosts& costs) {
+  std::vector<Table> tables{measured_table(costs)};
+  if (!costs.growth.empty()) tables.push_back(cost_growth_table(costs));
+  return tables;
+}
+
+}  // namespace attn
