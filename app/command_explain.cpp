@@ -17,6 +17,7 @@
 #include "explain/explain_head.h"
 #include "explain/meaning.h"
 #include "explain/shortcuts.h"
+#include "explain/telling_query.h"
 #include "file_guard.h"
 #include "model_source.h"
 #include "named_head.h"

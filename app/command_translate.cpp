@@ -12,7 +12,6 @@
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
-#include "experiment.h"
 #include "line_source.h"
 #include "line_views.h"
 #include "model_source.h"
@@ -24,6 +23,7 @@
 #include "view/terminal/what_if_text.h"
 #include "view_files.h"
 #include "view_options.h"
+#include "what_if.h"
 #include "what_if_options.h"
 
 namespace attn {

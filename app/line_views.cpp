@@ -208,7 +208,7 @@ std::string LineViews::finish(const std::string& model, ViewFiles& files) {
   HeadReport report = statistics_.report();
   report.model = model;
   if (waits()) {
-    alignment_->choice = resolve(alignment_->choice, report);
+    alignment_->choice = with_best_head(alignment_->choice, report);
     for (LineRecords& records : std::exchange(waiting_, {})) show(records, files);
   }
   if (options_.report && !options_.stdout_alone()) {

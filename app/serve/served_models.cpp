@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 #include "console.h"
-#include "experiment.h"
 #include "search_options.h"
+#include "what_if.h"
 
 namespace attn {
 namespace {

@@ -74,7 +74,7 @@ void check_alignment_choice(const AlignmentChoice& choice, const ModelSummary& m
   check_place(choice, model.decoder_layers, model.decoder_heads);
 }
 
-AlignmentChoice resolve(const AlignmentChoice& choice, const HeadReport& report) {
+AlignmentChoice with_best_head(const AlignmentChoice& choice, const HeadReport& report) {
   if (choice.from != From::best || report.best.empty()) return choice;
   return {From::head, report.best.front()};
 }
@@ -106,7 +106,7 @@ WordAlignment align(const AttentionRecord& record, std::size_t hypothesis,
   if (choice.from == From::best) {
     HeadStatistics statistics;
     statistics.add(record, hypothesis);
-    choice = resolve(choice, statistics.report());
+    choice = with_best_head(choice, statistics.report());
   }
   const RecordWords words = words_of(record, hypothesis);
   WordAlignment alignment;

@@ -42,7 +42,7 @@ void check_alignment_choice(const AlignmentChoice& choice, const ModelSummary& m
 
 /// `choice`, with "best" replaced by the report's best head. It stays "best" where no head was
 /// ranked (no sentence with words on both sides).
-AlignmentChoice resolve(const AlignmentChoice& choice, const HeadReport& report);
+AlignmentChoice with_best_head(const AlignmentChoice& choice, const HeadReport& report);
 
 /// The weights that a choice other than `best` reads, by pieces, [L, S]. UsageError as in
 /// check_alignment_choice.

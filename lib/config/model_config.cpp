@@ -9,14 +9,14 @@ namespace attn {
 
 void validate(const ModelConfig& config, const std::string& where) {
   const KeyNames names{where, "", {}};
-  check_sizes(widen(config), names);
+  check_sizes(wide_sizes(config), names);
   check_relations(config, names);
 }
 
 std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
   // A double is within 1e-15 of the truth: anything below this bound also fits in 64 bits.
   constexpr double kBelow64Bits = 1.8446744073709e19;
-  if (!(parameters_of(widen(config)) < kBelow64Bits)) return std::nullopt;
+  if (!(parameters_of(wide_sizes(config)) < kBelow64Bits)) return std::nullopt;
   return parameters_of(exact_sizes(config));
 }
 

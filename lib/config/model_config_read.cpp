@@ -89,7 +89,7 @@ struct VocabularyRules {
 };
 
 void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, VocabularyRules rules) {
-  WideSizes shape = widen(config);
+  WideSizes shape = wide_sizes(config);
   bool source = !rules.may_be_absent;
   bool target = false;
   for (const SizeKey& size : size_keys()) {

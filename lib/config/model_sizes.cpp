@@ -62,7 +62,7 @@ void set_attention_sizes(const ModelConfig& config, ModelSizes<T>& sizes) {
 
 }  // namespace
 
-WideSizes widen(const ModelConfig& config) {
+WideSizes wide_sizes(const ModelConfig& config) {
   WideSizes shape;
   for (const SizeKey& size : size_keys()) shape.*size.wide = config.*size.member;
   shape.share = config.share_embeddings;

@@ -48,7 +48,8 @@ struct SizeKey {
 /// All size keys in the order in which they are checked.
 const std::array<SizeKey, 10>& size_keys();
 
-WideSizes widen(const ModelConfig& config);
+/// The config's sizes, before anything is checked.
+WideSizes wide_sizes(const ModelConfig& config);
 /// The same in whole numbers; what is below 0 counts as 0.
 ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config);
 /// Copies checked sizes into the config.

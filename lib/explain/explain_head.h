@@ -30,9 +30,4 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
 Explanation explain_short(const Transformer& model, const AttentionRecord& record,
                           const HeadChoice& choice);
 
-/// A query that shows what the head of `choice` does (its own query is not read): of all words
-/// proper, the one that gives most of its weight to one other word. A decoder's row is the step
-/// that writes its word. 0 where no word looks at another (telling_query.cpp).
-int telling_query(const AttentionRecord& record, const HeadChoice& choice);
-
 }  // namespace attn

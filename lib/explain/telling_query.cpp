@@ -1,8 +1,9 @@
+#include "explain/telling_query.h"
+
 #include <algorithm>
 #include <vector>
 
 #include "base/at.h"
-#include "explain/explain_head.h"
 #include "record/words.h"
 
 namespace attn {

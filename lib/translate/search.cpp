@@ -80,14 +80,6 @@ Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index sour
   return std::min(wanted, models.max_decoder_positions());
 }
 
-Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {
-  Index steps = 1;
-  for (Index b = 0; b < source.sentences(); ++b) {
-    steps = std::max(steps, most_tokens(decode, models, source.length(b)));
-  }
-  return steps;
-}
-
 float length_power(Index length, float length_penalty) {
   // Python raises an int to a float in double, and torch then divides float32 by it.
   const auto power = static_cast<float>(

@@ -1,6 +1,7 @@
 // What greedy_search.cpp and beam_search.cpp share.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -33,7 +34,14 @@ inline std::vector<int> ends_of(const DecodeConfig& decode, const ModelConfig& m
 }
 
 /// Steps of the longest translation of the batch.
-Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source);
+inline Index most_steps(const DecodeConfig& decode, const Ensemble& models,
+                        const PackedTokens& source) {
+  Index steps = 1;
+  for (Index b = 0; b < source.sentences(); ++b) {
+    steps = std::max(steps, most_tokens(decode, models, source.length(b)));
+  }
+  return steps;
+}
 
 /// One beam: the likeliest token at each step.
 SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,

@@ -10,10 +10,10 @@
 #include "base/utf8.h"
 #include "compute/matmul.h"
 #include "config/model_config.h"
-#include "experiment.h"
 #include "observer.h"
 #include "options.h"
 #include "sentence_notes.h"
+#include "what_if.h"
 
 namespace py = pybind11;
 

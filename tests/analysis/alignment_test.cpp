@@ -124,10 +124,10 @@ TEST_CASE("averages and rollout") {
 TEST_CASE("the best head: of the sentence, or of a report") {
   CHECK(align(two_heads(), 0).from == "cross:0:0");
   HeadReport report;
-  CHECK(resolve({From::best, {}}, report).from == From::best);
+  CHECK(with_best_head({From::best, {}}, report).from == From::best);
   report.best = {{2, 3}, {0, 0}};
-  CHECK(to_string(resolve({From::best, {}}, report)) == "cross:2:3");
-  CHECK(to_string(resolve({From::average, {}}, report)) == "average");
+  CHECK(to_string(with_best_head({From::best, {}}, report)) == "cross:2:3");
+  CHECK(to_string(with_best_head({From::average, {}}, report)) == "average");
 }
 
 TEST_CASE("soft links: the strongest always, others from a weight on") {

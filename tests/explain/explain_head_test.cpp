@@ -2,6 +2,7 @@
 // model; and the weights are PyTorch's.
 #include "explain/explain_head.h"
 #include "base/at.h"
+#include "explain/telling_query.h"
 
 #include "check_error.h"
 #include "golden_model.h"

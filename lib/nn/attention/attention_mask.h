@@ -9,7 +9,7 @@ namespace attn {
 
 /// Whether a group's queries see all keys, or all earlier ones.
 inline bool sees_all(const AttentionShape& shape, const AttentionGroup& group) {
-  return shape.pattern == nullptr || sees_all(*shape.pattern, group.keys);
+  return shape.pattern == nullptr || leaves_none_out(*shape.pattern, group.keys);
 }
 
 /// Whether the token at a place is a global one.

@@ -22,7 +22,7 @@ class TileMaker {
   }
 
   std::vector<QueryTile> make() {
-    if (sees_all(pattern_, rows_.keys)) {
+    if (leaves_none_out(pattern_, rows_.keys)) {
       full();
       return std::move(tiles_);
     }
@@ -283,7 +283,7 @@ class TileMaker {
 
 }  // namespace
 
-bool sees_all(const AttentionPattern& pattern, Index keys) {
+bool leaves_none_out(const AttentionPattern& pattern, Index keys) {
   if (pattern.full() || is_approximation(pattern.type)) return true;
   return pattern.type == PatternType::bigbird &&
          keys <= (5 + 2 * Index{pattern.random_blocks}) * pattern.block_size;

@@ -87,7 +87,7 @@ struct PatternRows {
 
 /// Whether every query sees every key (or every earlier one): the type full, and bigbird on short
 /// sentences.
-bool sees_all(const AttentionPattern& pattern, Index keys);
+bool leaves_none_out(const AttentionPattern& pattern, Index keys);
 
 /// Tiles that hold every query, in an order in which `begins` and `ends` are right. No key of a row
 /// is in two ranges. A row's ranges, and so the order of its sums, depend on its place, the layer

@@ -37,17 +37,17 @@ void add_replayed(Json& hypotheses, Json replayed) {
 std::vector<std::string> page_record_lines(std::string_view line, const std::string& where) {
   Json read = parsed_line(line, where);
   if (!read.is_object() || read.value("format", Json()) != "attn-demo.what_if") {
-    check_record(read, where);
+    check_record_shape(read, where);
     return {std::string(line)};
   }
   // First what is missing, as null: a new member moves those that references lead to.
   for (const char* key : {"before", "after", "replayed"}) read.emplace(key, nullptr);
   Json& before = read["before"];
   Json& after = read["after"];
-  check_record(before, where + ": before");
-  check_record(after, where + ": after");
+  check_record_shape(before, where + ": before");
+  check_record_shape(after, where + ": after");
   add_replayed(after["hypotheses"], std::move(read["replayed"]));
-  check_record(after, where + ": after, and replayed as its last hypothesis");
+  check_record_shape(after, where + ": after, and replayed as its last hypothesis");
   return {before.dump(), after.dump()};
 }
 

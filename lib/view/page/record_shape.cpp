@@ -202,7 +202,7 @@ void check_search(const JsonPlace& search, const MapShape& decoder, std::size_t 
 
 }  // namespace
 
-void check_record(const Json& record, const std::string& where) {
+void check_record_shape(const Json& record, const std::string& where) {
   if (!record.is_object() || !record.contains("format") ||
       record["format"] != "attn-demo.attention" || !record.contains("version") ||
       record["version"] != 1) {

@@ -12,7 +12,7 @@ namespace attn {
 /// their kind where they are there, maps, vectors and figures have as many layers, heads, rows and
 /// columns as the model has and the tokens are, and a search's parents come before their children.
 /// Keys that are not known pass.
-void check_record(const Json& record, const std::string& where);
+void check_record_shape(const Json& record, const std::string& where);
 
 /// The same for the figures of all heads over several sentences (docs/reading-heads.md), which say
 /// over how many.

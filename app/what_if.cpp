@@ -1,4 +1,4 @@
-#include "experiment.h"
+#include "what_if.h"
 
 #include "arguments.h"
 
