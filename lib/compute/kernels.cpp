@@ -19,9 +19,18 @@ namespace {
 
 // What the tables' files are compiled for; __builtin_cpu_supports() also asks whether the system
 // keeps the wide registers of a process.
+bool has_f16c() {  // Clang 14 has no such name
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  constexpr unsigned kF16c = 1U << 29;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kF16c) != 0;
+}
+
 bool has_avx2() {
   return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("fma");
+         __builtin_cpu_supports("fma") && has_f16c();
 }
 
 bool has_avx512() {

@@ -29,6 +29,9 @@ struct PanelProduct {
   Index chain = 64;     ///< terms that are added up before they join the sum in y
   bool add = false;     ///< y += the product instead of y = it
   bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
+  /// The panels in binary16 instead, for a table that widens: the numbers are the same and so are
+  /// the sums, and half as much is read. Not with strips.
+  const std::uint16_t* narrow = nullptr;
 };
 
 /// One step of Adam for a block of parameters (Kingma and Ba 2015, algorithm 1).
@@ -96,6 +99,7 @@ struct Kernels {
   const char* name;   ///< "avx512", "avx2" or "portable"
   Index panel_width;  ///< columns of a panel
   Index row_block;    ///< rows that a kernel computes at a time
+  bool widens;        ///< panel_product() takes panels of binary16, too
 
   /// y[:, panels first … last) = x · W + bias.
   void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);

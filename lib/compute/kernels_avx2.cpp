@@ -7,10 +7,10 @@
 // From here to the table every function is compiled for these CPUs, and each is this file's own.
 // What the headers above define, which other files share, is not.
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma"))), apply_to = function)
+#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx2,fma")
+#pragma GCC target("avx2,fma,f16c")
 #endif
 
 namespace attn {
@@ -23,6 +23,10 @@ struct Lanes {
   static Lanes zero() { return {_mm256_setzero_ps(), _mm256_setzero_ps()}; }
   static Lanes broadcast(float x) { return {_mm256_set1_ps(x), _mm256_set1_ps(x)}; }
   static Lanes load(const float* p) { return {_mm256_loadu_ps(p), _mm256_loadu_ps(p + 8)}; }
+  static Lanes load(const std::uint16_t* p) {  ///< binary16
+    const auto* eight = reinterpret_cast<const __m128i*>(p);
+    return {_mm256_cvtph_ps(_mm_loadu_si128(eight)), _mm256_cvtph_ps(_mm_loadu_si128(eight + 1))};
+  }
   static __m256i mask(Index n) {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
@@ -127,6 +131,7 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
 
 constexpr Index kPanelLanes = 2;  // 12 registers of sums,
 constexpr Index kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
+constexpr bool kWidens = true;
 
 }  // namespace
 }  // namespace attn

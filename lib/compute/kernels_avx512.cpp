@@ -7,11 +7,12 @@
 // From here to the table every function is compiled for these CPUs, and each is this file's own.
 // What the headers above define, which other files share, is not.
 #ifdef __clang__
-#pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma"))), apply_to = function)
+#pragma clang attribute push(                                                    \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c"))), \
+    apply_to = function)
 #else
 #pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,prefer-vector-width=512")
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c,prefer-vector-width=512")
 #endif
 
 namespace attn {
@@ -23,6 +24,9 @@ struct Lanes {
   static Lanes zero() { return {_mm512_setzero_ps()}; }
   static Lanes broadcast(float x) { return {_mm512_set1_ps(x)}; }
   static Lanes load(const float* p) { return {_mm512_loadu_ps(p)}; }
+  static Lanes load(const std::uint16_t* p) {  ///< binary16
+    return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
+  }
   static Lanes load_partial(const float* p, Index n) {
     return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p)};
   }
@@ -108,6 +112,7 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
 
 constexpr Index kPanelLanes = 4;  // 4 registers of weights,
 constexpr Index kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
+constexpr bool kWidens = true;
 
 }  // namespace
 }  // namespace attn

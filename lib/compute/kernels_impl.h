@@ -4,8 +4,9 @@
 // an inline function of the standard library (hence __builtin_sqrtf and its like).
 //
 // The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
-// max, min, sum_of_lanes and so on) and the constants kPanelLanes and kRowBlock. sum_of_lanes adds
-// lane i and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table.
+// max, min, sum_of_lanes and so on) and the constants kPanelLanes, kRowBlock and kWidens: whether
+// it also loads sixteen numbers of binary16. sum_of_lanes adds lane i and lane i + 8, then i + 4, i
+// + 2, i + 1: the same tree in every table.
 #pragma once
 
 #include "compute/kernels.h"
@@ -57,9 +58,9 @@ inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLane
 }
 
 /// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
-/// kRowBlock for strips.
-template <std::size_t Rows, Index Step>
-void block_product(const PanelProduct& p, const float* panel, Index row, Index column) {
+/// kRowBlock for strips. A Weight is a float, or 16 bits that are widened as they are loaded.
+template <std::size_t Rows, Index Step, typename Weight>
+void block_product(const PanelProduct& p, const Weight* panel, Index row, Index column) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
   const float* x = p.x + row * (strips ? p.in : p.x_stride);
@@ -88,8 +89,8 @@ void block_product(const PanelProduct& p, const float* panel, Index row, Index c
   }
 }
 
-template <std::size_t Rows, Index Step>
-void remaining_rows(const PanelProduct& p, const float* panel, Index row, Index column) {
+template <std::size_t Rows, Index Step, typename Weight>
+void remaining_rows(const PanelProduct& p, const Weight* panel, Index row, Index column) {
   if constexpr (Rows > 0) {
     if (p.rows - row == Index{Rows}) {
       block_product<Rows, Step>(p, panel, row, column);
@@ -99,8 +100,8 @@ void remaining_rows(const PanelProduct& p, const float* panel, Index row, Index 
   }
 }
 
-template <Index Step>
-void rows_of_panel(const PanelProduct& p, const float* panel, Index column) {
+template <Index Step, typename Weight>
+void rows_of_panel(const PanelProduct& p, const Weight* panel, Index column) {
   Index row = 0;
   for (; row + kRowBlock <= p.rows; row += kRowBlock) {
     block_product<kRowBlock, Step>(p, panel, row, column);
@@ -109,6 +110,15 @@ void rows_of_panel(const PanelProduct& p, const float* panel, Index column) {
 }
 
 void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
+  if constexpr (kWidens) {
+    if (p.narrow != nullptr) {
+      for (Index index = first_panel; index < last_panel; ++index) {
+        const std::uint16_t* panel = p.narrow + index * p.panel_rows * kPanelWidth;
+        rows_of_panel<1>(p, panel, index * kPanelWidth);
+      }
+      return;
+    }
+  }
   for (Index index = first_panel; index < last_panel; ++index) {
     const float* panel = p.panels + index * p.panel_rows * kPanelWidth;
     if (p.strips) {
@@ -409,6 +419,7 @@ constexpr Kernels make_table(const char* name) {
   return {.name = name,
           .panel_width = kPanelWidth,
           .row_block = kRowBlock,
+          .widens = kWidens,
           .panel_product = panel_product,
           .dot_products = dot_products,
           .weighted_sum = weighted_sum,

@@ -160,6 +160,7 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
 
 constexpr Index kPanelLanes = 1;
 constexpr Index kRowBlock = 2;  // 8 registers of sums, 4 of weights, the others of products
+constexpr bool kWidens = false;
 
 }  // namespace
 }  // namespace attn

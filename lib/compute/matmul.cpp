@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <type_traits>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -16,26 +17,58 @@ namespace {
 using PlainMap = Eigen::Map<const Matrix>;
 
 /// A panel's whole width is copied in a few instructions, without a call.
-void copy_row(const float* from, float* to, Index width) {
+template <typename Number>
+void copy_row(const std::byte* from, Number* to, Index width) {
   constexpr Index kWhole = 64;
   if (width == kWhole) {
-    std::memcpy(to, from, kWhole * sizeof(float));
+    std::memcpy(to, from, kWhole * sizeof(Number));
   } else {
-    std::memcpy(to, from, to_size(width) * sizeof(float));
+    std::memcpy(to, from, to_size(width) * sizeof(Number));
   }
+}
+
+/// Where a weight's numbers lie as they are packed: floats, or the 16 bits of a file. Null where
+/// they have to be widened first.
+template <typename Number>
+const std::byte* numbers_of(const Parameter& w) {
+  if constexpr (std::is_same_v<Number, float>) return reinterpret_cast<const std::byte*>(w.data);
+  return w.narrow;
+}
+
+/// Element (i, j) as it is packed.
+template <typename Number>
+Number number_at(const Parameter& w, Index i, Index j) {
+  if constexpr (std::is_same_v<Number, float>) return w.at(i, j);
+  Number bits{};
+  std::memcpy(&bits, w.narrow + (i * w.row_stride + j * w.column_stride) * Index{sizeof bits},
+              sizeof bits);
+  return bits;
 }
 
 /// Rows of a block: a cache line of each column's numbers, where a weight lies transposed.
 constexpr Index kBlock = 16;
 
-/// out [4, 4] = the transpose of four columns' four numbers, from `columns[j] + row` on.
-void transpose_4(const float* const* columns, Index row, float* out, Index stride) {
-  using Four = float __attribute__((vector_size(16)));
+template <typename Number>
+struct FourOf {};
+template <>
+struct FourOf<float> {
+  using Type = float __attribute__((vector_size(16)));
+};
+template <>
+struct FourOf<std::uint16_t> {
+  using Type = std::uint16_t __attribute__((vector_size(8)));
+};
+
+/// out [4, 4] = the transpose of four columns' four numbers, from number `row` of each on.
+template <typename Number>
+void transpose_4(const std::byte* const* columns, Index row, Number* out, Index stride) {
+  using Four = typename FourOf<Number>::Type;
+  const Index at = row * Index{sizeof(Number)};
   Four a, b, c, d;
-  std::memcpy(&a, columns[0] + row, sizeof a);
-  std::memcpy(&b, columns[1] + row, sizeof b);
-  std::memcpy(&c, columns[2] + row, sizeof c);
-  std::memcpy(&d, columns[3] + row, sizeof d);
+  std::memcpy(&a, columns[0] + at, sizeof a);
+  std::memcpy(&b, columns[1] + at, sizeof b);
+  std::memcpy(&c, columns[2] + at, sizeof c);
+  std::memcpy(&d, columns[3] + at, sizeof d);
   const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
   const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
   const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
@@ -49,33 +82,46 @@ void transpose_4(const float* const* columns, Index row, float* out, Index strid
 
 /// Rows [row, row + kBlock) of columns [first, first + width) of a weight that lies transposed, its
 /// columns' numbers side by side.
-void transpose_block(const Parameter& w, Index row, Index first, Index width, float* out,
+template <typename Number>
+void transpose_block(const Parameter& w, Index row, Index first, Index width, Number* out,
                      Index stride) {
+  const std::byte* numbers = numbers_of<Number>(w);
   float wide[4][kBlock];
-  const float* columns[4];
+  const std::byte* columns[4];
   for (Index j = 0; j < width; j += 4) {
     const Index count = std::min<Index>(4, width - j);
     for (Index c = 0; c < count; ++c) {
       const Index column = first + j + c;
-      if (w.data == nullptr) w.copy_column(column, row, kBlock, wide[c]);
-      columns[c] = w.data == nullptr ? wide[c] : w.data + column * w.column_stride + row;
+      if (numbers == nullptr) {
+        w.copy_column(column, row, kBlock, wide[c]);
+        columns[c] = reinterpret_cast<const std::byte*>(wide[c]);
+      } else {
+        columns[c] = numbers + (column * w.column_stride + row) * Index{sizeof(Number)};
+      }
     }
     if (count == 4) {
       for (Index i = 0; i < kBlock; i += 4) transpose_4(columns, i, out + i * stride + j, stride);
-    } else {
-      for (Index i = 0; i < kBlock; ++i) {
-        for (Index c = 0; c < count; ++c) out[i * stride + j + c] = columns[c][i];
+      continue;
+    }
+    for (Index i = 0; i < kBlock; ++i) {
+      for (Index c = 0; c < count; ++c) {
+        std::memcpy(out + i * stride + j + c, columns[c] + i * Index{sizeof(Number)},
+                    sizeof(Number));
       }
     }
   }
 }
 
-/// Copies columns [first, first + width) of a weight to `out`, `stride` floats a row. Blocks keep
+/// Copies columns [first, first + width) of a weight to `out`, `stride` numbers a row. Blocks keep
 /// both the source's and the target's cache lines in use when the weight lies transposed.
-void copy_columns(const Parameter& w, Index first, Index width, float* out, Index stride) {
-  if (w.data != nullptr && w.column_stride == 1) {
-    const float* from = w.data + first;
-    for (Index i = 0; i < w.rows; ++i) copy_row(from + i * w.row_stride, out + i * stride, width);
+template <typename Number>
+void copy_columns(const Parameter& w, Index first, Index width, Number* out, Index stride) {
+  const std::byte* numbers = numbers_of<Number>(w);
+  if (numbers != nullptr && w.column_stride == 1) {
+    for (Index i = 0; i < w.rows; ++i) {
+      copy_row(numbers + (i * w.row_stride + first) * Index{sizeof(Number)}, out + i * stride,
+               width);
+    }
     return;
   }
   Index done = 0;
@@ -85,8 +131,23 @@ void copy_columns(const Parameter& w, Index first, Index width, float* out, Inde
     }
   }
   for (Index i = done; i < w.rows; ++i) {
-    for (Index j = 0; j < width; ++j) out[i * stride + j] = w.at(i, first + j);
+    for (Index j = 0; j < width; ++j) out[i * stride + j] = number_at<Number>(w, i, first + j);
   }
+}
+
+/// Whether a product's panels hold the 16 bits of its weights: the kernel widens what it multiplies
+/// by, which gives the same bits from half the memory.
+bool packs_16_bits(const std::vector<Parameter>& weights, Backend backend) {
+  return backend == Backend::panels && kernels().widens &&
+         std::all_of(weights.begin(), weights.end(), [](const Parameter& w) {
+           return w.data == nullptr && w.scales == nullptr && w.format == half::Format::f16;
+         });
+}
+
+/// Floats of memory that panels of [in, out] take.
+Index panel_floats(Index in, Index out, bool of_16_bits) {
+  const Index numbers = kernels().panels_of(out) * kernels().panel_width * in;
+  return of_16_bits ? (numbers + 1) / 2 : numbers;
 }
 
 /// Memory of exactly `count` floats, kept where it has that size already.
@@ -139,7 +200,8 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   } else if (backend_ == Backend::int8) {
     int8_.pack(weights, in_, out_, arena);
   } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
-    pack(weights, arena);
+    of_16_bits_ = packs_16_bits(weights, backend_);
+    of_16_bits_ ? pack<std::uint16_t>(weights, arena) : pack<float>(weights, arena);
   } else {
     lay_out(weights, arena);
   }
@@ -169,14 +231,21 @@ void WeightProduct::lay_out(const std::vector<Parameter>& weights, FloatArena* a
   }
 }
 
+std::size_t prepared_floats(const Parameter& weight, Backend backend) {
+  if (backend == Backend::int8) return int8_floats(weight.rows, weight.columns);
+  return to_size(panel_floats(weight.rows, weight.columns, packs_16_bits({weight}, backend)));
+}
+
+template <typename Number>
 void WeightProduct::pack(const std::vector<Parameter>& weights, FloatArena* arena) {
   const Index width = kernels().panel_width;
   const Index panels = kernels().panels_of(out_);
-  reserve(weight_, panels * in_ * width, arena);
+  reserve(weight_, panel_floats(in_, out_, of_16_bits_), arena);
+  auto* const all = reinterpret_cast<Number*>(weight_.data());
   parallel_for(panels, in_ * out_, [&](Index p) {
-    float* panel = weight_.data() + p * in_ * width;
+    Number* panel = all + p * in_ * width;
     if ((p + 1) * width > out_) {
-      std::fill_n(panel, to_size(in_ * width), 0.0F);
+      std::fill_n(panel, to_size(in_ * width), Number{0});
     }
     Index first = 0;  // column of the whole product at which weight w begins
     for (const Parameter& w : weights) {
@@ -185,8 +254,10 @@ void WeightProduct::pack(const std::vector<Parameter>& weights, FloatArena* aren
       if (from < to) copy_columns(w, from - first, to - from, panel + from - p * width, width);
       first += w.columns;
     }
-    if (backend_ == Backend::bfloat16) {
-      std::transform(panel, panel + in_ * width, panel, round_to_bfloat16);
+    if constexpr (std::is_same_v<Number, float>) {
+      if (backend_ == Backend::bfloat16) {
+        std::transform(panel, panel + in_ * width, panel, round_to_bfloat16);
+      }
     }
   });
 }
@@ -233,7 +304,11 @@ void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_
       PanelProduct part = whole;
       part.in = std::min(kPart, whole.in - start);
       part.x += start;
-      part.panels += start * k.panel_width;
+      if (part.narrow != nullptr) {
+        part.narrow += start * k.panel_width;
+      } else {
+        part.panels += start * k.panel_width;
+      }
       part.add = whole.add || start > 0;
       if (start + part.in < whole.in) part.bias = nullptr;
       k.panel_product(part, panel, panel + 1);
@@ -253,18 +328,20 @@ void WeightProduct::multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, boo
 
 void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
   const Kernels& k = kernels();
-  const PanelProduct whole{.x = x.data(),
-                           .x_stride = x.outerStride(),
-                           .rows = x.rows(),
-                           .in = in_,
-                           .panels = weight_.data(),
-                           .out = out_,
-                           .bias = bias_.size() > 0 ? bias_.data() : nullptr,
-                           .y = y.data(),
-                           .y_stride = y.outerStride(),
-                           .panel_rows = in_,
-                           .chain = static_cast<Index>(chains_),
-                           .add = add};
+  const PanelProduct whole{
+      .x = x.data(),
+      .x_stride = x.outerStride(),
+      .rows = x.rows(),
+      .in = in_,
+      .panels = of_16_bits_ ? nullptr : weight_.data(),
+      .out = out_,
+      .bias = bias_.size() > 0 ? bias_.data() : nullptr,
+      .y = y.data(),
+      .y_stride = y.outerStride(),
+      .panel_rows = in_,
+      .chain = static_cast<Index>(chains_),
+      .add = add,
+      .narrow = of_16_bits_ ? reinterpret_cast<const std::uint16_t*>(weight_.data()) : nullptr};
   const Index panels = k.panels_of(out_);
   // Threads share out the panels; where there are few, also blocks of rows.
   const Index row_parts = panels >= 4 * Index{threads()}

@@ -5,7 +5,7 @@
 //
 //   panels   our kernels (kernels.h) on column panels packed in advance. The default: nothing is
 //            packed again at each call, one row costs one reading of the weight, and a row's bits
-//            depend neither on its neighbours nor on the threads.
+//            depend neither on its neighbours nor on the threads. A file's 16 bits stay 16 bits.
 //   int8     the same of numbers of 8 bits (int8_kernels.h), where asked for.
 //   plain    Eigen on the [in, out] matrix: the reference that tests compare the panels with.
 //
@@ -83,6 +83,7 @@ class WeightProduct {
  private:
   void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                FloatArena* arena);
+  template <typename Number>
   void pack(const std::vector<Parameter>& weights, FloatArena* arena);
   void lay_out(const std::vector<Parameter>& weights, FloatArena* arena);
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then) const;
@@ -93,11 +94,15 @@ class WeightProduct {
   Chains chains_ = Chains::of_64;
   Index in_ = 0;
   Index out_ = 0;
-  AlignedFloats weight_;  ///< panels, or the [in, out] matrix
-  Bfloat16Weight tiles_;  ///< in their place where the CPU has tiles of bfloat16
-  Int8Weight int8_;       ///< or of 8 bits
-  AlignedFloats bias_;    ///< [out], or empty
+  AlignedFloats weight_;     ///< panels, or the [in, out] matrix
+  bool of_16_bits_ = false;  ///< the panels hold binary16
+  Bfloat16Weight tiles_;     ///< in their place where the CPU has tiles of bfloat16
+  Int8Weight int8_;          ///< or of 8 bits
+  AlignedFloats bias_;       ///< [out], or empty
 };
+
+/// Floats of an arena that the product with this weight takes.
+std::size_t prepared_floats(const Parameter& weight, Backend backend);
 
 /// c += aᵀ · b for a [T, M], b [T, N], c [M, N]: the gradient of a weight from its layer's inputs
 /// and the gradients at its outputs. An element's bits do not depend on the number of threads.

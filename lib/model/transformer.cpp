@@ -13,19 +13,16 @@ namespace {
 /// What the products' panels take, each filled up to whole panels.
 std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters,
                             Backend backend) {
-  const auto floats_of = [&](Index in, Index out) {
-    if (backend == Backend::int8) return int8_floats(in, out);
-    return to_size(kernels().panels_of(out) * kernels().panel_width * in);
-  };
   std::size_t floats = 0;
   visit_parameters(config, parameters, [&](const ParameterInfo& info, const Parameter& p) {
-    if (info.role == ParameterRole::weight) floats += floats_of(p.rows, p.columns);
+    if (info.role == ParameterRole::weight) floats += attn::prepared_floats(p, backend);
   });
   if (config.encoder_attention.type == PatternType::lsh) {  // queries a second time, as keys
-    floats += to_size(config.encoder_layers) * floats_of(config.d_model, config.d_model);
+    for (const EncoderLayer& layer : parameters.encoder_layers) {
+      floats += attn::prepared_floats(layer.self_attention.query.weight, backend);
+    }
   }
-  const Parameter& output = parameters.output;  // [V, D], used as [D, V]
-  return floats + floats_of(output.columns, output.rows);
+  return floats + attn::prepared_floats(parameters.output.transposed(), backend);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <vector>
 
@@ -63,6 +65,60 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
     const Matrix second = (x * w2.transpose()).rowwise() + b2.row(0);
     CHECK((y.leftCols(7) - first).cwiseAbs().maxCoeff() < 1e-5F);
     CHECK((y.rightCols(33) - second).cwiseAbs().maxCoeff() < 1e-5F);
+  }
+}
+
+namespace {
+
+/// A weight in 16 bits at an odd address, and the same numbers in 32.
+struct Narrow {
+  Narrow(Index rows, Index columns, half::Format format, const char* seed)
+      : wide(random_matrix(rows, columns, seed)), bytes(to_size(2 * wide.size()) + 1) {
+    for (Index i = 0; i < wide.size(); ++i) {
+      const bool f16 = format == half::Format::f16;
+      const std::uint16_t bits =
+          f16 ? half::narrow_f16(wide.data()[i]) : half::narrow_bf16(wide.data()[i]);
+      std::memcpy(&bytes[to_size(2 * i) + 1], &bits, sizeof bits);
+      wide.data()[i] = f16 ? half::widen_f16(bits) : half::widen_bf16(bits);
+    }
+    parameter = row_major(nullptr, rows, columns);
+    parameter.narrow = bytes.data() + 1;
+    parameter.format = format;
+  }
+
+  Matrix wide;
+  std::vector<std::byte> bytes;
+  Parameter parameter;
+};
+
+Matrix product_of(const std::vector<Parameter>& weights, const Matrix& x, bool add = false) {
+  const WeightProduct product(weights, {}, Backend::panels);
+  Matrix y = random_matrix(x.rows(), product.out(), "y");
+  add ? product.add(x, y) : product(x, y);
+  return y;
+}
+
+}  // namespace
+
+TEST_CASE("weights of 16 bits give the bits of the same numbers in 32") {
+  for (const half::Format format : {half::Format::f16, half::Format::bf16}) {
+    for (const auto& shape : {std::pair<Index, Index>{1, 1}, {15, 17}, {67, 130}, {2100, 33}}) {
+      const Index in = shape.first, out = shape.second;
+      CAPTURE(in);
+      Narrow w(in, out, format, "w"), other(in, 5, format, "other");
+      Narrow transposed(out, in, format, "t");  // as PyTorch writes a linear layer
+      for (const Index rows : {1, 2, 3, 4, 7, 13, 40}) {
+        CAPTURE(rows);
+        const Matrix x = random_matrix(rows, in, "x");
+        CHECK((product_of({w.parameter}, x) == product_of({view(w.wide)}, x)));
+        CHECK((product_of({w.parameter}, x, true) == product_of({view(w.wide)}, x, true)));
+        CHECK((product_of({transposed.parameter.transposed()}, x) ==
+               product_of({view(transposed.wide).transposed()}, x)));
+        const Matrix together = product_of({view(w.wide), view(other.wide)}, x);
+        CHECK((product_of({w.parameter, other.parameter}, x) == together));
+        CHECK((product_of({w.parameter, view(other.wide)}, x) == together));
+      }
+    }
   }
 }
 
