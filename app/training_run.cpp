@@ -93,7 +93,8 @@ class TrainingRun {
     if (options_.resume && !trainer.resume()) {
       listener.say("note: no checkpoint yet in " + options_.out + "; training begins anew");
     }
-    directory_->begin(resumes_by_own_config() ? std::nullopt : std::optional(config));
+    const bool stays = has_own_config() && options_.overrides.empty();
+    directory_->begin(stays ? std::nullopt : std::optional(config));
     return train(trainer, listener);
   }
 
@@ -133,11 +134,11 @@ class TrainingRun {
     resolve(experiment_.decode, 0, options_.config);  // refuses what is out of range there
   }
 
-  /// Whether CONFIG is the run's own, which then stays as somebody may have written it.
-  bool resumes_by_own_config() const {
+  /// Whether CONFIG is what the run itself wrote: unless --set changes it, it stays as it is, with
+  /// what somebody may have added.
+  bool has_own_config() const {
     std::error_code ignored;
-    return options_.overrides.empty() &&
-           fs::equivalent(options_.config, options_.out + "/config.json", ignored);
+    return fs::equivalent(options_.config, options_.out + "/config.json", ignored);
   }
 
   /// What a resumed run writes must not be what it learns from.
@@ -152,7 +153,7 @@ class TrainingRun {
     }
     guard.read_all("--from", options_.from);
     guard.read_all("tokenizer.model", experiment_.tokenizer.model);
-    if (!resumes_by_own_config()) guard.read("CONFIG", options_.config);
+    if (!has_own_config()) guard.read("CONFIG", options_.config);
     for (const char* name : {"config.json", "train.jsonl", "probe.jsonl", "curve.svg", "lock"}) {
       guard.write("--out", options_.out + "/" + name);
     }
