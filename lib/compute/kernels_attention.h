@@ -8,10 +8,17 @@
 namespace attn {
 namespace {
 
-using Quad = float __attribute__((vector_size(16), aligned(4), may_alias));
+using Quad = float __attribute__((vector_size(16)));
 
+/// Four floats wherever they lie.
 inline Quad load_quad(const float* p) {
-  return *reinterpret_cast<const Quad*>(p);
+  Quad x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
+}
+
+inline void store_quad(Quad x, float* p) {
+  __builtin_memcpy(p, &x, sizeof x);
 }
 
 /// Four rows of `width` numbers become four columns of a panel.
@@ -27,12 +34,10 @@ inline void pack_four_columns(const float* const (&row)[4], Index width, float* 
     const Quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
     const Quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
     float* to = panel + k * kPanelWidth;
-    *reinterpret_cast<Quad*>(to) = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    *reinterpret_cast<Quad*>(to + kPanelWidth) = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    *reinterpret_cast<Quad*>(to + 2 * kPanelWidth) =
-        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
-    *reinterpret_cast<Quad*>(to + 3 * kPanelWidth) =
-        __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+    store_quad(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
+    store_quad(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + kPanelWidth);
+    store_quad(__builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), to + 2 * kPanelWidth);
+    store_quad(__builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7), to + 3 * kPanelWidth);
   }
   for (; k < width; ++k) {
     for (Index r = 0; r < 4; ++r) panel[k * kPanelWidth + r] = row[r][k];

@@ -28,12 +28,13 @@ inline Four where(FourInts held, Four value) {
   return floats(reinterpret_cast<FourBits>(held) & bits(value));
 }
 /// Four floats wherever they lie.
-using FourAnywhere = float __attribute__((vector_size(16), aligned(4), may_alias));
 inline Four load_four(const float* p) {
-  return *reinterpret_cast<const FourAnywhere*>(p);
+  Four x;
+  __builtin_memcpy(&x, p, sizeof x);
+  return x;
 }
 inline void store_four(Four x, float* p) {
-  *reinterpret_cast<FourAnywhere*>(p) = x;
+  __builtin_memcpy(p, &x, sizeof x);
 }
 
 struct Lanes {
