@@ -17,20 +17,21 @@
 namespace attn {
 namespace {
 
-// What the tables' files are compiled for; __builtin_cpu_supports() also asks whether the system
-// keeps the wide registers of a process.
-bool has_f16c() {  // Clang 14 has no such name
+/// What CPUID says; all zeros where the CPU has no such leaf.
+struct Cpuid {
+  Cpuid(unsigned leaf, unsigned subleaf) { __get_cpuid_count(leaf, subleaf, &a, &b, &c, &d); }
   unsigned a = 0;
   unsigned b = 0;
   unsigned c = 0;
   unsigned d = 0;
-  constexpr unsigned kF16c = 1U << 29;
-  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & kF16c) != 0;
-}
+};
 
+// What the tables' files are compiled for; __builtin_cpu_supports() also asks whether the system
+// keeps the wide registers of a process.
 bool has_avx2() {
+  constexpr unsigned kF16c = 1U << 29;  // for which Clang 14 has no name
   return __builtin_cpu_supports("popcnt") && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("fma") && has_f16c();
+         __builtin_cpu_supports("fma") && (Cpuid(1, 0).c & kF16c) != 0;
 }
 
 bool has_avx512() {
@@ -43,12 +44,8 @@ bool has_avx512_vnni() {
 }
 
 bool has_avx_vnni() {
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
   constexpr unsigned kAvxVnni = 1U << 4;
-  return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 && (a & kAvxVnni) != 0;
+  return has_avx2() && (Cpuid(7, 1).a & kAvxVnni) != 0;
 }
 
 const Kernels& asked_for(std::string_view name) {
@@ -72,17 +69,10 @@ const Kernels& asked_for(std::string_view name) {
 /// AMX with bfloat16, and the system's leave to use its registers (Linux asks each process).
 bool has_amx() {
   if (!has_avx512()) return false;
-  unsigned a = 0;
-  unsigned b = 0;
-  unsigned c = 0;
-  unsigned d = 0;
-  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0) return false;
-  constexpr unsigned kBfloat16 = 1U << 22;
-  constexpr unsigned kTile = 1U << 24;
-  if ((d & kBfloat16) == 0 || (d & kTile) == 0) return false;
-  if (__get_cpuid_count(7, 1, &a, &b, &c, &d) == 0) return false;
+  constexpr unsigned kBfloat16AndTile = 1U << 22 | 1U << 24;
+  if ((Cpuid(7, 0).d & kBfloat16AndTile) != kBfloat16AndTile) return false;
   constexpr unsigned kAvx512Bfloat16 = 1U << 5;
-  if ((a & kAvx512Bfloat16) == 0) return false;
+  if ((Cpuid(7, 1).a & kAvx512Bfloat16) == 0) return false;
   constexpr long kAskForPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM, of asm/prctl.h
   constexpr long kTileData = 18;
   return syscall(SYS_arch_prctl, kAskForPermission, kTileData) == 0;
