@@ -57,74 +57,95 @@ inline void add_chain(const PanelProduct& p, const Lanes (&sum)[Rows][kPanelLane
   }
 }
 
-/// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
-/// kRowBlock for strips. A Weight is a float, or 16 bits that are widened as they are loaded.
+constexpr Index kCacheLine = 64;  // bytes
+
+/// One chain of a block: its terms [start, start + chain). Element k of row r lies at
+/// x[r · row_stride + k · Step]: Step is 1 for rows as they are, and kRowBlock for strips. A Weight
+/// is a float, or 16 bits that are widened as they are loaded. Each step of a whole block fetches
+/// one line from `ahead` on into the second cache.
 template <std::size_t Rows, Index Step, typename Weight>
-void block_product(const PanelProduct& p, const Weight* panel, Index row, Index column) {
+void block_product(const PanelProduct& p, const Weight* panel, const char* ahead, Index row,
+                   Index column, Index start) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
   const float* x = p.x + row * (strips ? p.in : p.x_stride);
-  for (Index start = 0; start < p.in; start += p.chain) {
-    const Index end = start + p.chain < p.in ? start + p.chain : p.in;
-    Lanes sum[Rows][kPanelLanes];
+  const Index end = start + p.chain < p.in ? start + p.chain : p.in;
+  Lanes sum[Rows][kPanelLanes];
+#pragma GCC unroll 8
+  for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+    for (Index c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
+  }
+  for (Index k = start; k < end; ++k) {
+    if constexpr (Rows == kRowBlock) __builtin_prefetch(ahead + k * kCacheLine, 0, 2);
+    Lanes value[Rows];
 #pragma GCC unroll 8
     for (Index r = 0; r < Index{Rows}; ++r) {
-#pragma GCC unroll 8
-      for (Index c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
+      value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
     }
-    for (Index k = start; k < end; ++k) {
-      Lanes value[Rows];
 #pragma GCC unroll 8
-      for (Index r = 0; r < Index{Rows}; ++r) {
-        value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
-      }
+    for (Index c = 0; c < kPanelLanes; ++c) {
+      const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
 #pragma GCC unroll 8
-      for (Index c = 0; c < kPanelLanes; ++c) {
-        const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
-#pragma GCC unroll 8
-        for (Index r = 0; r < Index{Rows}; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
-      }
+      for (Index r = 0; r < Index{Rows}; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
     }
-    add_chain<Rows>(p, sum, row, column, start == 0 && !p.add, end == p.in);
   }
+  add_chain<Rows>(p, sum, row, column, start == 0 && !p.add, end == p.in);
 }
 
 template <std::size_t Rows, Index Step, typename Weight>
-void remaining_rows(const PanelProduct& p, const Weight* panel, Index row, Index column) {
+void remaining_rows(const PanelProduct& p, const Weight* panel, Index row, Index column,
+                    Index start) {
   if constexpr (Rows > 0) {
     if (p.rows - row == Index{Rows}) {
-      block_product<Rows, Step>(p, panel, row, column);
+      block_product<Rows, Step>(p, panel, nullptr, row, column, start);
     } else {
-      remaining_rows<Rows - 1, Step>(p, panel, row, column);
+      remaining_rows<Rows - 1, Step>(p, panel, row, column, start);
     }
   }
 }
 
+/// A chain's part of the panel stays in the first cache while a group of rows passes by it. And
+/// each block of rows brings a part of the `next` panel: one that comes from memory or the last
+/// cache would otherwise hold up its first block.
 template <Index Step, typename Weight>
-void rows_of_panel(const PanelProduct& p, const Weight* panel, Index column) {
-  Index row = 0;
-  for (; row + kRowBlock <= p.rows; row += kRowBlock) {
-    block_product<kRowBlock, Step>(p, panel, row, column);
+void rows_of_panel(const PanelProduct& p, const Weight* panel, const Weight* next, Index column) {
+  constexpr Index kGroup = 8 * kRowBlock;
+  constexpr Index kParts = kPanelWidth * Index{sizeof(Weight)} / kCacheLine;
+  for (Index first = 0; first < p.rows; first += kGroup) {
+    const Index last = first + kGroup < p.rows ? first + kGroup : p.rows;
+    for (Index start = 0; start < p.in; start += p.chain) {
+      Index row = first;
+      for (; row + kRowBlock <= last; row += kRowBlock) {
+        const Index part = row / kRowBlock;
+        const char* ahead = reinterpret_cast<const char*>(part < kParts ? next : panel) +
+                            (part < kParts ? part * p.in * kCacheLine : 0);
+        block_product<kRowBlock, Step>(p, panel, ahead, row, column, start);
+      }
+      if (row < last) remaining_rows<kRowBlock - 1, Step>(p, panel, row, column, start);
+    }
   }
-  remaining_rows<kRowBlock - 1, Step>(p, panel, row, column);
 }
 
 void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
+  const Index size = p.panel_rows * kPanelWidth;
   if constexpr (kWidens) {
     if (p.narrow != nullptr) {
       for (Index index = first_panel; index < last_panel; ++index) {
-        const std::uint16_t* panel = p.narrow + index * p.panel_rows * kPanelWidth;
-        rows_of_panel<1>(p, panel, index * kPanelWidth);
+        const std::uint16_t* panel = p.narrow + index * size;
+        rows_of_panel<1>(p, panel, index + 1 < last_panel ? panel + size : panel,
+                         index * kPanelWidth);
       }
       return;
     }
   }
   for (Index index = first_panel; index < last_panel; ++index) {
-    const float* panel = p.panels + index * p.panel_rows * kPanelWidth;
+    const float* panel = p.panels + index * size;
+    const float* next = index + 1 < last_panel ? panel + size : panel;
     if (p.strips) {
-      rows_of_panel<kRowBlock>(p, panel, index * kPanelWidth);
+      rows_of_panel<kRowBlock>(p, panel, next, index * kPanelWidth);
     } else {
-      rows_of_panel<1>(p, panel, index * kPanelWidth);
+      rows_of_panel<1>(p, panel, next, index * kPanelWidth);
     }
   }
 }
