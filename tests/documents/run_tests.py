@@ -170,6 +170,7 @@ class ScriptsTest(unittest.TestCase):
         for name, packages in {"check_sacrebleu.py": "sacrebleu",
                                "check_transformers.py": "torch transformers sentencepiece safetensors sacremoses "
                                                         "ctranslate2 numpy",
+                               "check_families.py": "torch transformers safetensors numpy",
                                "random_checkpoint.py": "torch transformers sentencepiece safetensors sacremoses numpy",
                                "bertviz_page.py": "torch transformers sentencepiece bertviz IPython"}.items():
             done = subprocess.run([sys.executable, "-S", ROOT / "scripts" / name], capture_output=True, text=True,
