@@ -84,10 +84,11 @@ def script_of(document, also):
 
 def copy_of_project(program, to):
     """The tracked files, and the program where a build puts it."""
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
-    if listed.returncode == 0:
+    git = shutil.which("git")
+    listed = git and subprocess.run([git, "-C", str(ROOT), "ls-files", "-z"], capture_output=True, check=False)
+    if listed and listed.returncode == 0:
         names = listed.stdout.decode().split("\0")
-    else:  # an unpacked archive
+    else:  # an unpacked archive, or a system without git
         names = [str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file()]
         names = [n for n in names if not n.startswith(("build", "."))]
     for name in filter(None, names):

@@ -2,152 +2,23 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
-#include <type_traits>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "compute/per_thread.h"
 #include "compute/tile_kernels.h"
+#include "compute/weight_panels.h"
 
 namespace attn {
 namespace {
 
 using PlainMap = Eigen::Map<const Matrix>;
 
-/// A panel's whole width is copied in a few instructions, without a call.
-template <typename Number>
-void copy_row(const std::byte* from, Number* to, Index width) {
-  constexpr Index kWhole = 64;
-  if (width == kWhole) {
-    std::memcpy(to, from, kWhole * sizeof(Number));
-  } else {
-    std::memcpy(to, from, to_size(width) * sizeof(Number));
-  }
-}
-
-/// Where a weight's numbers lie as they are packed: floats, or the 16 bits of a file. Null where
-/// they have to be widened first.
-template <typename Number>
-const std::byte* numbers_of(const Parameter& w) {
-  if constexpr (std::is_same_v<Number, float>) return reinterpret_cast<const std::byte*>(w.data);
-  return w.narrow;
-}
-
-/// Element (i, j) as it is packed.
-template <typename Number>
-Number number_at(const Parameter& w, Index i, Index j) {
-  if constexpr (std::is_same_v<Number, float>) return w.at(i, j);
-  Number bits{};
-  std::memcpy(&bits, w.narrow + (i * w.row_stride + j * w.column_stride) * Index{sizeof bits},
-              sizeof bits);
-  return bits;
-}
-
-/// Rows of a block: a cache line of each column's numbers, where a weight lies transposed.
-constexpr Index kBlock = 16;
-
-template <typename Number>
-struct FourOf {};
-template <>
-struct FourOf<float> {
-  using Type = float __attribute__((vector_size(16)));
-};
-template <>
-struct FourOf<std::uint16_t> {
-  using Type = std::uint16_t __attribute__((vector_size(8)));
-};
-
-/// out [4, 4] = the transpose of four columns' four numbers, from number `row` of each on.
-template <typename Number>
-void transpose_4(const std::byte* const* columns, Index row, Number* out, Index stride) {
-  using Four = typename FourOf<Number>::Type;
-  const Index at = row * Index{sizeof(Number)};
-  Four a, b, c, d;
-  std::memcpy(&a, columns[0] + at, sizeof a);
-  std::memcpy(&b, columns[1] + at, sizeof b);
-  std::memcpy(&c, columns[2] + at, sizeof c);
-  std::memcpy(&d, columns[3] + at, sizeof d);
-  const Four ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-  const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-  const Four cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-  const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-  const Four rows[4] = {__builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5),
-                        __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7),
-                        __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5),
-                        __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7)};
-  for (Index i = 0; i < 4; ++i) std::memcpy(out + i * stride, &rows[i], sizeof rows[i]);
-}
-
-/// Rows [row, row + kBlock) of columns [first, first + width) of a weight that lies transposed, its
-/// columns' numbers side by side.
-template <typename Number>
-void transpose_block(const Parameter& w, Index row, Index first, Index width, Number* out,
-                     Index stride) {
-  const std::byte* numbers = numbers_of<Number>(w);
-  float wide[4][kBlock];
-  const std::byte* columns[4];
-  for (Index j = 0; j < width; j += 4) {
-    const Index count = std::min<Index>(4, width - j);
-    for (Index c = 0; c < count; ++c) {
-      const Index column = first + j + c;
-      if (numbers == nullptr) {
-        w.copy_column(column, row, kBlock, wide[c]);
-        columns[c] = reinterpret_cast<const std::byte*>(wide[c]);
-      } else {
-        columns[c] = numbers + (column * w.column_stride + row) * Index{sizeof(Number)};
-      }
-    }
-    if (count == 4) {
-      for (Index i = 0; i < kBlock; i += 4) transpose_4(columns, i, out + i * stride + j, stride);
-      continue;
-    }
-    for (Index i = 0; i < kBlock; ++i) {
-      for (Index c = 0; c < count; ++c) {
-        std::memcpy(out + i * stride + j + c, columns[c] + i * Index{sizeof(Number)},
-                    sizeof(Number));
-      }
-    }
-  }
-}
-
-/// Copies columns [first, first + width) of a weight to `out`, `stride` numbers a row. Blocks keep
-/// both the source's and the target's cache lines in use when the weight lies transposed.
-template <typename Number>
-void copy_columns(const Parameter& w, Index first, Index width, Number* out, Index stride) {
-  const std::byte* numbers = numbers_of<Number>(w);
-  if (numbers != nullptr && w.column_stride == 1) {
-    for (Index i = 0; i < w.rows; ++i) {
-      copy_row(numbers + (i * w.row_stride + first) * Index{sizeof(Number)}, out + i * stride,
-               width);
-    }
-    return;
-  }
-  Index done = 0;
-  if (w.row_stride == 1) {
-    for (; done + kBlock <= w.rows; done += kBlock) {
-      transpose_block(w, done, first, width, out + done * stride, stride);
-    }
-  }
-  for (Index i = done; i < w.rows; ++i) {
-    for (Index j = 0; j < width; ++j) out[i * stride + j] = number_at<Number>(w, i, first + j);
-  }
-}
-
 /// Whether a product's panels hold the 16 bits of its weights: the kernel widens what it multiplies
 /// by, which gives the same bits from half the memory.
 bool packs_16_bits(const std::vector<Parameter>& weights, Backend backend) {
-  return backend == Backend::panels && kernels().widens &&
-         std::all_of(weights.begin(), weights.end(), [](const Parameter& w) {
-           return w.data == nullptr && w.scales == nullptr && w.format == half::Format::f16;
-         });
-}
-
-/// Floats of memory that panels of [in, out] take.
-Index panel_floats(Index in, Index out, bool of_16_bits) {
-  const Index numbers = kernels().panels_of(out) * kernels().panel_width * in;
-  return of_16_bits ? (numbers + 1) / 2 : numbers;
+  return backend == Backend::panels && kernels().widens && are_float16(weights);
 }
 
 /// Memory of exactly `count` floats, kept where it has that size already.
@@ -201,9 +72,16 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
     int8_.pack(weights, in_, out_, arena);
   } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
     of_16_bits_ = packs_16_bits(weights, backend_);
-    of_16_bits_ ? pack<std::uint16_t>(weights, arena) : pack<float>(weights, arena);
+    reserve(weight_, panel_floats(in_, out_, of_16_bits_), arena);
+    if (of_16_bits_) {
+      pack_panels(weights, in_, out_, reinterpret_cast<std::uint16_t*>(weight_.data()));
+    } else {
+      pack_panels(weights, in_, out_, weight_.data(),
+                  backend_ == Backend::bfloat16 ? round_to_bfloat16 : nullptr);
+    }
   } else {
-    lay_out(weights, arena);
+    reserve(weight_, in_ * out_, arena);
+    lay_out_rows(weights, out_, weight_.data());
   }
   if (biases.empty()) return;
   Index bias_columns = 0;
@@ -216,50 +94,9 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   }
 }
 
-void WeightProduct::lay_out(const std::vector<Parameter>& weights, FloatArena* arena) {
-  reserve(weight_, in_ * out_, arena);
-  Index column = 0;
-  for (const Parameter& w : weights) {
-    constexpr Index block = 64;
-    const Index blocks = (w.columns + block - 1) / block;
-    parallel_for(blocks, w.size(), [&](Index b) {
-      const Index first = b * block;
-      copy_columns(w, first, std::min(block, w.columns - first), weight_.data() + column + first,
-                   out_);
-    });
-    column += w.columns;
-  }
-}
-
 std::size_t prepared_floats(const Parameter& weight, Backend backend) {
   if (backend == Backend::int8) return int8_floats(weight.rows, weight.columns);
   return to_size(panel_floats(weight.rows, weight.columns, packs_16_bits({weight}, backend)));
-}
-
-template <typename Number>
-void WeightProduct::pack(const std::vector<Parameter>& weights, FloatArena* arena) {
-  const Index width = kernels().panel_width;
-  const Index panels = kernels().panels_of(out_);
-  reserve(weight_, panel_floats(in_, out_, of_16_bits_), arena);
-  auto* const all = reinterpret_cast<Number*>(weight_.data());
-  parallel_for(panels, in_ * out_, [&](Index p) {
-    Number* panel = all + p * in_ * width;
-    if ((p + 1) * width > out_) {
-      std::fill_n(panel, to_size(in_ * width), Number{0});
-    }
-    Index first = 0;  // column of the whole product at which weight w begins
-    for (const Parameter& w : weights) {
-      const Index from = std::max(first, p * width);
-      const Index to = std::min(first + w.columns, (p + 1) * width);
-      if (from < to) copy_columns(w, from - first, to - from, panel + from - p * width, width);
-      first += w.columns;
-    }
-    if constexpr (std::is_same_v<Number, float>) {
-      if (backend_ == Backend::bfloat16) {
-        std::transform(panel, panel + in_ * width, panel, round_to_bfloat16);
-      }
-    }
-  });
 }
 
 void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add,

@@ -83,9 +83,6 @@ class WeightProduct {
  private:
   void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                FloatArena* arena);
-  template <typename Number>
-  void pack(const std::vector<Parameter>& weights, FloatArena* arena);
-  void lay_out(const std::vector<Parameter>& weights, FloatArena* arena);
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
   void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;

@@ -47,6 +47,11 @@ class DocumentsTest(unittest.TestCase):
     def faults(self, text, also=frozenset(), update=False):
         return check_docs.check(self.document(text), self.program, set(also), update)
 
+    def test_commands_find_the_files_where_there_is_no_git(self):
+        (self.root / "maps.txt").write_text("one\n", encoding="utf-8")
+        with mock.patch.object(check_docs.shutil, "which", return_value=None):
+            self.assertEqual(self.faults("# A\n```console\n$ cat maps.txt\none\n```\n"), [])
+
     def test_what_agrees_has_no_fault(self):
         self.assertEqual(self.faults("""\
             # A
