@@ -1,23 +1,27 @@
 #!/usr/bin/env bash
 # Code for newer CPUs must not get into the way of older ones: check_cpu_code.sh BUILD_DIRECTORY
 # looks for it in every object of lib/ and app/. Where an object has instructions that the first
-# x86-64 CPUs lack, all that others may see of it is data:
+# x86-64 or arm64 CPUs lack, all that others may see of it is data:
 #   - no weak or unique symbol: of an inline function that several objects define, the linker keeps one,
 #   - nothing that runs at start, and
 #   - no function with a name of its own: it is reached through the table, after the CPU was asked.
 set -euo pipefail
 
 build=${1:?usage: check_cpu_code.sh BUILD_DIRECTORY}
+objdump=${OBJDUMP:-objdump}  # of another architecture
 # AVX and later (wide and mask registers, names that begin with v), popcnt, BMI, SSE3 to SSE4.2.
 newer='^\s+(\S+ .*(%[yz]mm|%k[0-7])|v[a-z0-9]+ .*%xmm|popcnt|lzcnt|andn |bextr|blsr|blsi|mulx|pdep|pext |rorx|s[ahl][lr]x|crc32'
 newer+='|h(add|sub)p|addsubp|mov(d|sl|sh)dup|lddqu|pshufb|palignr|pabs|ph(add|sub)|pmulhrs|psign|p?blend|round[ps]'
 newer+='|pinsr[bdq]|pextr[bdq]|insertps|extractps|pmov[sz]x|pmul(ld|dq)|pcmp(eqq|gtq|[ei]str)|ptest|dpp|movntdqa'
-newer+='|pm(ax|in)(sb|sd|uw|ud)|packusdw|aes|pclmul)'
+newer+='|pm(ax|in)(sb|sd|uw|ud)|packusdw|aes|pclmul'
+# arm64: dot products, products of matrices, SVE, numbers of 16 bits, atomics in one instruction.
+newer+='|[su]+dot|[su]+mmla|bf(dot|mmla|cvt)|\S+ .*\bz[0-9]+\.|f(add|sub|mul|mla|max|min)\S* .*(v[0-9]+\.[48]h|\bh[0-9])'
+newer+='|(ld(add|clr|eor|set|[su]max|[su]min)|swp|casp?)[alhb]*\s|sqrdml[as]h)'
 
 objects=0 special=() faults=()
 while IFS= read -r -d '' object; do
   objects=$((objects + 1))
-  grep -qE "$newer" < <(objdump -d --no-show-raw-insn --no-addresses "$object") || continue
+  grep -qE "$newer" < <("$objdump" -d --no-show-raw-insn --no-addresses "$object") || continue
   special+=("${object#"$build"/}")
   while read -r symbol; do faults+=("${object#"$build"/} defines $symbol"); done < <(
     nm -C --defined-only "$object" | awk '$2 ~ /^[WVuiT]$/ { sub(/^[0-9a-f]+ /, ""); print }')

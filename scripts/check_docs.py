@@ -21,14 +21,15 @@ A comment that readers do not see marks the block that follows it:
 
 Compared is line by line, blanks at the end apart; "…" alone on a line stands for any lines. Tolerated:
 times and speeds (4.2 s, 0:22 left, 31,000 tokens/s), numbers in powers of ten (4.1e-07), one unit in a
-decimal's last digit, and where the project lies, which is written ~/attn-demo. On a CPU without AVX2,
-whose sums are rounded in other places, nothing is compared.
+decimal's last digit, and where the project lies, which is written ~/attn-demo. On an x86-64 without
+AVX2, whose sums are rounded in other places, nothing is compared.
 
 --update writes what comes out into the documents, keeping what "…" left out. Exits 1 and says file and
 line where something is not as written. Python's own library only.
 """
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -44,7 +45,7 @@ from documents.shown import difference, renewed  # noqa: E402
 ROOT = Path(__file__).resolve().parent.parent
 HOME = "~/attn-demo"
 TYPED = ("sh", "console", "python")
-COMPARED = "avx2" in Path("/proc/cpuinfo").read_text()
+COMPARED = re.search(r"\b(avx2|asimd)\b", Path("/proc/cpuinfo").read_text())
 PRELUDE = """__open() {
   exec >"$DOCS_OUT/$1" 2>&1; echo "$1" >"$DOCS_OUT/at"
   trap 'code=$?; echo "$LINENO $code" >"$DOCS_OUT/failed"; exit 1' ERR

@@ -1,11 +1,15 @@
 #!/usr/bin/env bash
 # Installs what building needs and is missing, from Debian's packages; prints nothing when all is
-# there. More packages may be named as arguments.
+# there. More packages may be named as arguments; --list prints the names instead.
 set -euo pipefail
 
 packages=(g++ cmake ninja-build pkg-config ccache libeigen3-dev libcli11-dev nlohmann-json3-dev
   libspdlog-dev doctest-dev libsentencepiece-dev libicu-dev libbenchmark-dev
   librsvg2-dev libpng-dev libedit-dev libcpp-httplib-dev fonts-dejavu-core libexpat1-dev "$@")
+if [ "${1:-}" = --list ]; then
+  printf '%s\n' "${packages[@]}"
+  exit
+fi
 
 missing=()
 for package in "${packages[@]}"; do

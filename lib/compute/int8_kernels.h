@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/index.h"
 
@@ -49,20 +50,19 @@ struct Int8Kernels {
   void (*product)(const Int8Product& p, Index first_panel, Index last_panel);
 };
 
-/// Of the running CPU; ATTN_DEMO_CPU as for kernels(), which then has no VNNI.
+/// Of the running CPU; ATTN_DEMO_CPU as for kernels(), which then has neither VNNI nor dot
+/// products.
 const Int8Kernels& int8_kernels();
 
-/// All that this CPU can run, the portable one first.
-struct Int8Tables {
-  const Int8Kernels* tables[5];
-  int count;
-};
-Int8Tables all_int8_kernels();
+/// All that this CPU can run, the portable one first, the fastest last.
+std::vector<const Int8Kernels*> all_int8_kernels();
 
 extern const Int8Kernels portable_int8_table;     // int8_portable.cpp
 extern const Int8Kernels avx2_int8_table;         // int8_avx2.cpp
 extern const Int8Kernels avx_vnni_int8_table;     // int8_avx_vnni.cpp
 extern const Int8Kernels avx512_int8_table;       // int8_avx512.cpp
 extern const Int8Kernels avx512_vnni_int8_table;  // int8_avx512_vnni.cpp
+extern const Int8Kernels neon_int8_table;         // int8_neon.cpp
+extern const Int8Kernels dotprod_int8_table;      // int8_dotprod.cpp
 
 }  // namespace attn

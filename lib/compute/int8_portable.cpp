@@ -67,25 +67,6 @@ constexpr std::size_t kInt8Rows = 2;
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8_impl.h"
-
-namespace attn {
-namespace {
-
-std::uint32_t largest_bits(const float* x, Index n) {
-  std::uint32_t largest = 0;
-  for (Index i = 0; i < n; ++i) {
-    const std::uint32_t bits = magnitude_bits(x[i]);
-    largest = largest < bits ? bits : largest;
-  }
-  return largest;
-}
-
-void round_all(const float* x, float factor, Index n, std::int8_t* out) {
-  for (Index i = 0; i < n; ++i) out[i] = rounded(x[i] * factor);
-}
-
-}  // namespace
-}  // namespace attn
+#include "compute/int8_rows.h"
 
 constinit const attn::Int8Kernels attn::portable_int8_table = attn::make_int8_table("portable");

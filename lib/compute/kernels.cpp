@@ -2,10 +2,15 @@
 // functions is.
 #include "compute/kernels.h"
 
+#if defined(__x86_64__)
 #include <cpuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -16,6 +21,8 @@
 
 namespace attn {
 namespace {
+
+#if defined(__x86_64__)
 
 /// What CPUID says; all zeros where the CPU has no such leaf.
 struct Cpuid {
@@ -48,24 +55,6 @@ bool has_avx_vnni() {
   return has_avx2() && (Cpuid(7, 1).a & kAvxVnni) != 0;
 }
 
-const Kernels& asked_for(std::string_view name) {
-  const Kernels* table = nullptr;
-  if (name == "portable") {
-    table = portable_kernels();
-  } else if (name == "avx2") {
-    table = avx2_kernels();
-  } else if (name == "avx512") {
-    table = avx512_kernels();
-  } else {
-    throw UsageError("ATTN_DEMO_CPU={}: expected portable, avx2 or avx512", name);
-  }
-  if (table == nullptr) {
-    throw UsageError("ATTN_DEMO_CPU={}: this CPU has no such instructions; it runs {}", name,
-                     has_avx2() ? "portable and avx2" : "portable");
-  }
-  return *table;
-}
-
 /// AMX with bfloat16, and the system's leave to use its registers (Linux asks each process).
 bool has_amx() {
   if (!has_avx512()) return false;
@@ -78,65 +67,82 @@ bool has_amx() {
   return syscall(SYS_arch_prctl, kAskForPermission, kTileData) == 0;
 }
 
+#endif
+
+/// What ATTN_DEMO_CPU asks for; empty where it asks for nothing.
+std::string_view asked() {
+  const char* name = std::getenv("ATTN_DEMO_CPU");
+  return name == nullptr ? std::string_view() : name;
+}
+
 const Kernels& choose() {
-  const char* asked = std::getenv("ATTN_DEMO_CPU");
-  if (asked != nullptr && *asked != '\0') return asked_for(asked);
-  if (has_avx512()) return avx512_table;
-  return has_avx2() ? avx2_table : portable_table;
+  const std::vector<const Kernels*> all = all_kernels();
+  const std::string_view name = asked();
+  if (name.empty()) return *all.back();
+  std::vector<std::string_view> names;
+  for (const Kernels* table : all) {
+    if (table->name == name) return *table;
+    names.emplace_back(table->name);
+  }
+  for (const std::string_view known : {"avx2", "avx512", "neon"}) {
+    if (name == known) {
+      throw UsageError("ATTN_DEMO_CPU={}: this CPU has no such instructions; it runs {}", name,
+                       fmt::join(names, " and "));
+    }
+  }
+  throw UsageError("ATTN_DEMO_CPU={}: expected portable, avx2, avx512 or neon", name);
 }
 
 }  // namespace
 
-const Kernels* portable_kernels() {
-  return &portable_table;
-}
-
-const Kernels* avx2_kernels() {
-  return has_avx2() ? &avx2_table : nullptr;
-}
-
-const Kernels* avx512_kernels() {
-  return has_avx512() ? &avx512_table : nullptr;
-}
-
-const TileKernels* tile_kernels() {
-  static const TileKernels* const table = [] {
-    const char* asked = std::getenv("ATTN_DEMO_CPU");
-    const bool other = asked != nullptr && *asked != '\0';
-    return !other && has_amx() ? &amx_table : nullptr;
-  }();
-  return table;
-}
-
-Int8Tables all_int8_kernels() {
-  Int8Tables all{{&portable_int8_table}, 1};
-  const auto add = [&](bool there, const Int8Kernels& table) {
-    if (there) all.tables[all.count++] = &table;
-  };
-  add(has_avx2(), avx2_int8_table);
-  add(has_avx_vnni(), avx_vnni_int8_table);
-  add(has_avx512(), avx512_int8_table);
-  add(has_avx512_vnni(), avx512_vnni_int8_table);
+std::vector<const Kernels*> all_kernels() {
+  std::vector<const Kernels*> all{&portable_table};
+#if defined(__x86_64__)
+  if (has_avx2()) all.push_back(&avx2_table);
+  if (has_avx512()) all.push_back(&avx512_table);
+#elif defined(__aarch64__)
+  all.push_back(&neon_table);
+#endif
   return all;
-}
-
-const Int8Kernels& int8_kernels() {
-  static const Int8Kernels& table = []() -> const Int8Kernels& {
-    const char* asked = std::getenv("ATTN_DEMO_CPU");
-    if (asked == nullptr || *asked == '\0') {
-      const Int8Tables all = all_int8_kernels();
-      return *all.tables[all.count - 1];
-    }
-    const Kernels& of_floats = kernels();
-    if (&of_floats == &avx512_table) return avx512_int8_table;
-    return &of_floats == &avx2_table ? avx2_int8_table : portable_int8_table;
-  }();
-  return table;
 }
 
 const Kernels& kernels() {
   static const Kernels& table = choose();
   return table;
+}
+
+std::vector<const Int8Kernels*> all_int8_kernels() {
+  std::vector<const Int8Kernels*> all{&portable_int8_table};
+#if defined(__x86_64__)
+  if (has_avx2()) all.push_back(&avx2_int8_table);
+  if (has_avx_vnni()) all.push_back(&avx_vnni_int8_table);
+  if (has_avx512()) all.push_back(&avx512_int8_table);
+  if (has_avx512_vnni()) all.push_back(&avx512_vnni_int8_table);
+#elif defined(__aarch64__)
+  all.push_back(&neon_int8_table);
+  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) all.push_back(&dotprod_int8_table);
+#endif
+  return all;
+}
+
+const Int8Kernels& int8_kernels() {
+  static const Int8Kernels& table = []() -> const Int8Kernels& {
+    const std::vector<const Int8Kernels*> all = all_int8_kernels();
+    if (asked().empty()) return *all.back();
+    const std::string_view name = kernels().name;
+    return **std::find_if(all.begin(), all.end(),
+                          [&](const Int8Kernels* each) { return each->name == name; });
+  }();
+  return table;
+}
+
+const TileKernels* tile_kernels() {
+#if defined(__x86_64__)
+  static const TileKernels* const table = asked().empty() && has_amx() ? &amx_table : nullptr;
+  return table;
+#else
+  return nullptr;
+#endif
 }
 
 }  // namespace attn

@@ -1,13 +1,14 @@
 // The inner loops, compiled once for each instruction set; kernels.cpp picks the running CPU's
-// table. (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp)
+// table. (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp, kernels_neon.cpp)
 //
 // Every table computes each number with the same operations in the same order: sums over a row run
 // in sixteen lanes that are added in one fixed tree, products accumulate over `in` from first to
-// last with fused multiply-adds. AVX2 and AVX-512 therefore agree bit by bit, and so does a row
-// computed alone with the same row computed among others.
+// last with fused multiply-adds. AVX2, AVX-512 and NEON therefore agree bit by bit, and so does a
+// row computed alone with the same row computed among others.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/index.h"
 
@@ -96,7 +97,7 @@ struct Kernels {
   /// Panels that hold so many columns.
   Index panels_of(Index columns) const { return (columns + panel_width - 1) / panel_width; }
 
-  const char* name;   ///< "avx512", "avx2" or "portable"
+  const char* name;   ///< "avx512", "avx2", "neon" or "portable"
   Index panel_width;  ///< columns of a panel
   Index row_block;    ///< rows that a kernel computes at a time
   bool widens;        ///< panel_product() takes panels of binary16, too
@@ -192,13 +193,12 @@ struct Kernels {
   float (*sum_of_squares)(const float* x, Index n);
 };
 
-/// The table of the running CPU. ATTN_DEMO_CPU=portable, avx2 or avx512 in the environment asks for
-/// one (tests run under each); UsageError where that is none of them, or more than this CPU has.
+/// The table of the running CPU. ATTN_DEMO_CPU=portable, avx2, avx512 or neon in the environment
+/// asks for one (tests run under each); UsageError where that is none of them, or more than this
+/// CPU has.
 const Kernels& kernels();
 
-/// The tables themselves, for tests and benchmarks; null where this CPU cannot run them.
-const Kernels* portable_kernels();
-const Kernels* avx2_kernels();
-const Kernels* avx512_kernels();
+/// All that this CPU can run, the portable one first, the fastest last.
+std::vector<const Kernels*> all_kernels();
 
 }  // namespace attn

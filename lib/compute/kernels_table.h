@@ -7,7 +7,8 @@
 namespace attn {
 
 extern const Kernels portable_table;
-extern const Kernels avx2_table;
-extern const Kernels avx512_table;
+extern const Kernels avx2_table;    // x86-64
+extern const Kernels avx512_table;  // x86-64
+extern const Kernels neon_table;    // arm64
 
 }  // namespace attn

@@ -305,8 +305,8 @@ TEST_CASE("the environment names kernels and backends that there are") {
         {"init", "--seed", "3", "--out", "model"},
         {"inspect", "--config", demo_config()}}) {
     for (const auto& [name, value, expected] :
-         {std::array<std::string, 3>{"ATTN_DEMO_CPU", "bogus", "portable, avx2 or avx512"},
-          {"ATTN_DEMO_CPU", "AVX2", "portable, avx2 or avx512"},
+         {std::array<std::string, 3>{"ATTN_DEMO_CPU", "bogus", "portable, avx2, avx512 or neon"},
+          {"ATTN_DEMO_CPU", "AVX2", "portable, avx2, avx512 or neon"},
           {"ATTN_DEMO_BACKEND", "onednn", "panels or plain"},
           {"ATTN_DEMO_BACKEND", " plain", "panels or plain"}}) {
       const Result result = run(name, value, args);

@@ -139,7 +139,7 @@ TEST_CASE("the shipped model translates the fixed sentences alike on every CPU")
   CHECK(pairs[0].target == "Die Gruppe ging nach Hause");
   std::string input;
   for (const Pair& pair : pairs) input += pair.source + "\n";
-  for (const std::string cpu : {"avx512", "avx2", "portable"}) {
+  for (const std::string cpu : {"avx512", "avx2", "neon", "portable"}) {
     const Result result = run_program(
         {.args = {"translate"}, .input = input, .environment = {{"ATTN_DEMO_CPU", cpu}}});
     if (result.err.find("this CPU has no such instructions") != std::string::npos) continue;

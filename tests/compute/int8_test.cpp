@@ -27,11 +27,6 @@ namespace {
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-std::vector<const Int8Kernels*> tables() {
-  const Int8Tables all = all_int8_kernels();
-  return {all.tables, all.tables + all.count};
-}
-
 struct Rounded {
   std::vector<std::int8_t> numbers;
   float scale = 0;
@@ -116,7 +111,7 @@ TEST_CASE("rows become 8 bits with one scale, the same from every table") {
       CHECK(first.scale <= largest / 127 * (1 + 0x1p-15F));
       std::vector<float> again;
       for (const std::int8_t number : first.numbers) again.push_back(first.scale * number);
-      for (const Int8Kernels* k : tables()) {
+      for (const Int8Kernels* k : all_int8_kernels()) {
         CAPTURE(k->name);
         const Rounded found = quantized(*k, x);
         CHECK(found.scale == first.scale);
@@ -130,7 +125,7 @@ TEST_CASE("rows become 8 bits with one scale, the same from every table") {
 }
 
 TEST_CASE("ties are rounded to even, the largest number is 127") {
-  for (const Int8Kernels* k : tables()) {
+  for (const Int8Kernels* k : all_int8_kernels()) {
     CAPTURE(k->name);
     std::vector<float> x(40, 0.0F);
     x[0] = 127, x[1] = -127, x[2] = 0.5F, x[3] = 1.5F, x[4] = -2.5F, x[39] = 3.5F;
@@ -143,7 +138,7 @@ TEST_CASE("ties are rounded to even, the largest number is 127") {
 }
 
 TEST_CASE("rows of zeros, tiny numbers, NaN and infinity") {
-  for (const Int8Kernels* k : tables()) {
+  for (const Int8Kernels* k : all_int8_kernels()) {
     CAPTURE(k->name);
     for (const std::size_t place : {0U, 7U, 33U}) {
       std::vector<float> x(34, 1.0F);
@@ -176,7 +171,7 @@ TEST_CASE("sums of the largest products do not saturate, in any table") {
         expected(r, j) = static_cast<float>(sum);  // the scales' product is 1
       }
     }
-    for (const Int8Kernels* k : tables()) {
+    for (const Int8Kernels* k : all_int8_kernels()) {
       CAPTURE(k->name);
       CHECK(same_bits(computed(*k, p), expected));
     }

@@ -1,5 +1,5 @@
 // Every table of kernels against plain double arithmetic, on lengths that are no multiple of any
-// block; and the AVX2 and AVX-512 tables against each other, bit by bit.
+// block.
 #include "compute/kernels.h"
 
 #include <doctest/doctest.h>
@@ -11,17 +11,16 @@
 #include <vector>
 
 #include "base/at.h"
-#include "kernel_tables.h"
+#include "kernel_rows.h"
 #include "random_matrix.h"
 
 using namespace attn;
-using attn::test::kernel_tables;
 using attn::test::kLengths;
 using attn::test::poisoned;
 using attn::test::random_matrix;
 
 TEST_CASE("softmax matches double arithmetic and sums to 1") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       Matrix row = random_matrix(1, n, "softmax", 20.0F);
@@ -40,7 +39,7 @@ TEST_CASE("softmax matches double arithmetic and sums to 1") {
 
 TEST_CASE("softmax makes masked cells exactly zero, also in a row of nothing else") {
   const float minus_infinity = -std::numeric_limits<float>::infinity();
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     std::vector<float> row(19, 0.5F);
     row[3] = row[18] = minus_infinity;
@@ -55,7 +54,7 @@ TEST_CASE("softmax makes masked cells exactly zero, also in a row of nothing els
 }
 
 TEST_CASE("softmax stays finite for scores of any size") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     std::vector<float> row{3e38F, -3e38F, 0.0F, 88.0F};
     k->softmax(row.data(), 4);
     CHECK(row[0] == 1.0F);
@@ -66,7 +65,7 @@ TEST_CASE("softmax stays finite for scores of any size") {
 TEST_CASE("NaN and infinity are never taken for numbers") {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       for (const float bad : {nan, infinity, -infinity}) {
@@ -96,7 +95,7 @@ TEST_CASE("NaN and infinity are never taken for numbers") {
 }
 
 TEST_CASE("log_sum_exp, arg_max and find_above") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       const Matrix x = random_matrix(1, n, "lse", 30.0F);
@@ -118,7 +117,7 @@ TEST_CASE("log_sum_exp, arg_max and find_above") {
 }
 
 TEST_CASE("layer_norm matches double arithmetic") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       const Matrix x = random_matrix(1, n, "norm", 3.0F);
@@ -137,7 +136,7 @@ TEST_CASE("layer_norm matches double arithmetic") {
 }
 
 TEST_CASE("activations match double arithmetic") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     const Index n = 2001;
     Matrix x(1, n);
@@ -170,7 +169,7 @@ TEST_CASE("activations match double arithmetic") {
 }
 
 TEST_CASE("dot products and weighted sums gather rows") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index width : {1, 5, 16, 21, 64, 67, 128}) {
       const Index n = 11;
@@ -194,40 +193,5 @@ TEST_CASE("dot products and weighted sums gather rows") {
         CHECK(sum(0, c) == doctest::Approx(expected(c)).epsilon(1e-5).scale(1));
       }
     }
-  }
-}
-
-TEST_CASE("AVX2 and AVX-512 agree bit by bit") {
-  const Kernels* a = avx2_kernels();
-  const Kernels* b = avx512_kernels();
-  if (a == nullptr || b == nullptr) {
-    MESSAGE("this CPU has no AVX-512: compared nothing");
-    return;
-  }
-  const auto same = [](const Matrix& x, const Matrix& y) {
-    return std::memcmp(x.data(), y.data(), to_size(x.size()) * sizeof(float)) == 0;
-  };
-  for (const Index n : kLengths) {
-    CAPTURE(n);
-    const Matrix x = random_matrix(1, n, "bits", 5.0F);
-    for (const auto f :
-         {&Kernels::softmax, &Kernels::relu, &Kernels::gelu, &Kernels::swish, &Kernels::gelu_new}) {
-      Matrix p = x;
-      Matrix q = x;
-      (a->*f)(p.data(), n);
-      (b->*f)(q.data(), n);
-      CHECK(same(p, q));
-    }
-    Matrix p = x;
-    Matrix q = x;
-    a->layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, p.data());
-    b->layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, q.data());
-    CHECK(same(p, q));
-    const Matrix rows = random_matrix(9, n, "rows");
-    Matrix dots_a(1, 9);
-    Matrix dots_b(1, 9);
-    a->dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, dots_a.data());
-    b->dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, dots_b.data());
-    CHECK(same(dots_a, dots_b));
   }
 }

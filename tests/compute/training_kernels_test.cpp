@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "compute/dropout_hash.h"
-#include "kernel_tables.h"
+#include "kernel_rows.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -32,7 +32,7 @@ double mean(Index n, const std::function<double(Index)>& f) {
 
 /// Calls `check` for every table and length.
 void for_each_case(const std::function<void(const Kernels&, Index)>& check) {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index n : kLengths) {
       CAPTURE(n);
@@ -264,7 +264,7 @@ TEST_CASE("blend and sum_of_squares match double arithmetic") {
 }
 
 TEST_CASE("pack_strips transposes into strips, the last one filled up with zeros") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index rows : {1, 2, 7, 128}) {
       for (const Index columns : {1, 2, 3, 5, 6, 13, 96, 97, 200, 257}) {

@@ -6,7 +6,7 @@
 
 #include "base/at.h"
 #include "compute/matmul.h"
-#include "kernel_tables.h"
+#include "kernel_rows.h"
 #include "product_bounds.h"
 
 using namespace attn;
@@ -104,7 +104,7 @@ TEST_CASE("products written and added, also in parts, on odd shapes") {
 }
 
 TEST_CASE("a product taken in parts has the bits of one go, in every table") {
-  for (const Kernels* k : kernel_tables()) {
+  for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index in : {1024, 1025, 2053}) {
       const Product product(13, in, 67);

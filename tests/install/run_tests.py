@@ -42,7 +42,7 @@ class Program(unittest.TestCase):
         self.assertEqual(run(program, "translate", SENTENCE, "--show", "none", cwd="/"), GERMAN)
         said = run(program, "--version")
         self.assertRegex(said, r"^attn-demo \d+\.\d+\.\d+ \([a-z0-9_]+, (GCC|Clang) [0-9.]+; products for "
-                               r"(avx512|avx2|portable)\)\n$")
+                               r"(avx512|avx2|neon|portable)\)\n$")
 
     def test_manual_pages_are_the_help(self):
         pages = PREFIX / "usr/share/man/man1"

@@ -1,5 +1,5 @@
-// What tests of the kernels share: the tables that this CPU runs, lengths that are no multiple of
-// any block, and rows whose surroundings are watched.
+// What tests of the kernels share: lengths that are no multiple of any block, and rows whose
+// surroundings are watched.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,6 @@
 #include "random_matrix.h"
 
 namespace attn::test {
-
-inline std::vector<const Kernels*> kernel_tables() {
-  std::vector<const Kernels*> all{portable_kernels()};
-  if (avx2_kernels() != nullptr) all.push_back(avx2_kernels());
-  if (avx512_kernels() != nullptr) all.push_back(avx512_kernels());
-  return all;
-}
 
 inline const std::vector<Index> kLengths{1, 2, 7, 15, 16, 17, 31, 33, 64, 100, 257};
 
@@ -35,6 +28,7 @@ class Row {
   static Row poisoned(Index n) { return Row(test::poisoned(1, n)); }
 
   float* data() { return memory_.data() + kAround; }
+  const float* data() const { return memory_.data() + kAround; }
   Index size() const { return n_; }
   float operator[](Index i) const { return memory_[kAround + to_size(i)]; }
   double at(Index i) const { return static_cast<double>((*this)[i]); }

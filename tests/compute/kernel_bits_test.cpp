@@ -1,0 +1,217 @@
+// The tables whose multiply-adds are fused, AVX2's, AVX-512's and NEON's: the same bits in each,
+// and on every machine.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/sha256.h"
+#include "kernel_rows.h"
+
+using namespace attn;
+using attn::test::kLengths;
+using attn::test::random_matrix;
+using attn::test::Row;
+
+namespace {
+
+using Rows = std::vector<Row>;
+
+/// What this machine's tables compute, and a digest of it.
+class Bits {
+ public:
+  Bits() : tables_(all_kernels()) {
+    tables_.erase(tables_.begin());  // the portable one rounds more often
+    if (tables_.empty()) MESSAGE("this CPU has the portable kernels alone: compared nothing");
+  }
+
+  /// Whether all tables leave the same bits in every row that `work` hands back.
+  template <typename Work>
+  bool same(const Work& work) {
+    if (tables_.empty()) return true;
+    const auto first = work(*tables_.front());
+    add(first);
+    return agree(first, work);
+  }
+
+  /// The same without a part in the digest: the system's logarithm may be another elsewhere.
+  template <typename Work>
+  bool same_here(const Work& work) const {
+    return tables_.empty() || agree(work(*tables_.front()), work);
+  }
+
+  /// Of what same() has seen; `expected` where there was nothing to see.
+  std::string digest(const std::string& expected) const {
+    return tables_.empty() ? expected : digest_.hex();
+  }
+
+ private:
+  template <typename Found, typename Work>
+  bool agree(const Found& first, const Work& work) const {
+    return std::all_of(tables_.begin() + 1, tables_.end(),
+                       [&](const Kernels* k) { return work(*k) == first; });
+  }
+  void add(const Row& row) {
+    digest_.update(
+        {reinterpret_cast<const char*>(row.data()), to_size(row.size()) * sizeof(float)});
+  }
+  void add(const Rows& rows) {
+    for (const Row& row : rows) add(row);
+  }
+
+  std::vector<const Kernels*> tables_;
+  Sha256 digest_;
+};
+
+}  // namespace
+
+TEST_CASE("fused tables agree bit by bit") {
+  Bits bits;
+  for (const Index n : kLengths) {
+    CAPTURE(n);
+    for (const auto f :
+         {&Kernels::softmax, &Kernels::relu, &Kernels::gelu, &Kernels::swish, &Kernels::gelu_new}) {
+      CHECK(bits.same([&](const Kernels& k) {
+        Row x(n, "bits", 5.0F);
+        (k.*f)(x.data(), n);
+        return x;
+      }));
+    }
+    const Matrix x = random_matrix(1, n, "bits", 5.0F);
+    const Matrix rows = random_matrix(9, n, "rows");
+    CHECK(bits.same([&](const Kernels& k) {
+      Rows r{Row::poisoned(n), Row::poisoned(9), Row::poisoned(n)};
+      k.layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, r[0].data());
+      k.dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, r[1].data());
+      k.weighted_sum(r[1].data(), {rows.data(), n, nullptr}, 9, n, r[2].data());
+      return r;
+    }));
+    CHECK(bits.same_here([&](const Kernels& k) {
+      Row r = Row::poisoned(2);
+      k.log_sum_exp(x.data(), n, &r.data()[0], &r.data()[1]);
+      return r;
+    }));
+  }
+  const std::string everywhere = "7bb7c0579691849acfdabe1d3d35b6ce156655b85d1c619a7e97c0eca197354f";
+  CHECK(bits.digest(everywhere) == everywhere);
+}
+
+TEST_CASE("fused tables agree bit by bit in the kernels of training") {
+  Bits bits;
+  for (const Index n : kLengths) {
+    for (const float bound : {1.0F, 20.0F}) {
+      CAPTURE(n);
+      CAPTURE(bound);
+      CHECK(bits.same([&](const Kernels& k) {
+        Row x(n, "x", bound);
+        k.dropout({0xABCDEF0123456789U, 0x55555555U, 1.5F}, 0xFFFFFF00U, x.data(), n);
+        return x;
+      }));
+      CHECK(bits.same([&](const Kernels& k) {
+        Row w(n, "w", bound);
+        Row dw(n, "dw", bound);
+        k.softmax(w.data(), n);
+        k.softmax_backward(w.data(), 0.4F, dw.data(), n);
+        return dw;
+      }));
+      CHECK(bits.same([&](const Kernels& k) {
+        Row x(n, "x", bound);
+        Row w(n, "w");
+        Rows d{Row(n, "dy"), Row::poisoned(n), Row(n, "dw"), Row(n, "db")};
+        k.layer_norm_backward(x.data(), w.data(), d[0].data(), 1e-5F, n, d[1].data(), d[2].data(),
+                              d[3].data());
+        return d;
+      }));
+      for (const auto f : {&Kernels::relu_backward, &Kernels::gelu_backward,
+                           &Kernels::swish_backward, &Kernels::gelu_new_backward}) {
+        CHECK(bits.same([&](const Kernels& k) {
+          Row x(n, "x", bound);
+          Row dy(n, "dy");
+          (k.*f)(x.data(), dy.data(), n);
+          return dy;
+        }));
+      }
+      for (const float smoothing : {0.0F, 0.1F}) {
+        float losses[2];
+        const auto loss = [&](const Kernels& k) {
+          Row logits(n, "logits", bound);
+          losses[0] = k.cross_entropy(logits.data(), n, n / 2, smoothing, 0.3F, &losses[1]);
+          return logits;
+        };
+        CHECK(bits.same(loss));
+        CHECK(bits.same_here([&](const Kernels& k) {
+          loss(k);
+          return Row(Eigen::Map<Matrix>(losses, 1, 2));
+        }));
+      }
+      CHECK(bits.same_here([&](const Kernels& k) {
+        Row x(n, "x", bound);
+        Row y(n, "y", bound);
+        Rows r{Row::poisoned(n), Row::poisoned(n), Row::poisoned(1)};
+        r[2].data()[0] = k.divergence(x.data(), y.data(), n, 0.3F, r[0].data(), r[1].data());
+        return r;
+      }));
+      CHECK(bits.same([&](const Kernels& k) {
+        Rows r{Row(n, "p"), Row(n, "m"), Row(n, "v"), Row(n, "g", bound)};
+        for (Index i = 0; i < n; ++i) r[2].data()[i] *= r[2].data()[i];
+        const AdamStep step{0.9F, 0.98F, 1e-9F, 0.003F, 1.7F, 0.3F};
+        k.adam(step, r[0].data(), r[1].data(), r[2].data(), r[3].data(), n);
+        return r;
+      }));
+      CHECK(bits.same([&](const Kernels& k) {
+        Row x(n, "x", bound);
+        Row y(n, "y");
+        k.blend(x.data(), 0.3F, y.data(), n);
+        Row sum = Row::poisoned(1);
+        sum.data()[0] = k.sum_of_squares(x.data(), n);
+        return Rows{y, sum};
+      }));
+    }
+  }
+  const std::string everywhere = "cbaba8423b121c277cfe19e41349ab8204c34da53c80ca49c1848fcb340dd887";
+  CHECK(bits.digest(everywhere) == everywhere);
+}
+
+TEST_CASE("fused tables agree bit by bit in products of packed rows") {
+  Bits bits;
+  for (const Index tokens : {1, 100, 128}) {
+    for (const Index rows : {1, 5, 13, 50}) {
+      for (const Index columns : {1, 16, 37, 130}) {
+        CAPTURE(tokens);
+        CAPTURE(rows);
+        CAPTURE(columns);
+        const Matrix a = random_matrix(tokens, rows, "a");
+        const Matrix b = random_matrix(tokens, columns, "b");
+        CHECK(bits.same([&](const Kernels& k) {
+          const Index block = k.row_block;
+          Matrix strips((rows + block - 1) / block * block, tokens);
+          k.pack_strips(a.data(), rows, tokens, rows, strips.data());
+          const Index width = k.panel_width;
+          const Index panels = (columns + width - 1) / width;
+          Matrix panel = Matrix::Zero(panels * tokens, width);
+          for (Index i = 0; i < tokens; ++i) {
+            for (Index j = 0; j < columns; ++j) {
+              panel(j / width * tokens + i, j % width) = b(i, j);
+            }
+          }
+          Row c(rows * columns, "c");
+          const PanelProduct p{.x = strips.data(),
+                               .x_stride = 0,
+                               .rows = rows,
+                               .in = tokens,
+                               .panels = panel.data(),
+                               .out = columns,
+                               .bias = nullptr,
+                               .y = c.data(),
+                               .y_stride = columns,
+                               .panel_rows = tokens,
+                               .add = true,
+                               .strips = true};
+          k.panel_product(p, 0, panels);
+          return c;
+        }));
+      }
+    }
+  }
+  const std::string everywhere = "616258a5aaa379b4738a1f9275fed7e1a99c231c1cc441e21dd9b0c2f9fa0a6f";
+  CHECK(bits.digest(everywhere) == everywhere);
+}
