@@ -8,6 +8,7 @@ cd "$(dirname "$0")/.."
 scripts/install_packages.sh python3 chromium chromium-driver qemu-user pybind11-dev python3-dev python3-venv
 scripts/build.sh release
 ctest --preset release
+grep -h '^skipped: ' build/release/Testing/Temporary/LastTest.log || true  # ctest does not say why
 # The same tests with the kernels of CPUs that have AVX2 only, and of those that have neither. Here, to
 # see them on every length and in little time: only the test "emulated" shows that older CPUs run them.
 if grep -qw avx2 /proc/cpuinfo; then

@@ -1,7 +1,12 @@
 // What attn-demo-serve does: it serves.
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <thread>
 
 #include "arguments.h"
 #include "base/error.h"
@@ -27,6 +32,35 @@ void bind(LiveServer& server) {
   }
 }
 
+/// Ends the program where it was asked to and does not come to it: loading a model and making a
+/// large answer cannot be stopped in the middle.
+class LastMoment {
+ public:
+  explicit LastMoment(const std::atomic<int>& signal)
+      : thread_([this, &signal] { watch(signal); }) {}
+  ~LastMoment() {
+    ended_ = true;
+    thread_.join();
+  }
+  LastMoment(const LastMoment&) = delete;
+  LastMoment& operator=(const LastMoment&) = delete;
+
+ private:
+  void watch(const std::atomic<int>& signal) {
+    constexpr std::chrono::milliseconds kPause{20}, kPatience{1'650};
+    while (signal == 0 && !ended_) std::this_thread::sleep_for(kPause);
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!ended_) {
+      std::this_thread::sleep_for(kPause);
+      if (std::chrono::steady_clock::now() < end) continue;
+      remove_unfinished();
+      _exit(128 + signal);
+    }
+  }
+  std::atomic<bool> ended_{false};
+  std::thread thread_;
+};
+
 void run_serve(const ServeOptions& options) {
   GateRules rules;
   rules.host = options.host;
@@ -45,9 +79,11 @@ void run_serve(const ServeOptions& options) {
   mallopt(M_MMAP_THRESHOLD, kOwnPages);
   ServeLimits limits;
   limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
+  std::optional<LastMoment> last;  // the last to go
   ServedModels models(options.source);
   LiveServer server(std::move(rules), limits, models, ATTN_VERSION);
   const std::atomic<int>& signal = stop_gently();
+  last.emplace(signal);
   bind(server);
   output().write(fmt::format("http://{}/{}\n", authority(options.host, server.port()),
                              token.empty() ? "" : "?token=" + token));

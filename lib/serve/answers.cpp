@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/add_time.h"
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "base/json.h"
 #include "config/experiment.h"
+#include "serve/answer_size.h"
 #include "translate/alternatives.h"
 #include "translate/line_parts.h"
 #include "view/data/json_record.h"
@@ -18,24 +19,6 @@
 
 namespace attn {
 namespace {
-
-/// Adds the time from here to the end of the scope.
-class Timed {
- public:
-  Timed(Timings& timings, const char* name) : timings_(timings), name_(name) {}
-  ~Timed() {
-    const std::chrono::duration<double, std::milli> took = Clock::now() - start_;
-    timings_.emplace_back(name_, took.count());
-  }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  using Clock = std::chrono::steady_clock;
-  Timings& timings_;
-  const char* name_;
-  Clock::time_point start_ = Clock::now();
-};
 
 /// What is to be said of a sentence.
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
@@ -60,15 +43,14 @@ RecordDetail detail_of(const Question& question, const Translator& translator) {
 
 PreparedSentence prepared(const Translator& translator, const std::string& text, Timings& timings,
                           std::vector<std::string>& notes) {
-  const Timed timed(timings, "segmentation");
+  const AddTime timed(&timings, &Timings::segmentation);
   PreparedSentence sentence = translator.prepare(text);
   add_notes(notes, sentence, translator.most_source_tokens());
   return sentence;
 }
 
 AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
-                          const Question& question, Timings& timings) {
-  const Timed timed(timings, "model");
+                          const Question& question) {
   const RecordDetail detail = detail_of(question, translator);
   if (question.words.target)
     return translator.record_target(sentence, *question.words.target, detail);
@@ -87,7 +69,8 @@ std::string json_texts(const std::vector<std::string>& texts) {
 }
 
 std::unique_ptr<Translator> Answers::translator_of(const Question& question,
-                                                   const std::atomic<bool>& stop) const {
+                                                   const std::atomic<bool>& stop,
+                                                   Timings& timings) const {
   const auto named = question.model.empty()
                          ? names_.begin()
                          : std::find(names_.begin(), names_.end(), question.model);
@@ -98,27 +81,25 @@ std::unique_ptr<Translator> Answers::translator_of(const Question& question,
   auto translator =
       service_.translator(static_cast<std::size_t>(named - names_.begin()), question.decode);
   translator->stop_when(stop);
+  translator->time_into(timings.model);
   return translator;
 }
 
 std::string Answers::translate(const Question& question, const std::atomic<bool>& stop,
                                Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
   std::vector<std::string> notes;
   PreparedLine line;
   {
-    const Timed timed(timings, "segmentation");
+    const AddTime timed(&timings, &Timings::segmentation);
     line = prepare_line(*translator, question.text, Splitting::automatic);
     for (const PreparedSentence& part : line.parts) {
       add_notes(notes, part, translator->most_source_tokens());
     }
   }
   std::vector<std::vector<Translation>> parts;
-  {
-    const Timed timed(timings, "model");
-    for (const PreparedSentence& part : line.parts) {
-      parts.push_back(std::move(translator->translate({part}).front()));
-    }
+  for (const PreparedSentence& part : line.parts) {
+    parts.push_back(std::move(translator->translate({part}).front()));
   }
   std::string out = R"({"translations":[)";
   for (const LineTranslation& one : join_parts(parts, line.gaps, translator->decode_config())) {
@@ -136,47 +117,46 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
 
 std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,
                             Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
+  std::vector<std::string> notes;
+  const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
+  check_record_size(question, *translator, sentence);
   if (question.words.changes()) {
-    WhatIfRecord record = [&] {
-      const Timed timed(timings, "model");
-      return service_.experiment(*translator, question.text, question.words,
-                                 detail_of(question, *translator));
-    }();
+    WhatIfRecord record = service_.experiment(*translator, question.text, question.words,
+                                              detail_of(question, *translator));
+    const AddTime timed(&timings, &Timings::record);
     if (question.report) {
       service_.annotate(record.before);
       service_.annotate(record.after);
     }
-    const Timed timed(timings, "record");
     return what_if_json(record);
   }
-  std::vector<std::string> notes;
-  const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
-  AttentionRecord record = record_of(*translator, sentence, question, timings);
+  AttentionRecord record = record_of(*translator, sentence, question);
+  const AddTime timed(&timings, &Timings::record);
   if (question.report) service_.annotate(record);
-  const Timed timed(timings, "record");
   return to_json_line(record);
 }
 
-Answers::PageRecords Answers::page_records(const Question& question, const std::atomic<bool>& stop,
+Answers::PageRecords Answers::page_records(const Question& asked, const std::atomic<bool>& stop,
                                            Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop);
+  const std::unique_ptr<Translator> translator = translator_of(asked, stop, timings);
   PageRecords page;
   std::vector<AttentionRecord> records;
-  const PreparedSentence sentence = prepared(*translator, question.text, timings, page.notes);
+  const PreparedSentence sentence = prepared(*translator, asked.text, timings, page.notes);
+  const Question question = fitting_page(asked, *translator, sentence);
   if (question.words.changes()) {
-    const Timed timed(timings, "model");
     records = what_if_records(service_.experiment(*translator, question.text, question.words,
                                                   detail_of(question, *translator)));
   } else {
-    records.push_back(record_of(*translator, sentence, question, timings));
+    records.push_back(record_of(*translator, sentence, question));
   }
   if (question.compare) {
     const PreparedSentence other = prepared(*translator, *question.compare, timings, page.notes);
-    records.push_back(record_of(*translator, other, question, timings));
+    check_record_size(question, *translator, other);
+    records.push_back(record_of(*translator, other, question));
     records.back().changes = {"another sentence"};
   }
-  const Timed timed(timings, "record");
+  const AddTime timed(&timings, &Timings::record);
   for (AttentionRecord& record : records) {
     if (question.report) service_.annotate(record);
     page.records.push_back(
@@ -201,7 +181,7 @@ std::string Answers::live_page(const Question& question, const std::string& vers
   const std::atomic<bool> never{false};
   Timings timings;
   const PageRecords page = page_records(question, never, timings);
-  const std::unique_ptr<Translator> translator = translator_of(question, never);
+  const std::unique_ptr<Translator> translator = translator_of(question, never, timings);
   std::string live = R"({"version":)";
   append_string(live, version);
   live +=

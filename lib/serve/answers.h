@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "serve/question.h"
@@ -12,7 +11,11 @@
 namespace attn {
 
 /// How long the parts of an answer took, in milliseconds.
-using Timings = std::vector<std::pair<const char*, double>>;
+struct Timings {
+  double segmentation = 0;
+  ModelTimes model;
+  double record = 0;  ///< figures of heads, JSON, packed maps
+};
 
 class Answers {
  public:
@@ -45,8 +48,8 @@ class Answers {
     std::vector<std::string> records;
     std::vector<std::string> notes;
   };
-  std::unique_ptr<Translator> translator_of(const Question& question,
-                                            const std::atomic<bool>& stop) const;
+  std::unique_ptr<Translator> translator_of(const Question& question, const std::atomic<bool>& stop,
+                                            Timings& timings) const;
   PageRecords page_records(const Question& question, const std::atomic<bool>& stop,
                            Timings& timings) const;
 

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
 #include <cstring>
+#include <utility>
 
 #include "base/excerpt.h"
 #include "base/json.h"
@@ -74,6 +76,13 @@ std::string page_name(const httplib::Request& request) {
   return plain && name.size() <= kLongest ? name : "";
 }
 
+std::int64_t page_number(const httplib::Request& request) {
+  const std::string text = request.get_header_value("Attn-Number");
+  std::int64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 void refuse(httplib::Response& response, int status, std::string_view message) {
   response.status = status;
   response.set_content(error_json(message), json_type);
@@ -101,8 +110,14 @@ void refuse_stopped(httplib::Response& response, const Job& job, std::chrono::mi
 }
 
 std::string timing_header(const Timings& timings) {
+  const std::pair<const char*, double> parts[] = {{"segmentation", timings.segmentation},
+                                                  {"encoder", timings.model.encoder},
+                                                  {"search", timings.model.search},
+                                                  {"maps", timings.model.maps},
+                                                  {"record", timings.record}};
   std::string header;
-  for (const auto& [name, milliseconds] : timings) {
+  for (const auto& [name, milliseconds] : parts) {
+    if (milliseconds <= 0) continue;  // no part of this answer
     header += fmt::format("{}{};dur={:.2f}", header.empty() ? "" : ", ", name, milliseconds);
   }
   return header;

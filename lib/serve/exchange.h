@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,9 @@ Refusal header_refusal(const httplib::Request& request);
 
 /// A page's name for itself; only letters, digits and dashes count.
 std::string page_name(const httplib::Request& request);
+
+/// The page's own number of a request; 0 where it has none.
+std::int64_t page_number(const httplib::Request& request);
 
 /// {"error": "…"}, one line; where it may be tried again, when.
 void refuse(httplib::Response& response, int status, std::string_view message);

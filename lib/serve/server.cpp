@@ -191,6 +191,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
                             const Question& question, Answer how, const char* type) {
   Job job;
   job.page = page_name(request);
+  job.number = page_number(request);
   struct Busy {
     Connections& connections;
     Connections::Peer peer;

@@ -39,12 +39,8 @@ void Turns::serve() {
 bool Turns::run(Job& job, const std::function<void()>& work) {
   std::unique_lock lock(mutex_);
   if (!job.page.empty()) {
-    for (Job* other : running_) {
-      if (other->page == job.page) stop(*other, StopReason::superseded);
-    }
-    for (Job* other : waiting_) {
-      if (other->page == job.page) stop(*other, StopReason::superseded);
-    }
+    for (Job* other : running_) supersede(*other, job);
+    for (Job* other : waiting_) supersede(*other, job);
   }
   if (waiting_.size() >= most_waiting_) return false;
   job.work = &work;
@@ -56,6 +52,13 @@ bool Turns::run(Job& job, const std::function<void()>& work) {
   lock.unlock();
   work();
   return true;
+}
+
+/// Of two of a page the older one is stopped.
+void Turns::supersede(Job& one, Job& coming) {
+  if (one.page == coming.page) {
+    stop(one.number > coming.number ? coming : one, StopReason::superseded);
+  }
 }
 
 void Turns::stop(Job& job, StopReason why) {

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -25,7 +26,10 @@ enum class StopReason {
 
 /// A request that waits or computes.
 struct Job {
-  std::string page;               ///< whose newer request takes its place; empty: none does
+  std::string page;  ///< whose newer request takes its place; empty: none does
+  /// The page's own number of the request: they come on several connections, which may overtake
+  /// one another. Of equal ones the last that comes is the newest.
+  std::int64_t number = 0;
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
   /// When it came, and from its turn on when that was.
@@ -52,8 +56,9 @@ class Turns {
   Turns& operator=(const Turns&) = delete;
 
   /// Does the work, which throws nothing and looks at the job's `stop`, and returns when it is
-  /// done; stops older jobs of the same page. A job that is stopped before its turn does it here,
-  /// at once. False where too many wait already: then nothing is done.
+  /// done; stops older jobs of the same page, or this one where a newer one has overtaken it. A job
+  /// that is stopped before its turn does it here, at once. False where too many wait already: then
+  /// nothing is done.
   bool run(Job& job, const std::function<void()>& work);
 
   /// Stops every job that `which` gives a reason for.
@@ -62,6 +67,7 @@ class Turns {
 
  private:
   void serve();
+  void supersede(Job& one, Job& coming);
   void stop(Job& job, StopReason why);
 
   std::size_t most_waiting_;

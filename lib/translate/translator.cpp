@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/add_time.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -153,6 +154,7 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
 
 std::vector<std::vector<SearchHypothesis>> Translator::find(
     const std::vector<PreparedSentence>& batch, const EncodedSource* encoded) const {
+  const AddTime timed(times_, &ModelTimes::search);
   PackedTokens source;
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
@@ -189,6 +191,7 @@ std::vector<WayStep> Translator::whole_way(const StackEnds& ends, std::span<cons
 
 Translator::Session Translator::begin(const PreparedSentence& sentence, const RecordDetail& detail,
                                       const Changes* changes) const {
+  const AddTime timed(times_, &ModelTimes::encoder);
   Session session;
   stop_if_asked(stop_);
   session.detail = detail;
@@ -214,6 +217,7 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
 }
 
 HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids) const {
+  const AddTime timed(times_, &ModelTimes::maps);
   stop_if_asked(stop_);
   HypothesisRecord record;
   const ModelConfig& config = model_.config();
@@ -260,6 +264,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
 
 SearchTree Translator::grow_tree(const PreparedSentence& sentence,
                                  const EncodedSource& encoded) const {
+  const AddTime timed(times_, &ModelTimes::search);
   SearchTreeTrace trace(decode_);
   search(models_, pack_one(sentence.ids), decode_,
          {.trace = &trace, .stop = stop_, .encoded = &encoded});
@@ -326,10 +331,13 @@ WhatIfRecord Translator::what_if(AttentionRecord before, const PreparedSentence&
   result.before = std::move(before);
   Session session = begin(after, detail, &changes);
   Intervention intervention(changes.without, changes.forced, watcher_);
-  const SearchResults found = search(model_, pack_one(after.ids), decode_,
-                                     {.observer = &intervention,
-                                      .stop = stop_,
-                                      .encoded = watcher_ == nullptr ? &session.encoded : nullptr});
+  const SearchResults found = [&] {
+    const AddTime timed(times_, &ModelTimes::search);
+    return search(model_, pack_one(after.ids), decode_,
+                  {.observer = &intervention,
+                   .stop = stop_,
+                   .encoded = watcher_ == nullptr ? &session.encoded : nullptr});
+  }();
   replay_all(session, found.front());
   result.replayed = replay(session, result.before.hypotheses.front().produced.ids);
   result.replayed.score = score_of(result.replayed, decode_);

@@ -46,6 +46,13 @@ struct RecordDetail {
   int alternatives = 0;      ///< likeliest pieces of each step; 0: none
 };
 
+/// Milliseconds that the parts of searches and records took.
+struct ModelTimes {
+  double encoder = 0;  ///< of records; what is only translated is encoded within its search
+  double search = 0;
+  double maps = 0;  ///< the decoder once more over what was found, for its maps
+};
+
 /// What an experiment changes in the model.
 struct Changes {
   std::vector<HeadSwitch> without;
@@ -93,6 +100,9 @@ class Translator {
   /// outlives the translator.
   void stop_when(const std::atomic<bool>& stop) { stop_ = &stop; }
 
+  /// From now on the parts of translations and records add their times there; it outlives them.
+  void time_into(ModelTimes& times) { times_ = &times; }
+
   /// From now on `observer` sees every head of every search and record, and may change its weights:
   /// those of an ensemble's first model while searching, of the model of the maps while recording;
   /// in an experiment after its changes. Null: nobody. It outlives the calls that it sees.
@@ -103,6 +113,11 @@ class Translator {
   /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
   /// of any model.
   std::size_t most_source_tokens() const { return to_size(models_.max_positions()); }
+
+  /// Tokens of the longest translation that a search of so many tokens may find.
+  std::size_t most_target_tokens(std::size_t source_tokens) const {
+    return to_size(most_tokens(decode_, models_, to_index(source_tokens)));
+  }
 
  private:
   /// A sentence on its way into a record.
@@ -131,6 +146,7 @@ class Translator {
   DecodeConfig decode_;
   ModelSummary summary_;
   const std::atomic<bool>* stop_ = nullptr;
+  ModelTimes* times_ = nullptr;
   AttentionObserver* watcher_ = nullptr;
 };
 

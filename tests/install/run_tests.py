@@ -98,6 +98,18 @@ class Program(unittest.TestCase):
             run("fish", "-n", PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish")
 
 
+class Removal(unittest.TestCase):
+    def test_uninstalling_leaves_what_is_not_its_own(self):
+        prefix = PREFIX / "to leave"
+        own = prefix / "share/attn-demo/mine.txt"
+        run(OPTIONS.cmake, "--install", OPTIONS.build, "--prefix", prefix)
+        own.write_text("mine")
+        for _ in range(2):  # what is not there any more is no fault
+            run(HERE.parents[1] / "scripts/uninstall.sh", prefix, OPTIONS.build)
+            self.assertEqual([path for path in prefix.rglob("*") if not path.is_dir()], [own])
+            self.assertEqual([path for path in prefix.rglob("*") if path.is_dir()], [own.parent.parent, own.parent])
+
+
 class Cache(unittest.TestCase):
     """Models of Hugging Face's cache, which is only looked into."""
 

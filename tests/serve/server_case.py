@@ -73,6 +73,8 @@ class Server:
         if self.program.poll() is None:
             self.program.send_signal(number)
         _, errors = self.program.communicate(timeout=PATIENCE)
+        # Leaks are found at the end.
+        assert "Sanitizer" not in errors and "runtime error" not in errors, errors
         return self.program.returncode, time.monotonic() - begun, errors
 
 

@@ -54,10 +54,26 @@ class Answers(ServerCase):
         self.assertEqual(self.server.post("/api/translate", body)[0], 200)
 
     def test_an_answer_tells_what_took_how_long(self):
-        for path, parts in (("translate", "segmentation model"), ("attend", "segmentation model record"),
-                            ("page", "segmentation model record")):
-            _, headers, _ = self.server.post("/api/" + path, {"text": SENTENCE})
+        for path, parts, more in (("translate", "segmentation search", {}), ("attend", "segmentation encoder search maps record", {}),
+                                  ("page", "segmentation encoder search maps record", {}),
+                                  ("page", "segmentation encoder maps record", {"target": "Die Gruppe"}),
+                                  ("page", "segmentation encoder search maps record", {"without": "cross:0"})):
+            _, headers, _ = self.server.post("/api/" + path, {"text": SENTENCE, **more})
             self.assertRegex(headers["Server-Timing"], "^" + ", ".join(rf"{part};dur=\d+\.\d\d" for part in parts.split()) + "$")
+
+    def test_answers_have_a_size(self):
+        text = "The group went home and " * 100
+        for more in ({"beams": 64, "n_best": 64}, {"tree": True, "beams": 64}, {"n_best": 2, "vectors": True, "without": "cross:0"}):
+            status, message = self.error(self.server.post("/api/attend", {"text": text, **more}))
+            self.assertEqual(status, 422)
+            self.assertRegex(message, r"^the answer may take \d+ MB, and at most 256 are made; ask for a shorter sentence, "
+                "a smaller max_length, fewer translations, or leave tree and vectors out$")
+        # A page leaves out what is too large.
+        whole = {"beams": 2, "vectors": True, "tree": True}
+        for count, holds in ((1, {"vectors", "search"}), (20, {"vectors"}), (60, set())):
+            status, _, answer = self.server.post("/api/page", {"text": "The group went home and " * count, **whole})
+            self.assertEqual(status, 200)
+            self.assertEqual({"vectors", "search"} & set(json.loads(answer)["records"][0]), holds, count)
 
     def test_head_is_get_without_a_body(self):
         status, headers, text = self.server.ask("HEAD", "/")

@@ -1,5 +1,6 @@
 """Requests that no client should send: nothing crashes, nothing leaks, and others are served meanwhile."""
 
+import http.client
 import json
 import os
 import random
@@ -175,6 +176,18 @@ class Hostile(ServerCase):
         asking.join()
         self.assertEqual(self.error(found[0]), (409, "a newer request of the same page took its place"))
 
+    def test_an_older_request_that_comes_later_takes_nobodys_place(self):
+        found = []
+        body = {"text": "The group went home and " * 10, "beams": 32}
+        newer = threading.Thread(target=lambda: found.append(
+            self.server.post("/api/page", body, **{"Attn-Page": "two", "Attn-Number": "8"})))
+        newer.start()
+        time.sleep(0.2)
+        older = self.server.post("/api/page", {"text": SENTENCE}, **{"Attn-Page": "two", "Attn-Number": "7"})
+        self.assertEqual(self.error(older), (409, "a newer request of the same page took its place"))
+        newer.join()
+        self.assertEqual(found[0][0], 200)
+
     def test_many_connections_leave_no_memory_behind(self):
         """Matrices of requests among many small answers: left to itself, the heap grew by 100 MB in 5 s."""
         server = Server()
@@ -200,37 +213,65 @@ class Hostile(ServerCase):
             server.stop()
         self.assertLess(sizes[-1] - sizes[0], 20_000, f"kilobytes more: {sizes}")
 
+    def ended(self, begin):
+        """Of a server that was told to end while it works: the answer to the thread that begin() started. It ends within
+        two seconds; where others take the cores from it, one time of three must do."""
+        times = []
+        for _ in range(3):
+            server = Server()
+            found = []
+            asking = begin(server, found)
+            code, seconds, _ = server.stop(signal.SIGTERM)
+            asking.join()
+            self.assertEqual(code, 143)
+            times.append(seconds)
+            if seconds < 2 and found:
+                return found[0]
+        self.fail(f"it took {times} seconds to end")
+
+    def asking(self, server, body, found):
+        thread = threading.Thread(target=lambda: found.append(server.post("/api/attend", body)))
+        thread.start()
+        return thread
+
     def test_ending_finishes_what_runs(self):
-        server = Server()
         text = "The group went home and the old dog sleeps in the warm kitchen"
         for beams in (64, 32, 16, 4, 1):  # what takes well below the second that it has
             begun = time.monotonic()
-            status, _, alone = server.post("/api/attend", {"text": text, "beams": beams})
+            status, _, alone = self.server.post("/api/attend", {"text": text, "beams": beams})
             self.assertEqual(status, 200)
             if time.monotonic() - begun < 0.5:
                 break
-        found = []
-        asking = threading.Thread(target=lambda: found.append(server.post("/api/attend", {"text": text, "beams": beams})))
-        asking.start()
-        time.sleep(0.05)
-        code, seconds, _ = server.stop(signal.SIGTERM)
-        asking.join()
-        self.assertEqual((found[0][0], found[0][2]), (200, alone))
-        self.assertEqual(code, 143)
-        self.assertLess(seconds, 2 if os.getloadavg()[0] < os.cpu_count() else 4)
+        def begin(server, found):
+            thread = self.asking(server, {"text": text, "beams": beams}, found)
+            time.sleep(0.1)
+            return thread
+        answer = self.ended(begin)
+        self.assertEqual((answer[0], answer[2]), (200, alone))
+
+    def test_ending_does_not_wait_for_a_large_answer(self):
+        body = {"text": "The group went home and " * 300, "beams": 2, "n_best": 2, "max_length": 500}
+        def ask(server, found):
+            try:
+                found.append(server.post("/api/page", body)[0])
+            except (OSError, http.client.HTTPException):
+                found.append(None)  # cut off
+        def begin(server, found):
+            thread = threading.Thread(target=ask, args=(server, found))
+            thread.start()
+            time.sleep(0.7)
+            return thread
+        self.assertIn(self.ended(begin), (None, 200, 503))
 
     def test_ending_does_not_wait_for_long_work(self):
-        server = Server()
-        found = []
-        slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}
-        asking = threading.Thread(target=lambda: found.append(server.post("/api/attend", slow)))
-        asking.start()
-        idle = socket.create_connection(("127.0.0.1", server.port))
-        time.sleep(1)
-        code, seconds, _ = server.stop(signal.SIGTERM)
-        asking.join()
-        idle.close()
-        self.assertEqual(code, 143)
-        self.assertLess(seconds, 2 if os.getloadavg()[0] < os.cpu_count() else 4)
-        self.assertEqual(self.error(found[0]), (503, "the server is ending"))
-        self.assertEqual(found[0][1]["Retry-After"], "1")
+        idle = []
+        def begin(server, found):
+            thread = self.asking(server, {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}, found)
+            idle.append(socket.create_connection(("127.0.0.1", server.port)))
+            time.sleep(1)
+            return thread
+        answer = self.ended(begin)
+        for one in idle:
+            one.close()
+        self.assertEqual(self.error(answer), (503, "the server is ending"))
+        self.assertEqual(answer[1]["Retry-After"], "1")

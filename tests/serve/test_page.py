@@ -12,6 +12,7 @@ from server_case import ROOT, SENTENCE, Server, ServerCase
 from webdriver import Browser, Refused, until
 
 WAIT_FOR = "the live page"
+LONG = "The old dog sleeps in the warm kitchen, because nobody wants to go out into the cold rain on a day like this"
 
 
 class LivePage(ServerCase):
@@ -102,11 +103,12 @@ class LivePage(ServerCase):
         until("the search", lambda: self.shown("#tree"))
 
     def drawn(self):
-        """The map, the small ones, the next words and the figures, as elements and as pixels."""
+        """The map, the small ones and what stands below them, as elements and as pixels."""
         return self.js("""
             const part = (id) => document.getElementById(id).innerHTML;
-            return {...Object.fromEntries(["line-rows", "line-columns", "heat-grid", "overview-grid", "next-content",
-                "next-steps", "report-content", "stage-says", "hypotheses", "facts", "source-text"].map((id) => [id, part(id)])),
+            return {...Object.fromEntries(["line-rows", "line-columns", "heat-grid", "overview-grid", "next", "way", "tree",
+                "report", "stage-says", "hypotheses", "facts", "source-text"].map((id) => [id, part(id)])),
+                body: document.body.className,
                 lines: [...document.querySelectorAll("#line-picture path")].map((path) => path.parentNode.dataset.row + path.outerHTML).sort(),
                 title: document.title, pixels: [...document.querySelectorAll(".heat-canvas, .thumb canvas")].map((c) => c.toDataURL())}""")
 
@@ -124,7 +126,7 @@ class LivePage(ServerCase):
         """A key changes what differs and leaves the rest standing: in the end nothing is left of what was."""
         for width, fields in ((1400, {}), (400, {"kind": "decoder_self", "layer": 0, "head": 1})):
             self.browser.resize(width, 900)
-            texts = ("The old dog sleeps in the warm kitchen", "The old cats", "Tom")
+            texts = ("The old dog sleeps in the warm kitchen", "The old cats", LONG, "Tom")
             opened = []
             for text in texts:
                 self.open({"text": text, **fields})
@@ -283,6 +285,37 @@ class LivePage(ServerCase):
     def test_a_long_sentence_says_what_was_left_out(self):
         self.open({"text": "a " * 3000})
         until("the note", lambda: "positions: its end was left out" in self.text("#live-says"))
+
+    def put(self, text):
+        """As pasted into the sentence's field."""
+        self.js("const e = document.getElementById('live-text'); e.focus(); e.value = arguments[0]; "
+                "e.dispatchEvent(new InputEvent('input'))", text)
+
+    def test_what_is_typed_beyond_the_positions_or_the_limit(self):
+        self.open({"text": "Tom", "beams": 1})
+        self.put("a " * 600)
+        until("the note", lambda: "positions: its end was left out" in self.text("#live-says"))
+        tokens = self.js("return document.querySelectorAll('#heat-grid .heat-colhead').length")
+        self.assertEqual(tokens, 512)
+        self.browser.press(*"bc")
+        self.wait_text("#source-text", "a " * 600 + "bc")
+        until("the note again", lambda: "positions: its end was left out" in self.text("#live-says"))
+        for bytes in (8_001, 100_000):  # more than the server takes of a sentence, and of a body
+            self.put("ä" * (bytes // 2) + "a" * (bytes % 2))
+            self.wait_text("#live-says", f"this text has {bytes:,} bytes, and at most 8,000 are taken")
+        self.type("#live-text", "Tom laughs")
+        self.wait_text("#live-target", self.german(text="Tom laughs", beams=1))
+        self.assertRegex(self.text("#live-says"), r"^(\d+ ms)?$")
+
+    def test_a_server_that_has_gone_is_missed_in_words(self):
+        server = Server()
+        self.open(server=server)
+        server.stop()
+        self.type("#live-text", "Tom")
+        self.wait_text("#live-says", "the server does not answer: is attn-demo serve still running?")
+        self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
+        for entry in self.browser.logs():
+            self.assertIn("net::ERR_CONNECTION_", entry["message"])
 
     def test_hostile_text_is_text(self):
         text = "</script><img src=x onerror=window.tripped=1><b>{{7*7}}"

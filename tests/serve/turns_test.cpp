@@ -25,8 +25,9 @@ void wait_for(const std::function<bool()>& what) {
 /// A request on a thread of its own, whose work goes on until it is let go or stopped.
 class Asked {
  public:
-  Asked(Turns& turns, const std::string& page = "") {
+  Asked(Turns& turns, const std::string& page = "", std::int64_t number = 0) {
     job.page = page;
+    job.number = number;
     thread_ = std::thread([&] { taken = turns.run(job, [&] { work(); }); });
   }
   ~Asked() {
@@ -116,6 +117,23 @@ TEST_CASE("a newer request of a page stops its older ones, whether they wait or 
     CHECK(one->job.reason == StopReason::none);
     CHECK(one->job.begun);
   }
+}
+
+TEST_CASE("an older request of a page that comes later is the one that is stopped") {
+  Turns turns(1, 10);
+  Asked newer(turns, "one", 8);
+  wait_for([&] { return newer.working.load(); });
+  Asked older(turns, "one", 7);
+  wait_for([&] { return older.finished.load(); });
+  CHECK(older.job.reason == StopReason::superseded);
+  CHECK_FALSE(newer.job.stop);
+  Asked other(turns, "two", 1), newest(turns, "one", 9);
+  wait_for([&] { return newer.finished.load(); });
+  CHECK(newer.job.reason == StopReason::superseded);
+  other.let_go = newest.let_go = true;  // whichever has its turn first
+  other.join();
+  newest.join();
+  CHECK(newest.job.reason == StopReason::none);
 }
 
 TEST_CASE("requests are stopped for a reason, and the first one counts") {

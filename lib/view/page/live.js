@@ -9,6 +9,7 @@ const live = (() => {
   const listeners = [];
   let settings = null;  // of the server: models, beams, limits; null: there is none
   let running = null;
+  let number = 0;  // of the last request: on several connections an older one may come later
   let rest = 0;
   let hurry = false;  // an answer is being shown: what is in sight comes first
 
@@ -27,11 +28,32 @@ const live = (() => {
     return JSON.stringify(body);
   }
 
+  /** What the server would not even read to its end. */
+  function checkSizes() {
+    for (const key of ["text", "target", "compare"]) {
+      const bytes = new TextEncoder().encode(asked[key] || "").length;
+      if (bytes > settings.most_text) {
+        throw new Error(`this text has ${thousands(bytes)} bytes, and at most ${thousands(settings.most_text)} are taken`);
+      }
+    }
+  }
+
+  /** The server's answer; that there is none in words, for which each browser has its own. */
+  async function ask(path, request) {
+    try {
+      return await fetch(path, request);
+    } catch (problem) {
+      throw request.signal && request.signal.aborted ? problem
+          : new Error("the server does not answer: is attn-demo serve still running?");
+    }
+  }
+
   /** The answer's text; an Error with the server's own words for everything else. With a `signal` it is a
    *  picture, whose place the next one takes; a file is nobody's but its own. */
   async function post(path, detail, signal) {
-    const answer = await fetch(path, { method: "POST", body: bodyOf(detail), signal,
-        headers: { "Content-Type": "application/json", ...(signal ? { "Attn-Page": page } : {}) } });
+    checkSizes();
+    const answer = await ask(path, { method: "POST", body: bodyOf(detail), signal,
+        headers: { "Content-Type": "application/json", ...(signal ? { "Attn-Page": page, "Attn-Number": ++number } : {}) } });
     const text = await answer.text();
     if (answer.ok) return text;
     const problem = new Error(`the server refuses (${answer.status})`);

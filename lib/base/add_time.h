@@ -1,0 +1,29 @@
+// How long the parts of a work take.
+#pragma once
+
+#include <chrono>
+
+namespace attn {
+
+/// Adds the milliseconds from here to the end of the scope to a field of `times`; where that is
+/// null, nothing is timed.
+class AddTime {
+ public:
+  template <typename Times>
+  AddTime(Times* times, double Times::*field)
+      : sum_(times == nullptr ? nullptr : &(times->*field)) {}
+  ~AddTime() {
+    if (sum_ == nullptr) return;
+    const std::chrono::duration<double, std::milli> took = Clock::now() - start_;
+    *sum_ += took.count();
+  }
+  AddTime(const AddTime&) = delete;
+  AddTime& operator=(const AddTime&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double* sum_;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace attn

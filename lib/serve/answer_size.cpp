@@ -1,0 +1,75 @@
+#include "serve/answer_size.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace attn {
+namespace {
+
+constexpr double kWeight = 13;         // bytes, as docs/json.md has it
+constexpr double kVectorNumber = 5.4;  // base64 of float32
+
+/// Vectors of a layer for each token, in numbers: queries, keys and values, and the way through its
+/// blocks, whose stages are at most these.
+double numbers_of_layer(int blocks, double d_model, double ffn_dim) {
+  constexpr double kProjections = 3, kStages = 4;
+  return blocks * (kProjections + kStages) * d_model + kStages * d_model + ffn_dim;
+}
+
+}  // namespace
+
+double record_bytes(const Question& question, const Translator& translator,
+                    const PreparedSentence& sentence) {
+  const ModelSummary& model = translator.summary();
+  const DecodeConfig& decode = translator.decode_config();
+  const auto source = static_cast<double>(sentence.ids.size());
+  // A given translation has at most a token a byte; one that is found, seldom more than this.
+  constexpr double kLonger = 2, kMore = 50;
+  const double target =
+      question.words.target
+          ? static_cast<double>(question.words.target->size() + 1)
+          : std::min(static_cast<double>(translator.most_target_tokens(sentence.ids.size())),
+                     kLonger * source + kMore);
+  const double encoder_heads = model.encoder_layers * model.encoder_heads;
+  const double decoder_heads = model.decoder_layers * model.decoder_heads;
+  const double hypotheses = question.words.target ? 1 : decode.num_return_sequences;
+  double bytes = kWeight * (encoder_heads * source * source +
+                            hypotheses * decoder_heads * target * (target + source));
+  if (question.vectors) {
+    const double d_model = model.d_model;
+    bytes += kVectorNumber *
+             (model.encoder_layers * source * numbers_of_layer(1, d_model, model.encoder_ffn_dim) +
+              hypotheses * model.decoder_layers * (target + source) *
+                  numbers_of_layer(2, d_model, model.decoder_ffn_dim));
+  }
+  if (question.tree && !question.words.target) {
+    const double nodes = 2.0 * decode.num_beams * target;
+    bytes += kWeight * nodes * decoder_heads * (target / 2 + source);
+  }
+  // An experiment has two records, and in the second one also what was found before.
+  return question.words.changes() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
+}
+
+void check_record_size(const Question& question, const Translator& translator,
+                       const PreparedSentence& sentence) {
+  const double bytes = record_bytes(question, translator, sentence);
+  if (bytes <= most_record_bytes) return;
+  throw InputError(
+      "the answer may take {:.0f} MB, and at most {:.0f} are made; ask for a shorter sentence, a "
+      "smaller max_length, fewer translations, or leave tree and vectors out",
+      bytes / 1e6, most_record_bytes / 1e6);
+}
+
+Question fitting_page(Question question, const Translator& translator,
+                      const PreparedSentence& sentence) {
+  for (bool Question::*detail : {&Question::tree, &Question::vectors}) {
+    if (record_bytes(question, translator, sentence) > most_page_detail_bytes) {
+      question.*detail = false;
+    }
+  }
+  check_record_size(question, translator, sentence);
+  return question;
+}
+
+}  // namespace attn

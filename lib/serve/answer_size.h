@@ -1,0 +1,29 @@
+// How large an answer can get: a request of a hundred bytes may ask for gigabytes.
+#pragma once
+
+#include "serve/question.h"
+#include "translate/translator.h"
+
+namespace attn {
+
+/// The most bytes of a record that is made, as JSON; as many requests compute at once as there are
+/// cores.
+inline constexpr double most_record_bytes = 256e6;
+/// Up to here a page has queries, keys, values and the search.
+inline constexpr double most_page_detail_bytes = 64e6;
+
+/// About what a record of this sentence takes at most, as JSON, with what `question` asks for
+/// besides the maps. Of a translation that is much longer than its source it is more.
+double record_bytes(const Question& question, const Translator& translator,
+                    const PreparedSentence& sentence);
+
+/// InputError where that is more than most_record_bytes.
+void check_record_size(const Question& question, const Translator& translator,
+                       const PreparedSentence& sentence);
+
+/// The question without the search, and then without vectors, where a page with them would be too
+/// large. InputError where it is too large without them.
+Question fitting_page(Question question, const Translator& translator,
+                      const PreparedSentence& sentence);
+
+}  // namespace attn
