@@ -1,5 +1,9 @@
 #include "train/run_state.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "base/at.h"
 #include "base/error.h"
 #include "config/key_reader.h"
@@ -19,7 +23,9 @@ class Reader {
   std::uint64_t whole(const std::string& key) {
     const Json& value = at(key);
     if (!value.is_number_unsigned()) keys_.fail_type(key, value, "a whole number");
-    return value.get<std::uint64_t>();
+    const auto n = value.get<std::uint64_t>();
+    if (!std::in_range<Index>(n)) keys_.fail(key, fmt::format("is {}: no run counts so far", n));
+    return n;
   }
   double number(const std::string& key) {
     const Json& value = at(key);

@@ -74,6 +74,10 @@ TEST_CASE("what is no run's state is refused by its key") {
   refuse(changed("best_score", "good"), "best_score");
   refuse(changed("since_log", 3), "since_log");
   refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}}), "in_epoch.tokens is missing");
+  constexpr std::uint64_t kBeyond = std::uint64_t{1} << 63;  // what no Index holds
+  refuse(changed("in_epoch", {{"loss", 1.0}, {"nll", 1.0}, {"tokens", kBeyond}}),
+         "in_epoch.tokens is 9223372036854775808: no run counts so far");
+  refuse(changed("log_bytes", kBeyond), "log_bytes is 9223372036854775808");
   const Json whole = some_state().to_json();
   for (const auto& [key, value] : whole.items()) {
     Json json = some_state().to_json();

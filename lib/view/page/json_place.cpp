@@ -1,6 +1,7 @@
 #include "view/page/json_place.h"
 
 #include "base/error.h"
+#include "base/excerpt.h"
 
 namespace attn {
 
@@ -9,7 +10,7 @@ std::string JsonPlace::path() const {
   std::string path = above_->path();
   if (key_.empty()) return fmt::format("{}[{}]", path, index_);
   if (!path.empty()) path += '.';
-  return path.append(key_);
+  return path.append(excerpt(key_));  // figures are named by whoever wrote the record
 }
 
 void JsonPlace::fail(std::string_view found, std::string_view expected) const {

@@ -310,6 +310,10 @@ TEST_CASE("figures over several sentences are looked at, too") {
                        InputError);
   CHECK_THROWS_WITH_AS(check_heads_line(line("[5]"), "r.json:3"),
                        "r.json:3: cross[0] is a JSON number; expected an array", InputError);
+  CHECK_THROWS_WITH_AS(
+      check_heads_line(line(R"([[{"a\tb\u001b":"x"}]])"), "r.json:3"),
+      R"(r.json:3: cross[0][0].a\u{9}b\u{1b} is a JSON string; expected a number or null)",
+      InputError);
 }
 
 TEST_CASE("a record may have as many numbers as its maps have cells") {
