@@ -16,6 +16,7 @@ struct SeenRun {
   std::int32_t first = 0;
   std::int32_t end = 0;
   Sight sight = Sight::full;
+  float bias = 0.0F;  ///< added to the scores: ln c for keys that count c times
 
   bool operator==(const SeenRun&) const = default;
 };

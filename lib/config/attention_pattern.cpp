@@ -115,22 +115,29 @@ struct PatternCheck {
   const std::string& where;
   const std::string& name;
 
+  /// A key as the user wrote it.
+  std::string written(std::string_view key) const {
+    if (!stack.published) return fmt::format("{}.{}", name, key);
+    return std::string(key == "window"          ? "attention_window"
+                       : key == "random_blocks" ? "num_random_blocks"
+                                                : key);
+  }
   void size(const char* key, int value, int least, int most) const {
     if (value >= least && value <= most) return;
-    throw InputError("{}: {}.{} is {}; use {} to {} with {} positions", where, name, key, value,
+    throw InputError("{}: {} is {}; use {} to {} with {} positions", where, written(key), value,
                      least, most, stack.positions);
   }
   void even(const char* key, int value) const {
     if (value % 2 == 0) return;
-    throw InputError("{}: {}.{} is {}, which is odd; half of it lies on each side, so use {} or {}",
-                     where, name, key, value, value - 1, value + 1);
+    throw InputError("{}: {} is {}, which is odd; half of it lies on each side, so use {} or {}",
+                     where, written(key), value, value - 1, value + 1);
   }
 
   void windows() const {
     const auto count = std::ssize(pattern.windows);
     if (count != 1 && count != stack.layers) {
-      throw InputError("{}: {}.window has {} numbers; use one, or one for each of the {} layers",
-                       where, name, count, stack.layers);
+      throw InputError("{}: {} has {} numbers; use one, or one for each of the {} layers", where,
+                       written("window"), count, stack.layers);
     }
     for (const int window : pattern.windows) {
       size("window", window, 2, 2 * stack.positions);
@@ -150,17 +157,17 @@ struct PatternCheck {
     const int blocks = (stack.positions + pattern.block_size - 1) / pattern.block_size;
     if (blocks < kAnyway) {
       throw InputError(
-          "{}: {}.block_size {} does not fit: {} positions have {} blocks of it, and every row "
+          "{}: {} {} does not fit: {} positions have {} blocks of it, and every row "
           "sees {}; use at most {}",
-          where, name, pattern.block_size, stack.positions, blocks, kAnyway,
+          where, written("block_size"), pattern.block_size, stack.positions, blocks, kAnyway,
           std::max(1, stack.positions / kAnyway));
     }
     if (pattern.random_blocks >= 0 && pattern.random_blocks <= blocks - kAnyway) return;
     throw InputError(
-        "{}: {}.random_blocks is {}; {} positions have {} blocks of {}, of which {} are seen "
+        "{}: {} is {}; {} positions have {} blocks of {}, of which {} are seen "
         "anyway: use 0 to {}",
-        where, name, pattern.random_blocks, stack.positions, blocks, pattern.block_size, kAnyway,
-        blocks - kAnyway);
+        where, written("random_blocks"), pattern.random_blocks, stack.positions, blocks,
+        pattern.block_size, kAnyway, blocks - kAnyway);
   }
   void lsh() const {
     if (pattern.rounds < 1 || pattern.rounds > kMostRounds) {

@@ -80,7 +80,8 @@ std::string pattern_says(const AttentionPattern& pattern);
 struct PatternStack {
   bool causal = false;  ///< the decoder's: no key behind the query
   int layers = 1;
-  int positions = 0;  ///< longest sentence
+  int positions = 0;       ///< longest sentence
+  bool published = false;  ///< a published family's, whose config has keys of its own
 };
 
 /// InputError for what does not fit the stack: odd windows, sizes of 0 or beyond the positions,

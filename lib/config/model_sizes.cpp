@@ -182,8 +182,10 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_dropout("dropout", config.dropout, names);
   check_dropout("attention_dropout", config.attention_dropout, names);
   check_dropout("activation_dropout", config.activation_dropout, names);
-  check_pattern(config.encoder_attention, {false, config.encoder_layers, config.max_positions},
-                names.where, names.of("encoder_attention"));
+  const bool published = family_of(config.model_type) != nullptr;
+  check_pattern(config.encoder_attention,
+                {false, config.encoder_layers, config.max_positions, published}, names.where,
+                names.of("encoder_attention"));
   check_pattern(config.decoder_attention, {true, config.decoder_layers, config.decoder_positions()},
                 names.where, names.of("decoder_attention"));
 }

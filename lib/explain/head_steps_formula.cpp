@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "base/at.h"
+#include "base/error.h"
 #include "compute/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
@@ -14,13 +16,15 @@ constexpr Index kShownProducts = 3;  // at each end of a sum that is written out
 constexpr Index kBoardValues = 6;    // of a value, all of them on the blackboard
 constexpr Index kBoardFirst = 3;     // else the first ones
 
-/// Q · Kᵀ by the kernel that the model used, before it scaled.
+/// Q · Kᵀ by the kernel that the model used, before it scaled; of rows with projections of their
+/// own what they gave.
 Matrix raw_scores(const HeadNumbers& head) {
   Matrix raw(head.query.rows(), head.key.rows());
   const GatheredRows keys{head.key.data(), head.key.cols(), nullptr};
   for (Index i = 0; i < raw.rows(); ++i) {
     kernels().dot_products(head.query.data() + i * head.query.cols(), keys, head.key.rows(),
                            head.query.cols(), raw.data() + i * raw.cols());
+    if (head.has_own_projections(i)) raw.row(i) = head.scores.row(i) / head.scale;
   }
   return raw;
 }
@@ -30,6 +34,39 @@ Index best_key(const Scene& s) {
   Index best = 0;
   s.head().weights.row(s.choice.query).maxCoeff(&best);
   return best;
+}
+
+/// What takes the place of arithmetic that would need numbers which are not shown.
+std::string own_projections_say(const Scene& s) {
+  return fmt::format(
+      "{} is a global token: its query, and the keys and values that it looks at, come from "
+      "projections of its own. They are not shown; its row is what they gave.",
+      spoken_query(s));
+}
+
+/// What a mask without a causal one hides, and adds.
+std::string mask_says(const Matrix& mask) {
+  const bool hides = (mask.array() == -std::numeric_limits<float>::infinity()).any();
+  const bool adds = (mask.array() > 0.0F).any();
+  if (!hides && !adds) {
+    return "A single sentence has no padding and the source is known whole, so nothing is hidden: "
+           "the mask is 0 everywhere.";
+  }
+  std::string says =
+      "−∞ where the pattern of this attention leaves a word out: nothing is computed there, and "
+      "e^−∞ is exactly 0.";
+  if (adds)
+    says += " What is added to the first block lets it count several times: ln of how many.";
+  return says;
+}
+
+/// Whether a causal mask hides more than what comes later.
+bool hides_earlier(const Matrix& mask) {
+  for (Index i = 0; i < mask.rows(); ++i) {
+    const Index seen = std::min(i + 1, mask.cols());
+    if ((mask.row(i).head(seen).array() != 0.0F).any()) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -66,6 +103,10 @@ ExplanationStep scores_step(const Scene& s) {
       "The dot product is large where the two vectors point the same way: where a key offers "
       "what the query looks for.";
   step.matrices.push_back(s.query_by_key(named("raw", raw)));
+  if (head.has_own_projections(q)) {
+    step.lines.push_back(own_projections_say(s));
+    return step;
+  }
   step.lines.push_back(
       fmt::format("{} · {}: {}", spoken_query(s), spoken(at(s.keys().tokens, k)),
                   sum_of_products(head.query.row(q), head.key.row(k), kShownProducts,
@@ -104,11 +145,12 @@ ExplanationStep mask_step(const Scene& s) {
   step.formula = "masked = scaled + mask";
   step.shape = shape_of(head.mask.rows(), head.mask.cols());
   const bool causal = s.choice.kind == AttentionKind::decoder_self;
-  step.why = causal
-                 ? "−∞ right of the diagonal: a word may not look at words that come after it, "
-                   "which do not exist yet when it is produced. e^−∞ is exactly 0."
-                 : "A single sentence has no padding and the source is known whole, so nothing is "
-                   "hidden: the mask is 0 everywhere.";
+  step.why = causal ? "−∞ right of the diagonal: a word may not look at words that come after it, "
+                      "which do not exist yet when it is produced. e^−∞ is exactly 0."
+                    : mask_says(head.mask);
+  if (causal && hides_earlier(head.mask)) {
+    step.why += " The pattern of this attention leaves out earlier words, too.";
+  }
   step.matrices.push_back(s.query_by_key(named("mask", head.mask)));
   step.matrices.push_back(s.query_by_key(named("masked", head.scores + head.mask)));
   return step;
@@ -133,6 +175,8 @@ ExplanationStep softmax_step(const Scene& s) {
   const float top = masked.maxCoeff();
   double total = 0, sum = 0;
   for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
+  const auto own = static_cast<double>(head.on_own_globals(q));
+  total /= 1 - own;
   for (Index j = 0; j < masked.size(); ++j) {
     sum += static_cast<double>(head.weights(q, j));
     step.lines.push_back(
@@ -141,7 +185,10 @@ ExplanationStep softmax_step(const Scene& s) {
                     number(std::exp(static_cast<double>(masked[j] - top))), number(total),
                     number(static_cast<double>(head.weights(q, j)))));
   }
-  step.lines.push_back("sum of the row: " + number(sum));
+  if (own > 0) {
+    step.lines.push_back("the model's own global tokens, which are no words: " + number(own));
+  }
+  step.lines.push_back("sum of the row: " + number(sum + own));
   return step;
 }
 
@@ -157,6 +204,13 @@ ExplanationStep values_step(const Scene& s) {
                            shape_of(head.output.rows(), head.output.cols()));
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
   step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
+  if (head.has_own_projections(q) || head.on_own_globals(q) > 0) {
+    step.lines.push_back(head.has_own_projections(q)
+                             ? own_projections_say(s)
+                             : "The values of the model's own global tokens, which are not shown, "
+                               "are added with their weights.");
+    return step;
+  }
   step.lines.push_back(
       fmt::format("column {} of {}: {}", s.begin(), spoken_query(s),
                   sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 1 << 20,
@@ -167,6 +221,18 @@ ExplanationStep values_step(const Scene& s) {
 ExplanationStep board_step(const Scene& s) {
   const HeadNumbers& head = s.head();
   const Index q = s.choice.query, k = best_key(s);
+  if (head.has_own_projections(q)) {
+    throw InputError(
+        "query {} is a global token, whose query, keys and values come from projections of its own "
+        "that are not shown; explain another query",
+        q);
+  }
+  if (head.on_own_globals(q) > 0) {
+    throw InputError(
+        "the rows of this head also look at global tokens of the model's own, whose keys and "
+        "values "
+        "are not shown; a short explanation would not add up");
+  }
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
   const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);
   const float top = x.maxCoeff();

@@ -74,10 +74,12 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
                      : "x = E[id] + position";
   if (s.config().normalize_embedding) step.formula += ",  then norm(x)";
   step.shape = fmt::format("E {}, x {}", shape_of(ends.embedding.rows, s.d()), shape_of(n, s.d()));
-  step.why =
-      "Attention by itself does not know any order: the position, sines and cosines of growing "
-      "wavelength, tells the same word in two places apart. The factor keeps the word from "
-      "drowning in it.";
+  step.why = fmt::format(
+      "Attention by itself does not know any order: the position{} tells the same word in two "
+      "places apart.{}",
+      !s.config().static_positions ? ", learned as the words are,"
+                                   : ", sines and cosines of growing wavelength,",
+      s.config().scale_embedding ? " The factor keeps the word from drowning in it." : "");
   const auto add = [&](const char* name, const Matrix& rows) {
     NamedMatrix matrix = named(name, rows);
     matrix.row_tokens = sequence.tokens;

@@ -1,11 +1,13 @@
 // The observer behind explanations: it keeps what one attention layer read, computed and wrote.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
 #include <vector>
 
+#include "base/at.h"
 #include "nn/attention/attention_observer.h"
 
 namespace attn {
@@ -13,13 +15,25 @@ namespace attn {
 /// What one head computed for one sentence; H heads stand in HeadNumbers of their own.
 struct HeadNumbers {
   float scale = 1;
-  Matrix query;    ///< [L, K]
-  Matrix key;      ///< [S, K]
-  Matrix value;    ///< [S, K]
-  Matrix scores;   ///< [L, S] scaled, before the mask
-  Matrix mask;     ///< [L, S] 0 or −∞
-  Matrix weights;  ///< [L, S]
-  Matrix output;   ///< [L, K]
+  Matrix query;                             ///< [L, K]
+  Matrix key;                               ///< [S, K]
+  Matrix value;                             ///< [S, K]
+  Matrix scores;                            ///< [L, S] scaled, before the mask
+  Matrix mask;                              ///< [L, S] 0, a pattern's bias, or −∞
+  Matrix weights;                           ///< [L, S]
+  Matrix output;                            ///< [L, K]
+  std::vector<float> own_global = {};       ///< as AttentionHead has it
+  std::vector<Index> own_projections = {};  ///< as AttentionHead has it
+
+  /// What a row gives to global tokens of the model's own.
+  float on_own_globals(Index query) const {
+    return own_global.empty() ? 0 : attn::at(own_global, query);
+  }
+  /// Whether a query, its keys and values come from projections that are not among these numbers.
+  bool has_own_projections(Index query) const {
+    return std::find(own_projections.begin(), own_projections.end(), query) !=
+           own_projections.end();
+  }
 };
 
 /// Keeps copies of every stage and head of a forward pass over one sentence.

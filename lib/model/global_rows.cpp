@@ -66,7 +66,7 @@ SeenCells without_first(const SeenCells& seen, Index globals) {
   for (Index row = globals; row + 1 < std::ssize(seen.rows); ++row) {
     for (const SeenRun& run : seen.row(to_int(row))) {
       const std::int32_t from = std::max(run.first, first);
-      if (from < run.end) own.runs.push_back({from - first, run.end - first, run.sight});
+      if (from < run.end) own.runs.push_back({from - first, run.end - first, run.sight, run.bias});
     }
     own.end_row();
   }
@@ -81,11 +81,14 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
   const Index keys = head.key.rows() - globals_;
   const Matrix key = head.key.bottomRows(keys);
   const Matrix value = head.value.bottomRows(keys);
-  const Matrix scores = head.scores.bottomRightCorner(queries, keys);
-  const Matrix mask = head.mask.bottomRightCorner(queries, keys);
+  const auto corner = [&](const Matrix& of) -> Matrix {
+    if (of.size() == 0) return {};
+    return of.bottomRightCorner(queries, keys);
+  };
+  const Matrix scores = corner(head.scores);
+  const Matrix mask = corner(head.mask);
   const SeenCells seen = head.seen != nullptr ? without_first(*head.seen, globals_) : SeenCells();
-  const Eigen::VectorXf on_globals =
-      head.weights.bottomLeftCorner(queries, globals_).rowwise().sum();
+  Eigen::VectorXf on_globals = head.weights.bottomLeftCorner(queries, globals_).rowwise().sum();
   MatrixRef all_weights = head.weights;
   MatrixRef all_output = head.output;
   AttentionHead own{head.kind,
@@ -107,7 +110,19 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
 }
 
 void WithoutGlobals::weights_ready(AttentionHead& head) {
-  pass(head, [this](AttentionHead& own) { observer_.weights_ready(own); });
+  pass(head, [&](AttentionHead& own) {
+    const std::vector<float> before(own.own_global.begin(), own.own_global.end());
+    observer_.weights_ready(own);
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      const float after = own.own_global[i];
+      if (after == before[i] || before[i] == 0) continue;
+      head.weights.row(globals_ + to_index(i)).head(globals_) *= after / before[i];
+    }
+    const bool is_off = !before.empty() && own.weights.isZero(0.0F) &&
+                        std::count(own.own_global.begin(), own.own_global.end(), 0.0F) ==
+                            std::ssize(own.own_global);
+    if (is_off) head.weights.setZero();
+  });
 }
 
 void WithoutGlobals::output_ready(const AttentionHead& head) {

@@ -47,13 +47,15 @@ class GlobalRows {
 
 /// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own
 /// queries and keys, so that the weights on global tokens are missing from its rows and stand in
-/// own_global; of a stage the sentences' rows. What it writes to the weights counts.
+/// own_global; of a stage the sentences' rows. What it writes to the weights and to own_global
+/// counts; where it leaves nothing of a head, the global tokens' rows get nothing either.
 class WithoutGlobals : public AttentionObserver {
  public:
   /// All outlive this. `offsets` are the sentences' without the global rows.
   WithoutGlobals(AttentionObserver& observer, Index globals, const Offsets& offsets)
       : observer_(observer), globals_(globals), offsets_(offsets) {}
 
+  bool reads_scores() const override { return observer_.reads_scores(); }
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;
   void step_begins(Index position) override { observer_.step_begins(position); }

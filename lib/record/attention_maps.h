@@ -22,6 +22,8 @@ struct SeenMaps {
   std::vector<float> own_global = {};  ///< [layers · heads · queries] the weight that a row gives
                                        ///< to global tokens of the model's own, which are no keys
                                        ///< of these maps (Pegasus-X); empty: there are none
+  std::vector<Index> own_projections = {};  ///< queries whose query, keys and values are made by
+                                            ///< matrices of their own (LED's global tokens)
 };
 
 /// Weights as Hugging Face indexes them: [layer][head][query][key].

@@ -35,6 +35,7 @@ class Intervention : public AttentionObserver {
                AttentionObserver* then = nullptr)
       : without_(std::move(without)), forced_(std::move(forced)), then_(then) {}
 
+  bool reads_scores() const override { return then_ != nullptr && then_->reads_scores(); }
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;
   void step_begins(Index position) override;

@@ -16,6 +16,7 @@ void add_pattern(SeenMaps& seen, const AttentionHead& head) {
   seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
   if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
   seen.own_global.insert(seen.own_global.end(), head.own_global.begin(), head.own_global.end());
+  seen.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace attn {
 class AttentionRecorder : public AttentionObserver {
  public:
   void weights_ready(AttentionHead& head) override;
+  bool reads_scores() const override { return false; }
 
   /// The maps of one sentence and kind; [layers, heads, queries, keys]. Empty (no layers) where the
   /// kind never ran.

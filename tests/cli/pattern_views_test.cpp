@@ -34,6 +34,21 @@ double sum_of(const Json& row) {
   return sum;
 }
 
+std::string family_config(const TemporaryDirectory& scene, const std::string& family) {
+  return scene.write("f.json", R"({"model": {"d_model": 12, "encoder_layers": 1,
+    "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+    "encoder_ffn_dim": 16, "decoder_ffn_dim": 16, )" +
+                                   family + R"(}, "tokenizer": {"model": ")" + demo_tokenizer() +
+                                   R"("}, "decode": {"max_length": 2}})");
+}
+
+constexpr const char* kSmallBigBird =
+    R"("model_type": "bigbird_pegasus", "block_size": 1, "num_random_blocks": 1)";
+constexpr const char* kSmallLed = R"("model_type": "led", "attention_window": 2)";
+constexpr const char* kSmallPegasusX =
+    R"("model_type": "pegasus_x", "block_size": 2, "num_global_tokens": 2)";
+constexpr const char* kEightTokens = "the group went home the group home";
+
 constexpr const char* kLongformer = R"({"type": "longformer", "window": 2})";
 
 }  // namespace
@@ -80,6 +95,84 @@ TEST_CASE("Pegasus-X: what a row gives to the model's own global tokens is in th
   CHECK(shown.out.find("A row sums to 1") == std::string::npos);
   CHECK(shown.out.find("- is not computed: the pattern leaves it out.") != std::string::npos);
   CHECK(shown.out.find("The model's own global tokens take 0.") != std::string::npos);
+}
+
+TEST_CASE("a record says which keys count several times, and whose projections it lacks") {
+  const TemporaryDirectory scene;
+  const Json bigbird = record_of(family_config(scene, kSmallBigBird), kEightTokens);
+  REQUIRE(bigbird["source"]["ids"].size() == 8);
+  CHECK(bigbird["seen"]["encoder_self"]["bias"].dump() ==
+        "[[[],[0,1,0.6931472],[0,1,0.6931472],[0,1,0.6931472],[0,1,0.6931472],[0,1,0.6931472],"
+        "[0,1,0.6931472],[]]]");
+  CHECK_FALSE(bigbird["seen"]["encoder_self"].contains("own_projections"));
+  const Json led = record_of(family_config(scene, kSmallLed), kEightTokens);
+  CHECK(led["seen"]["encoder_self"]["own_projections"].dump() == "[0]");
+  CHECK_FALSE(led["seen"]["encoder_self"].contains("bias"));
+}
+
+TEST_CASE("a head that is switched off gives nothing to the model's own global tokens") {
+  const TemporaryDirectory scene;
+  const std::string config = family_config(scene, kSmallPegasusX);
+  const auto after = [&](const char* option, const char* change) {
+    const Result shown = run_program(
+        {.args = {"translate", "--config", config, "--json", "-", option, change, kEightTokens}});
+    REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+    return Json::parse(shown.out)["after"]["seen"]["encoder_self"]["own_global"][0];
+  };
+  const Json without = after("--without", "encoder:0:1");
+  CHECK(without[1].dump() == "[0,0,0,0,0,0,0,0]");
+  CHECK(without[0][3].get<double>() > 0);
+  const Json forced = after("--force", "encoder:0:1:3=2");
+  CHECK(forced[1][3] == 0);
+  CHECK(forced[1][2].get<double>() > 0);
+}
+
+TEST_CASE("explain adds up under patterns, or says what is not shown") {
+  const TemporaryDirectory scene;
+  const auto explained = [&](const char* family, const char* query,
+                             const std::vector<std::string>& more = {}) {
+    std::vector<std::string> args = {"explain", "--config",    family_config(scene, family),
+                                     "--head",  "encoder:0:1", "--query",
+                                     query,     kEightTokens};
+    args.insert(args.end(), more.begin(), more.end());
+    return run_program({.args = args});
+  };
+  /// Where lines are broken does not matter here.
+  const auto flat = [](const Result& result) {
+    static const std::regex blanks(R"(\s+)");
+    return std::regex_replace(result.out, blanks, " ");
+  };
+  const std::string x = flat(explained(kSmallPegasusX, "3"));
+  CHECK(x.find("the model's own global tokens, which are no words: 0.") != std::string::npos);
+  CHECK(x.find("sum of the row: 1.0000 ") != std::string::npos);
+  CHECK(x.find("−∞ where the pattern of this attention leaves a word out") != std::string::npos);
+  CHECK(x.find("nothing is hidden") == std::string::npos);
+  // Every quotient that is written is the weight beside it.
+  static const std::regex line(R"(exp\(.* = ([0-9.]+), / ([0-9.]+) = ([0-9.]+)\n)");
+  int quotients = 0;
+  for (const char* family : {kSmallPegasusX, kSmallBigBird, kSmallLed}) {
+    const std::string text = explained(family, "3").out;
+    for (std::sregex_iterator each(text.begin(), text.end(), line), end; each != end; ++each) {
+      ++quotients;
+      CHECK(std::stod((*each)[1]) / std::stod((*each)[2]) ==
+            doctest::Approx(std::stod((*each)[3])).epsilon(0.01));
+    }
+  }
+  CHECK(quotients == 24);
+  CHECK(flat(explained(kSmallBigBird, "3")).find("lets it count several times") !=
+        std::string::npos);
+  const std::string led = flat(explained(kSmallLed, "0"));
+  CHECK(led.find(" is a global token: its query, and the keys and values that it looks at, come "
+                 "from projections of its own.") != std::string::npos);
+  CHECK(led.find("learned as the words are") != std::string::npos);
+  CHECK(flat(explained(kSmallLed, "3")).find("is a global token") == std::string::npos);
+  const Result brief = explained(kSmallLed, "0", {"--brief"});
+  CHECK(brief.code == kInput);
+  CHECK(brief.err.find("query 0 is a global token, whose query, keys and values come from "
+                       "projections of its own that are not shown") != std::string::npos);
+  const Result own = explained(kSmallPegasusX, "3", {"--brief"});
+  CHECK(own.code == kInput);
+  CHECK(own.err.find("global tokens of the model's own") != std::string::npos);
 }
 
 TEST_CASE("above 1024 tokens a record holds the computed cells alone; page and CSV take it") {

@@ -101,24 +101,23 @@ TEST_CASE("a family's config is written as it is read") {
 
 TEST_CASE("what a family cannot have is said in one line") {
   refuse_family("led", R"("attention_window": 7)",
-                "config.json: encoder_attention.window is 7, which is odd");
+                "config.json: attention_window is 7, which is odd");
   refuse_family(
       "led", R"("attention_window": [4, 6])",
-      "encoder_attention.window has 2 numbers; use one, or one for each of the 12 layers");
+      "config.json: attention_window has 2 numbers; use one, or one for each of the 12 layers");
   refuse_family("led", R"("attention_window": "wide")",
                 "attention_window is \"wide\"; expected an integer or a list of them, one a layer");
   refuse_family("led", R"("max_decoder_position_embeddings": -1)",
                 "max_decoder_position_embeddings is -1; use 1 to 1048576");
   refuse_family("bigbird_pegasus", R"("attention_type": "dense")",
                 "attention_type \"dense\" is not supported; use block_sparse or original_full");
-  refuse_family("bigbird_pegasus", R"("block_size": 0)",
-                "encoder_attention.block_size is 0; use 1 to");
+  refuse_family("bigbird_pegasus", R"("block_size": 0)", "config.json: block_size is 0; use 1 to");
   refuse_family("bigbird_pegasus", R"("num_random_blocks": 60)",
-                "encoder_attention.random_blocks is 60; 4096 positions have 64 blocks of 64");
+                "config.json: num_random_blocks is 60; 4096 positions have 64 blocks of 64");
   refuse_family("pegasus_x", R"("num_global_tokens": -1)",
                 "num_global_tokens is -1; use 0 to 65536");
   refuse_family("pegasus_x", R"("block_size": 511)",
-                "encoder_attention.block_size is 511, which is odd");
+                "config.json: block_size is 511, which is odd");
   refuse_family("pegasus_x", R"("d_model": 15, "encoder_attention_heads": 3,
                 "decoder_attention_heads": 3)",
                 "d_model 15 does not fit pegasus_x's sinusoids; use an even number from 4 on");

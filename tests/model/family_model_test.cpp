@@ -112,6 +112,39 @@ TEST_CASE("families have no directories of 8 bits, and compute with 8 bits all t
   }
 }
 
+TEST_CASE(
+    "Pegasus-X: a head that gets no weights hands nothing over, to its own global tokens either") {
+  struct Off : AttentionObserver {
+    void weights_ready(AttentionHead& head) override {
+      if (head.layer != 0 || head.head != 1) return;
+      head.weights.setZero();
+      std::fill(head.own_global.begin(), head.own_global.end(), 0.0F);
+    }
+  } off;
+  const std::string name = "pegasus-x-chunks";
+  const TemporaryDirectory scene;
+  const SafetensorsFile file(golden_root() + "/" + name + "/model.safetensors");
+  std::vector<TensorToWrite> tensors;
+  for (const TensorInfo& tensor : file.tensors()) {
+    const bool output = tensor.name == "model.encoder.layers.0.self_attn.out_proj.weight";
+    tensors.push_back({tensor.name, tensor.shape, [&file, &tensor, output](float* out) {
+                         file.read(tensor, out);
+                         // [out, in]: head 1 of three has the columns 4 to 7 of 12.
+                         for (int i = 0; output && i < 12; ++i)
+                           std::fill_n(out + 12 * i + 4, 4, 0.0F);
+                       }});
+  }
+  write_safetensors(scene.file("model.safetensors"), tensors, DType::f32);
+  std::filesystem::copy(golden_root() + "/" + name + "/config.json", scene.path());
+  const LoadedModel without = load_model(scene.path(), default_backend());
+  const GoldenModel golden(name);
+  const PackedTokens source = pack({{5, 7, 9, 4, 3, 11, 6, 2}});
+  const Matrix expected = without.transformer.encode(source).rows;
+  const Matrix found = golden.model.transformer.encode(source, &off).rows;
+  CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-6F);
+  CHECK((golden.model.transformer.encode(source).rows - expected).cwiseAbs().maxCoeff() > 1e-3F);
+}
+
 TEST_CASE("a file of the bare model, whose names begin later, loads, too") {
   const std::string name = "bart-3-heads";
   const TemporaryDirectory scene;

@@ -225,6 +225,34 @@ TEST_CASE("tiles: hidden keys count for nothing, whatever they hold") {
   }
 }
 
+TEST_CASE("tiles: who reads no scores sees the same weights, and what it changes counts as much") {
+  struct Watch : AttentionObserver {
+    explicit Watch(bool with_scores) : reads(with_scores) {}
+    bool reads_scores() const override { return reads; }
+    void weights_ready(AttentionHead& head) override {
+      CHECK((head.scores.size() > 0) == reads);
+      CHECK((head.mask.size() > 0) == reads);
+      weights.push_back(head.weights);
+      if (head.head == 1) head.weights.row(3).setZero();
+    }
+    bool reads;
+    std::vector<Matrix> weights;
+  };
+  for (const TiledCase& c : tiled_cases()) {
+    CAPTURE(pattern_word(c.pattern.type));
+    const Index n = 600;
+    const Matrix rows = rows_for(c, n);
+    std::vector<std::uint8_t> hidden(to_size(n));
+    at(hidden, 7) = 1;
+    const std::vector<AttentionGroup> groups{c.group(0, n, hidden)};
+    Watch all(true), few(false);
+    const Matrix expected = attended(c, rows, groups, &all);
+    CHECK(attended(c, rows, groups, &few) == expected);
+    CHECK(few.weights == all.weights);
+    CHECK(expected != attended(c, rows, groups));
+  }
+}
+
 TEST_CASE("tiles: an infinite value behind a causal row does not reach it") {
   const TiledCase c{{}, true};
   Matrix rows = rows_for(c, 700);

@@ -279,20 +279,24 @@ def given_records():
 
 
 def pattern_records():
-    """Window \u00b11 and a global first token in the encoder, whose rows give a quarter to global tokens of its own."""
+    """Window \u00b11 and a global first token in the encoder, which counts twice in other rows and has projections of
+    its own; rows give a quarter to global tokens of the model's own. One row of one head is no softmax."""
     record = main_records()[0]
     n = len(record["source"]["tokens"])
     runs = [[0, n, 1]] + [[0, 1, 1, max(1, q - 1), min(n, q + 2) - max(1, q - 1), 0] for q in range(1, n)]
-    for heads in record["encoder_self"]:
-        for rows in heads:
+    for layer, heads in enumerate(record["encoder_self"]):
+        for head, rows in enumerate(heads):
             for q, row in enumerate(rows):
                 seen = {k for i in range(0, len(runs[q]), 3) for k in range(runs[q][i], runs[q][i] + runs[q][i + 1])}
-                rows[q] = [weight if k in seen else 0.0 for k, weight in enumerate(row)]
+                row = [weight * (2 if k == 0 and q > 0 else 1) if k in seen else 0.0 for k, weight in enumerate(row)]
+                part = 0.5 if (layer, head, q) == (1, 1, 3) else 0.75
+                rows[q] = [shortest(part * weight / sum(row)) for weight in row]
     reach = [[0, n, 1]] + [[0, 1, 1, 1, n - 1, 2] for _ in range(1, n)]
     heads = len(record["encoder_self"][0])
     layers = len(record["encoder_self"])
     record["seen"] = {"encoder_self": {"reasons": ["window", "global"], "patterns": [runs],
-        "of": [[0] * heads for _ in range(layers)],
+        "of": [[0] * heads for _ in range(layers)], "own_projections": [0],
+        "bias": [[[]] + [[0, 1, shortest(math.log(2))] for _ in range(1, n)]],
         "own_global": [[[0.25] * n for _ in range(heads)] for _ in range(layers)], "reach": reach}}
     return [record]
 

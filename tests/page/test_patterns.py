@@ -56,6 +56,27 @@ class Patterns(PageCase):
         self.open("#kind=encoder_self&layer=0&head=0&cell=4.2")
         self.assertIn("The pattern leaves this word out", self.browser.text("#steps-content"))
 
+    def step(self, name):
+        return float(self.texts(f"[data-step='{name}']")[0].replace("\u2212", "-"))
+
+    def test_the_steps_count_what_the_pattern_adds_and_what_own_global_tokens_take(self):
+        for cell in ("2.0", "2.1", "4.3"):
+            self.open(f"#kind=encoder_self&layer=1&head=0&cell={cell}")
+            self.assertAlmostEqual(self.step("weight"), self.step("recorded"), delta=2e-6)
+            self.assertEqual(self.count("[data-step='other']"), 0)
+            self.assertIn("0.25", self.texts("[data-step='own']")[0])
+            self.assertEqual("counts 2 times" in self.browser.text("#steps-content"), cell == "2.0")
+        self.assertIn("own global tokens add their values with a weight of 0.25", self.browser.text("#steps-content"))
+
+    def test_a_global_token_with_projections_of_its_own_says_so(self):
+        self.open("#kind=encoder_self&layer=0&head=0&cell=0.2")
+        self.assertIn("come from projections of its own, which no record holds", self.browser.text("#steps-missing"))
+        self.assertEqual(self.count("[data-step='dot']"), 0)
+
+    def test_weights_that_are_no_softmax_of_the_scores_are_named(self):
+        self.open("#kind=encoder_self&layer=1&head=1&cell=3.2")
+        self.assertIn("The recorded weights are others", self.texts("[data-step='other']")[0])
+
     def test_how_far_a_token_sees(self):
         self.open("#kind=encoder_self&layer=0&head=0")
         self.assertTrue(is_shown(self, "field"))

@@ -1,7 +1,9 @@
 #include "nn/attention/attention.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "base/at.h"
 #include "compute/per_thread.h"
@@ -33,18 +35,17 @@ void run_head(const AttentionShape& shape, const AttentionGroup& group, const He
   }
 }
 
-/// The scores of row i over all keys become weights under a mask's row.
-void masked_weights(const Matrix& mask, Index i, float* row) {
-  for (Index j = 0; j < mask.cols(); ++j) row[j] += mask(i, j);
-  kernels().softmax(row, mask.cols());
+/// Row i of the output, from the keys whose mask is not −∞. mask, weights [S].
+void sum_unmasked(const HeadRows& rows, const RowVector& mask, Index i, const float* weights,
+                  SeenKeys& seen) {
+  seen.find(weights, rows.values, mask.cols(), [&](Index j) { return mask[j] != kMinusInfinity; });
+  seen.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
 }
 
-/// Row i of the output, from the keys whose mask is not −∞.
-void sum_unmasked(const HeadRows& rows, const Matrix& mask, Index i, const float* weights,
-                  SeenKeys& seen) {
-  seen.find(weights, rows.values, mask.cols(),
-            [&](Index j) { return mask(i, j) != kMinusInfinity; });
-  seen.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
+/// What tells whether a row was changed, without a copy of a long sentence's map.
+std::size_t mark_of(const Matrix& weights, Index i) {
+  const auto* bytes = reinterpret_cast<const char*>(weights.row(i).data());
+  return std::hash<std::string_view>()({bytes, to_size(weights.cols()) * sizeof(float)});
 }
 
 /// Two floats a row: the sums of a call's tiles.
@@ -68,7 +69,7 @@ void hide_dropped(const Matrix& mask, Matrix& key, Matrix& value, Matrix& scores
     if ((mask.col(j).array() != kMinusInfinity).any()) continue;
     key.row(j).setZero();
     value.row(j).setZero();
-    scores.col(j).setZero();
+    if (scores.size() > 0) scores.col(j).setZero();
   }
 }
 
@@ -81,8 +82,8 @@ struct ObservedHead {
   MatrixRef& output;
 };
 
-/// Scores and weights of all keys, so that the observer sees every quantity of the formula; the
-/// output comes from the rows that attend() computes unobserved, except where weights were changed.
+/// Weights of all keys, and scores where the observer reads them; the output comes from the rows
+/// that attend() computes unobserved, except where weights were changed.
 void run_observed_head(const ObservedHead& observed, AttentionObserver& observer) {
   const AttentionShape& shape = observed.shape;
   const AttentionGroup& group = at(observed.input.groups, observed.group);
@@ -94,27 +95,37 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
     return is_global_row(shape, group, place) ? global_rows : rows;
   };
   const bool tiled = is_tiled(shape, group);
-  ObservedRows all(shape, group, rows, mask_matrix(shape, group, observed.head));
   std::optional<SeenCells> seen_by_pattern;
-  if (!sees_all(shape, group)) {
-    all.seen = &seen_by_pattern.emplace(seen_cells(shape, group, observed.head));
+  if (!sees_all(shape, group)) seen_by_pattern = seen_cells(shape, group, observed.head);
+  const SeenCells* pattern = seen_by_pattern ? &*seen_by_pattern : nullptr;
+  const bool with_scores = observer.reads_scores();
+  const bool from_cache = pattern != nullptr && rows.keys.rows != nullptr;
+  ObservedRows all(shape, group, rows);
+  all.seen = pattern;
+  if (observed.input.global != nullptr) {
+    const auto end = std::lower_bound(group.globals.begin(), group.globals.end(), group.keys);
+    all.own_projections = group.globals.first(to_size(end - group.globals.begin()));
   }
-  const Matrix& mask = all.mask;
+  if (with_scores) all.scores.resize(group.queries, group.keys);
+  if (with_scores || from_cache) all.mask = mask_matrix(shape, group, observed.head);
   Matrix& weights = all.weights;
   weights.resize(group.queries, group.keys);
+  RowVector mask(group.keys);
+  std::vector<std::size_t> computed;
   for (Index i = 0; i < group.queries; ++i) {
-    if (&rows_of(i) != &rows) score_row(shape, rows_of(i), i, group.keys, all.scores.row(i).data());
-    weights.row(i) = all.scores.row(i);
-    if (tiled) {
-      masked_weights(mask, i, weights.row(i).data());
-    } else {
-      mask_and_softmax(group.mask, visible_keys(group, i), group.keys, weights.row(i).data());
+    float* row = weights.row(i).data();
+    score_row(shape, rows_of(i), i, group.keys, row);
+    if (with_scores) all.scores.row(i) = weights.row(i);
+    if (!tiled) {
+      mask_and_softmax(group.mask, visible_keys(group, i), group.keys, row);
+      continue;
     }
+    mask_row(group, pattern, i, mask.data());
+    weights.row(i) += mask;
+    kernels().softmax(row, group.keys);
+    computed.push_back(mark_of(weights, i));
   }
-  if (seen_by_pattern && rows.keys.rows != nullptr) {
-    hide_dropped(mask, all.key, all.value, all.scores);
-  }
-  const Matrix computed = tiled ? weights : Matrix();
+  if (from_cache) hide_dropped(all.mask, all.key, all.value, all.scores);
   AttentionHead view = all.view(observed.head);
   observer.weights_ready(view);
   if (tiled) {
@@ -127,7 +138,8 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
   for (Index i = 0; i < group.queries; ++i) {
     if (!tiled) {
       sum_values(group, rows, i, weights.row(i).data(), seen);
-    } else if (weights.row(i) != computed.row(i)) {
+    } else if (mark_of(weights, i) != at(computed, i)) {
+      mask_row(group, pattern, i, mask.data());
       sum_unmasked(rows_of(i), mask, i, weights.row(i).data(), seen);
     }
   }

@@ -40,10 +40,11 @@ SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, I
       std::vector<SeenRun>& runs = at(rows, tile.first + r * tile.step - first_query);
       for_each_key(tile, r, group.globals, [&](Index place, const KeyRange& range) {
         const auto key = same_number<std::int32_t>(place);
-        if (!runs.empty() && runs.back().end == key && runs.back().sight == range.sight) {
+        if (!runs.empty() && runs.back().end == key && runs.back().sight == range.sight &&
+            runs.back().bias == range.bias) {
           ++runs.back().end;
         } else {
-          runs.push_back({key, key + 1, range.sight});
+          runs.push_back({key, key + 1, range.sight, range.bias});
         }
       });
     }
@@ -58,23 +59,26 @@ SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, I
   return seen;
 }
 
-Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
-  Matrix mask = Matrix::Constant(group.queries, group.keys, kMinusInfinity);
-  const std::span<const std::uint8_t> hidden = group.mask.hidden;
-  if (sees_all(shape, group)) {  // cross-attention too, whose queries are not among the keys
-    for (Index i = 0; i < group.queries; ++i) mask.row(i).head(visible_keys(group, i)).setZero();
+void mask_row(const AttentionGroup& group, const SeenCells* seen, Index i, float* row) {
+  std::fill(row, row + group.keys, kMinusInfinity);
+  if (seen == nullptr) {  // cross-attention too, whose queries are not among the keys
+    std::fill(row, row + visible_keys(group, i), 0.0F);
   } else {
-    const Index first_query = group.keys - group.queries;
-    for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
-      for (Index r = 0; r < tile.count; ++r) {
-        const Index i = tile.first + r * tile.step - first_query;
-        for_each_key(tile, r, group.globals,
-                     [&](Index key, const KeyRange& range) { mask(i, key) = range.bias; });
-      }
-    }
+    for (const SeenRun& run : seen->row(to_int(i)))
+      std::fill(row + run.first, row + run.end, run.bias);
   }
+  const std::span<const std::uint8_t> hidden = group.mask.hidden;
   for (Index j = 0; j < std::ssize(hidden); ++j) {
-    if (at(hidden, j) != 0) mask.col(j).setConstant(kMinusInfinity);
+    if (at(hidden, j) != 0) row[j] = kMinusInfinity;
+  }
+}
+
+Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
+  const bool all = sees_all(shape, group);
+  const SeenCells seen = all ? SeenCells() : seen_cells(shape, group, head);
+  Matrix mask(group.queries, group.keys);
+  for (Index i = 0; i < group.queries; ++i) {
+    mask_row(group, all ? nullptr : &seen, i, mask.row(i).data());
   }
   return mask;
 }

@@ -30,6 +30,9 @@ Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index
 /// The cells of one head's map that are computed, and why; rows are the group's queries.
 SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, Index head);
 
+/// Row i of mask_matrix(). `seen`: the head's seen_cells(), null where sees_all().
+void mask_row(const AttentionGroup& group, const SeenCells* seen, Index i, float* row);
+
 /// [L, S] what is added to the scores before softmax: −∞ where a query may not look, else 0 or the
 /// pattern's bias.
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head);

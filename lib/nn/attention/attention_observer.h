@@ -21,15 +21,20 @@ struct AttentionHead {
   Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> query;  ///< [L, K]
   const Matrix& key;                                        ///< [S, K]
   const Matrix& value;                                      ///< [S, K]
-  const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask
-  const Matrix& mask;    ///< [L, S] 0 where a query may look, −∞ where it may not
-  MatrixRef weights;     ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed, and
-                         ///< what is written where the mask is −∞ counts for nothing
-  MatrixRef output;      ///< [L, K] weights · value; filled in when output_ready is called
+  const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask; empty as mask is where
+                         ///< the observer does not read scores
+  const Matrix& mask;  ///< [L, S] 0, or a pattern's bias, where a query may look, else −∞
+  MatrixRef weights;   ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed, and
+                       ///< what is written where the mask is −∞ counts for nothing
+  MatrixRef output;    ///< [L, K] weights · value; filled in when output_ready is called
 
-  const SeenCells* seen = nullptr;         ///< what a pattern computes; null: there is none
-  std::span<const float> own_global = {};  ///< [L] the weight on global tokens of the model's own,
-                                           ///< which are no rows of `key`; empty: there are none
+  const SeenCells* seen = nullptr;   ///< what a pattern computes; null: there is none
+  std::span<float> own_global = {};  ///< [L] the weight on global tokens of the model's own, which
+                                     ///< are no rows of `key`; empty: there are none. May be
+                                     ///< changed as `weights`
+  std::span<const Index> own_projections = {};  ///< queries of global tokens that LED projects by
+                                                ///< matrices of their own: what they and their
+                                                ///< keys and values are stands in no matrix here
 };
 
 /// Where a matrix stands on the way through a stack.
@@ -66,6 +71,10 @@ class AttentionObserver {
  public:
   virtual ~AttentionObserver() = default;
 
+  /// Whether `scores` and `mask` of a head are looked at. Where they are not, they need not be
+  /// kept: of 8,192 tokens each is a quarter of a gigabyte.
+  virtual bool reads_scores() const { return true; }
+
   /// Weights are known and not yet used: what is written to them is what the model goes on with.
   virtual void weights_ready(AttentionHead& head) = 0;
 
@@ -87,6 +96,9 @@ class ObserverPair : public AttentionObserver {
   ObserverPair(AttentionObserver* first, AttentionObserver& second)
       : first_(first), second_(second) {}
 
+  bool reads_scores() const override {
+    return (first_ != nullptr && first_->reads_scores()) || second_.reads_scores();
+  }
   void weights_ready(AttentionHead& head) override {
     if (first_ != nullptr) first_->weights_ready(head);
     second_.weights_ready(head);

@@ -12,14 +12,18 @@ Matrix gathered(const GatheredRows& from, Index n, Index width) {
 }
 
 ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup& group_of,
-                           const HeadRows& rows_of, Matrix mask_of)
+                           const HeadRows& rows_of)
     : shape(shape_of),
       group(group_of),
       rows(rows_of),
       key(gathered(rows.keys, group.keys, shape.head_dim)),
-      value(gathered(rows.values, group.keys, shape.head_dim)),
-      scores(group.queries, group.keys),
-      mask(std::move(mask_of)) {
+      value(gathered(rows.values, group.keys, shape.head_dim)) {}
+
+ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup& group_of,
+                           const HeadRows& rows_of, Matrix mask_of)
+    : ObservedRows(shape_of, group_of, rows_of) {
+  mask = std::move(mask_of);
+  scores.resize(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     score_row(shape, rows, i, group.keys, scores.row(i).data());
   }
@@ -40,7 +44,9 @@ AttentionHead ObservedRows::view(Index head) {
           mask,
           weights,
           output,
-          seen};
+          seen,
+          {},
+          own_projections};
 }
 
 void ObservedRows::show(Index head, AttentionObserver& observer) {

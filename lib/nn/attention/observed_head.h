@@ -17,7 +17,11 @@ struct ObservedRows {
   Matrix mask;     ///< [L, S]
   Matrix weights;  ///< [L, S] the caller fills them in
   const SeenCells* seen = nullptr;
+  std::span<const Index> own_projections = {};
 
+  /// Keys and values alone.
+  ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows);
+  /// With the scores, and this mask.
   ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
                Matrix mask);
   /// What the observer is given; it points into this.

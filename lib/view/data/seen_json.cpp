@@ -40,6 +40,29 @@ void append_pattern(std::string& out, const SeenCells& pattern, const std::vecto
   out += ']';
 }
 
+/// [[first,count,bias,…],…]: a row a query, the runs that have one.
+void append_biases(std::string& out, const SeenCells& pattern) {
+  const int queries = to_int(pattern.rows.size()) - 1;
+  out += '[';
+  for (int query = 0; query < queries; ++query) {
+    out += query == 0 ? "[" : ",[";
+    bool first = true;
+    for (const SeenRun& run : pattern.row(query)) {
+      if (run.bias == 0) continue;
+      append_format(out, "{}{},{},", first ? "" : ",", run.first, run.end - run.first);
+      append_number(out, run.bias);
+      first = false;
+    }
+    out += ']';
+  }
+  out += ']';
+}
+
+bool has_bias(const SeenCells& pattern) {
+  return std::any_of(pattern.runs.begin(), pattern.runs.end(),
+                     [](const SeenRun& run) { return run.bias != 0; });
+}
+
 /// [layer][head] of what `append` writes.
 template <typename Append>
 void append_heads(std::string& out, const AttentionMaps& maps, Append&& append) {
@@ -106,6 +129,14 @@ void append_seen(std::string& out, const AttentionMaps& maps) {
   append_heads(out, maps, [&](int layer, int head) {
     append_integer(out, at(seen.of, layer * maps.heads + head));
   });
+  if (std::any_of(seen.patterns.begin(), seen.patterns.end(), has_bias)) {
+    out += ",\"bias\":";
+    append_list(out, seen.patterns, append_biases);
+  }
+  if (!seen.own_projections.empty()) {
+    out += ",\"own_projections\":";
+    append_list(out, seen.own_projections, append_integer<Index>);
+  }
   if (!seen.own_global.empty()) {
     out += ",\"own_global\":";
     const auto queries = to_size(maps.queries);

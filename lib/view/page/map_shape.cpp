@@ -10,9 +10,10 @@
 namespace attn {
 namespace {
 
-/// Runs [first, count, what, …] of a row of `cells`, rising and apart; `what` below `whats`.
-/// Returns how many cells they are.
-std::size_t check_runs(const JsonPlace& runs, std::size_t cells, std::size_t whats) {
+/// Runs [first, count, what, …] of a row of `cells`, rising and apart; `check_what` looks at each
+/// `what`. Returns how many cells they are.
+template <typename Check>
+std::size_t check_runs_of(const JsonPlace& runs, std::size_t cells, Check&& check_what) {
   runs.array();
   if (runs.size() % 3 != 0) {
     runs.fail(fmt::format("{} numbers", runs.size()), "three a run");
@@ -26,14 +27,19 @@ std::size_t check_runs(const JsonPlace& runs, std::size_t cells, std::size_t wha
     if (count == 0 || count > cells - first) {
       runs[i + 1].fail(fmt::format("{}", count), fmt::format("1 to {}", cells - first));
     }
-    const std::uint64_t what = runs[i + 2].whole();
-    if (what >= whats) {
-      runs[i + 2].fail(fmt::format("{}", what), fmt::format("a number below {}", whats));
-    }
+    check_what(runs[i + 2]);
     end = first + count;
     sum += count;
   }
   return sum;
+}
+
+/// The same with numbers below `whats`.
+std::size_t check_runs(const JsonPlace& runs, std::size_t cells, std::size_t whats) {
+  return check_runs_of(runs, cells, [&](const JsonPlace& place) {
+    const std::uint64_t what = place.whole();
+    if (what >= whats) place.fail(fmt::format("{}", what), fmt::format("a number below {}", whats));
+  });
 }
 
 /// Of each pattern how many cells each row has.
@@ -76,6 +82,23 @@ void check_seen(const JsonPlace& seen, const JsonPlace& maps, const MapShape& sh
       pattern.fail(fmt::format("{}", number), fmt::format("a number below {}", cells.size()));
     }
   });
+  if (const auto biases = seen.find("bias")) {
+    biases->array(cells.size(), "lists, one a pattern");
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const JsonPlace rows = (*biases)[i];
+      rows.array(shape.queries, "rows, one a query");
+      for (std::size_t q = 0; q < shape.queries; ++q) {
+        check_runs_of(rows[q], shape.keys, [](const JsonPlace& bias) { bias.number(); });
+      }
+    }
+  }
+  if (const auto own = seen.find("own_projections")) {
+    for (std::size_t i = 0; i < own->array().size(); ++i) {
+      const std::uint64_t query = (*own)[i].whole();
+      if (query < shape.queries) continue;
+      (*own)[i].fail(fmt::format("{}", query), fmt::format("a number below {}", shape.queries));
+    }
+  }
   if (const auto own = seen.find("own_global")) {
     check_heads_of(*own, shape, [&](const JsonPlace& row) {
       check_numbers(row, shape.queries, "weights, one a query");

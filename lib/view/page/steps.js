@@ -26,7 +26,14 @@ function stepsOf(place, q, k) {
   const masked = future.map((hidden, j) => hidden || (why !== null && why[q * axes.columns.length + j] === 0));
   /** What stands where a weight is missing. */
   const hiddenText = (j) => (future[j] ? "masked" : "not computed");
-  const steps = { q, k, layer, head, weights, masked, hiddenText, headDim: shape.headDim };
+  const seen = seenOf(record, hypothesis, kind);
+  const own = seen && seen.own_global ? seen.own_global[layer][head][q] : 0;
+  const steps = { q, k, layer, head, weights, masked, hiddenText, own, headDim: shape.headDim };
+  if (seen && seen.own_projections && seen.own_projections.includes(q)) {
+    steps.ownProjections = true;
+    steps.logRatio = logRatios(weights, masked);
+    return steps;
+  }
   const vector = (which, row, count) => vectorOf(record, hypothesis, kind, which,
       { layer, head, row, rows: count });
   const query = vector("query", q, axes.reads.length);
@@ -41,10 +48,12 @@ function stepsOf(place, q, k) {
   Object.assign(steps, { query, key: keys[k], products: products[k], scale,
       scaleKnown: shape.scale !== undefined });
   steps.dots = products.map(sumOf);
-  steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale));
+  steps.bias = biasOf(seen, { layer, head, q, m: axes.columns.length });
+  steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale + steps.bias[j]));
   steps.max = Math.max(...steps.scores);
   steps.powers = steps.scores.map((score) => Math.exp(score - steps.max));
-  steps.powerSum = sumOf(steps.powers);
+  // Of softmax the record holds what global tokens of the model's own took: their powers are the rest.
+  steps.powerSum = sumOf(steps.powers) / (1 - own);
   steps.shares = steps.powers.map((power) => power / steps.powerSum);
   if (!values.includes(null)) {
     steps.value = values[k];
@@ -53,6 +62,14 @@ function stepsOf(place, q, k) {
         sumOf(values.map((v, j) => weights[j] * v[d])));
   }
   return steps;
+}
+
+/** What the pattern adds to each score of a row: ln c for a key that counts c times. */
+function biasOf(seen, { layer, head, q, m }) {
+  const bias = new Float64Array(m);
+  const runs = seen && seen.bias ? seen.bias[seen.of[layer][head]][q] : [];
+  for (let i = 0; i < runs.length; i += 3) bias.fill(runs[i + 2], runs[i], runs[i] + runs[i + 1]);
+  return bias;
 }
 
 /** ln(weight / largest weight): softmax leaves exactly the differences of scores to be read back. */

@@ -107,15 +107,18 @@ const stepsView = (() => {
             { "data-step": "scale", text: shortest(steps.scale) }), " = ", scaled)),
       step(3, "Masked", hidden && steps.hiddenText(k) !== "masked"
         ? "The pattern leaves this word out: nothing is computed here, as if −∞ were added."
+        : steps.bias[k] !== 0
+        ? `This key counts ${shortest(Math.round(1000 * Math.exp(steps.bias[k])) / 1000)} times: the logarithm of that is added.`
         : scene.axes.causal
         ? (hidden ? "This word is not written yet when the step looks: −∞ is added, and e^−∞ is 0."
                   : "This word is already there when the step looks: 0 is added.")
         : "Nothing is masked in this kind: 0 is added.",
-        equation(computed(steps.dots[k] * steps.scale), " + ", hidden ? "−∞" : "0", " = ",
+        equation(computed(steps.dots[k] * steps.scale), " + ", hidden ? "−∞" : steps.bias[k] !== 0 ? computed(steps.bias[k]) : "0", " = ",
           make("span", { class: "result", "data-step": "masked", text: hidden ? "−∞"
               : computed(steps.scores[k]) }))),
       step(4, "Softmax over the row",
-          ["Every score of the row becomes e^(score − largest), and is divided by the sum of all: the row adds up to 1."],
+          [`Every score of the row becomes e^(score − largest), and is divided by the sum of all${steps.own > 0
+            ? ", the model's own global tokens among them" : ""}: the row adds up to 1.`],
         softmaxTable(steps, labels.columns),
         equation(computed(steps.powers[k]), " ÷ ", computed(steps.powerSum), " = ",
           make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
@@ -129,7 +132,11 @@ const stepsView = (() => {
   function changedNote(steps) {
     const changes = changesOf(scene.record);
     const same = steps.weights.every((weight, j) => Math.abs(weight - steps.shares[j]) < 1e-3);
-    if (!changes || same) return null;
+    if (same) return null;
+    if (!changes) {
+      return make("p", { class: "note", "data-step": "other", text: "The recorded weights are others: this attention makes "
+        + "them in another way than by softmax over these scores, and the model went on with those." });
+    }
     return make("p", { class: "note", "data-step": "changed" }, "Changed here (", dataText(printable(changes)),
         "): the model went on with the recorded weights, not with those of softmax.");
   }
@@ -143,7 +150,8 @@ const stepsView = (() => {
         { label: [make("span", { class: "number", text: fixed(steps.weights[steps.k], 3) }), " × v"],
             values: steps.part },
         { label: "Σ over the row", values: steps.output, strong: true },
-      ]));
+      ]), steps.own > 0 ? make("p", { class: "note", text: "The model's own global tokens add their values with a "
+        + "weight of " + computed(steps.own) + " to this; the record does not hold them." }) : null);
   }
 
   function cutRows(steps) {
@@ -161,6 +169,15 @@ const stepsView = (() => {
     return make("td", { class: "bar-cell", "aria-hidden": "true" }, make("span", { class: "bar-room" }, bar));
   }
 
+  /** What the row gives to global tokens of the model's own, which are no columns. */
+  function ownRow(steps, width) {
+    if (!(steps.own > 0)) return null;
+    const gap = width > 3 ? [make("td"), make("td"), make("td", { class: "number",
+      text: steps.powerSum ? computed(steps.powerSum * steps.own) : "" })] : [make("td")];
+    return make("tr", { "data-step": "own" }, make("th", { scope: "row", text: "the model's own global tokens" }), gap,
+      make("td", { class: "number", text: shortest(steps.own) }), make("td"));
+  }
+
   function rowTable(caption, heads, steps, columns, cellsOf, sums) {
     const body = cutRows(steps).map((j) => (j === null
       ? make("tr", {}, make("td", { class: "gap", colspan: heads.length + 1, text: "…" }))
@@ -172,7 +189,8 @@ const stepsView = (() => {
           make("thead", {}, make("tr", {}, heads.map((head, i) =>
               make("th", { scope: "col", class: i > 0 ? "number" : "", text: head })),
             make("th", { class: "bar-cell", "aria-hidden": "true" }))),
-          make("tbody", {}, body), sums ? make("tfoot", {}, make("tr", {}, sums, make("td"))) : null)),
+          make("tbody", {}, body), sums ? make("tfoot", {}, ownRow(steps, heads.length),
+              make("tr", {}, sums, make("td"))) : null)),
       moreWords(steps.weights.length));
   }
 
@@ -184,7 +202,7 @@ const stepsView = (() => {
         : [cell(fixed(steps.scores[j], 4)), cell(fixed(steps.scores[j] - steps.max, 4)),
             cell(computed(steps.powers[j])), cell(shortest(steps.weights[j]))]),
       [make("th", { scope: "row", text: "sum" }), make("td"), make("td"), cell(computed(steps.powerSum)),
-          cell(fixed(sumOf(steps.weights), 6))]);
+          cell(fixed(sumOf(steps.weights) + steps.own, 6))]);
   }
 
   // ---- one head, weights alone
@@ -201,7 +219,9 @@ const stepsView = (() => {
     const hidden = steps.masked[steps.k];
     return make("div", {},
       make("p", { class: "note", id: "steps-missing",
-          text: "The vectors of query, key and value are missing in this file" + vectorHint() +
+          text: steps.ownProjections
+        ? "A global token: its query, and the keys and values that it looks at, come from projections of its own, which no record holds, so q · k and the weighted value cannot be shown. What follows from the weights alone:"
+        : "The vectors of query, key and value are missing in this file" + vectorHint() +
         (scene.hypothesis && scene.hypothesis.branch !== undefined && scene.kind !== "encoder_self"
             ? " for a branch of the search" : "") +
         ", so q · k and the weighted value cannot be shown. What follows from the weights alone:" }),
@@ -215,7 +235,7 @@ const stepsView = (() => {
       rowTable("the row's weights", ["looks at", "score − largest", "weight"], steps, labels.columns,
         (j) => (steps.masked[j] ? [cell("−∞"), cell(steps.hiddenText(j))]
             : [cell(fixed(steps.logRatio[j], 4)), cell(shortest(steps.weights[j]))]),
-        [make("th", { scope: "row", text: "sum" }), make("td"), cell(fixed(sumOf(steps.weights), 6))]));
+        [make("th", { scope: "row", text: "sum" }), make("td"), cell(fixed(sumOf(steps.weights) + steps.own, 6))]));
   }
 
   // ---- cells that were computed from several

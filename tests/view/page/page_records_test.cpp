@@ -205,6 +205,12 @@ constexpr Change kPatternChanges[] = {
     {"/seen/encoder_self/own_global/0/0", "[1]",
      "seen.encoder_self.own_global[0][0] is an array of 1; expected an array of 2 weights, one a "
      "query"},
+    {"/seen/encoder_self/bias", "[]",
+     "seen.encoder_self.bias is an array of 0; expected an array of 1 lists, one a pattern"},
+    {"/seen/encoder_self/bias", "[[[],[0,1,\"x\"]]]",
+     "seen.encoder_self.bias[0][1][2] is a JSON string; expected a number"},
+    {"/seen/encoder_self/own_projections", "[2]",
+     "seen.encoder_self.own_projections[0] is 2; expected a number below 2"},
     {"/seen/encoder_self/reach/1/2", "9",
      "seen.encoder_self.reach[1][2] is 9; expected a number below 2"},
     {"/encoder_self/0/0/1", "[1]",
