@@ -94,6 +94,23 @@ void report_attention(const InspectArguments& arguments) {
   print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
 }
 
+/// --receptive-field of lsh, whose tokens decide who sees whom: what holds for all sentences.
+void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    throw InputError(
+        "{}: with encoder_attention.type \"lsh\" the tokens decide who sees whom, so that no "
+        "picture holds for all sentences; leave --{} out, or translate one with --html",
+        shape.name, arguments.svg.empty() ? "png" : "svg");
+  }
+  const AttentionPattern& pattern = shape.config.encoder_attention;
+  const std::vector<ReachBounds> bounds =
+      hashed_bounds(tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
+  print(arguments,
+        {receptive_bounds_table(bounds, fmt::format("Receptive field of {} tokens: {}", tokens,
+                                                    pattern_says(pattern)))},
+        receptive_bounds_json(bounds, tokens));
+}
+
 /// --receptive-field: how far the encoder's tokens see, as a table and a picture.
 void report_receptive_field(const InspectArguments& arguments) {
   if (arguments.presets || !arguments.attention.empty()) {
@@ -102,16 +119,14 @@ void report_receptive_field(const InspectArguments& arguments) {
   }
   const ModelShape shape = read_shape(arguments.source);
   const ModelConfig& config = shape.config;
-  if (config.encoder_attention.type == PatternType::lsh) {
-    throw InputError(
-        "{}: with encoder_attention.type \"lsh\" the tokens decide who sees whom, so "
-        "that no picture holds for all sentences",
-        shape.name);
-  }
   const int most = std::min(most_receptive_tokens, config.max_positions);
   const int tokens = arguments.length_given
                          ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
                          : std::min(most, 128);
+  if (config.encoder_attention.type == PatternType::lsh) {
+    report_hashed_field(arguments, shape, tokens);
+    return;
+  }
   const TerminalStyle style = terminal_style();
   const auto field = [&](int side) { return encoder_receptive_field(config, tokens, side); };
   const std::string pattern = pattern_says(config.encoder_attention);

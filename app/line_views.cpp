@@ -43,7 +43,7 @@ std::string more_text(const std::vector<LeftOut>& left_out) {
 
 /// Maps of no head.
 AttentionMaps without_weights(const AttentionMaps& maps) {
-  return {0, 0, maps.queries, maps.keys, {}};
+  return {0, 0, maps.queries, maps.mixed() ? maps.queries : maps.keys, {}};
 }
 
 /// The translations of a line's records, and what stands between its parts.

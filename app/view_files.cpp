@@ -94,10 +94,12 @@ std::string picture_of(const ShowItem& item, const AttentionRecord& record,
   const HeadName large = large_of(item, record, hypothesis);
   MapChoice choice{large.kind, hypothesis, large.layer, large.head};
   const AttentionMaps* maps = find_maps(record, large.kind, hypothesis);
-  std::vector<float> mean;
+  std::vector<float> mean, exact;
   if (large.pick == HeadPick::mean && maps != nullptr && !maps->sparse()) {
     mean = mean_weights(*maps, large.layer);
+    exact = mean_exact_weights(*maps, large.layer);
     choice.mean = mean;
+    choice.exact_mean = exact;
   }
   return attention_svg(record, choice);
 }

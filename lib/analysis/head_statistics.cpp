@@ -35,6 +35,11 @@ bool is_off(std::span<const float> weights) {
   return std::all_of(weights.begin(), weights.end(), [](float w) { return w == 0; });
 }
 
+/// A weight's part of a row's entropy, nats.
+double entropy_of(double weight) {
+  return weight > 0 ? -weight * std::log(weight) : 0;
+}
+
 /// How far key j is from query i's place, in keys.
 double distance_of(int i, int j, const AttentionMaps& maps) {
   if (maps.queries == maps.keys) return std::abs(i - j);
@@ -159,6 +164,11 @@ void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int que
     return;
   }
   if (is_off(row)) return;
+  if (maps.mixed()) {  // a mixture is at no place, and nobody's end
+    for (const float weight : row) sums.entropy += entropy_of(static_cast<double>(weight));
+    ++sums.entropy_rows;
+    return;
+  }
   const int visible = keys.causal ? query + 1 : maps.keys;
   double distance = 0;
   double farthest = 0;
@@ -168,11 +178,12 @@ void HeadStatistics::add_row(HeadSums& sums, std::span<const float> row, int que
     const double away = distance_of(query, key, maps);
     farthest = std::max(farthest, away);
     distance += weight * away;
-    if (weight > 0) sums.entropy -= weight * std::log(weight);
+    sums.entropy += entropy_of(weight);
     if (keys.end[k]) sums.end += weight;
     if (keys.punctuation[k]) sums.punctuation += weight;
   }
   ++sums.rows;
+  ++sums.entropy_rows;
   sums.distance += distance;
   if (visible > 1) {
     ++sums.rows_with_choice;
@@ -214,7 +225,7 @@ void HeadStatistics::add_gold(const AttentionRecord& record, const HypothesisRec
     choices.push_back({AlignmentChoice::From::layer, {layer, 0}});
   }
   choices.push_back({AlignmentChoice::From::average, {}});
-  choices.push_back({AlignmentChoice::From::rollout, {}});
+  if (!record.encoder_self.mixed()) choices.push_back({AlignmentChoice::From::rollout, {}});
   if (gold_choices_.empty()) {
     for (const AlignmentChoice& choice : choices) gold_choices_.push_back({to_string(choice), {}});
   }
@@ -229,7 +240,7 @@ KindReport HeadStatistics::report_of(AttentionKind kind) const {
   KindReport report{kind, of_kind.layers, of_kind.heads, {}, of_kind.queries};
   for (const HeadSums& sums : of_kind.sums) {
     HeadFigures figures;
-    figures.entropy = mean(sums.entropy, sums.rows);
+    figures.entropy = mean(sums.entropy, sums.entropy_rows);
     figures.distance = mean(sums.distance, sums.rows);
     figures.diagonality = mean(sums.diagonality, sums.rows_with_choice);
     figures.end_mass = mean(sums.end, sums.rows);

@@ -80,7 +80,8 @@ class HeadStatistics {
     double diagonality = 0;
     double end = 0;
     double punctuation = 0;
-    std::size_t rows = 0;
+    std::size_t rows = 0;          ///< that look at tokens
+    std::size_t entropy_rows = 0;  ///< that look at anything
     std::size_t rows_with_choice = 0;
     ReturnChance written;  ///< by the steps that write a word
     ReturnChance read;     ///< by the steps that read it

@@ -6,11 +6,30 @@
 namespace attn {
 namespace {
 
+/// Whether what an approximation has beside the weights belongs to them.
+bool fits(const AttentionMaps& maps) {
+  if (!maps.approximation) return true;
+  const Approximation& more = *maps.approximation;
+  const std::size_t cells = to_size(maps.queries) * to_size(maps.keys);
+  const std::size_t heads = to_size(maps.layers * maps.heads);
+  switch (more.kind) {
+    case ApproximationKind::linformer:
+      return more.mixed_keys.size() == to_size(maps.layers) * cells &&
+             more.mixed_values.size() == more.mixed_keys.size();
+    case ApproximationKind::performer:
+      return more.exact.empty() || more.exact.size() == heads * cells;
+    case ApproximationKind::lsh:
+      return more.hashed.size() == heads;
+  }
+  return false;
+}
+
 void check_maps(const char* name, const AttentionMaps& maps, std::size_t queries,
                 std::size_t keys) {
   const auto size = [](int n) { return to_size(n); };
   if (maps.layers < 0 || maps.heads < 0 || size(maps.queries) != queries ||
-      size(maps.keys) != keys || maps.weights.size() != maps.weight_count()) {
+      (size(maps.keys) != keys && !maps.mixed()) || maps.weights.size() != maps.weight_count() ||
+      !fits(maps)) {
     throw InputError(
         "the record's {} maps are [{}, {}, {}, {}] with {} numbers; expected {} queries and {} "
         "keys, one a token",

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace attn {
 namespace {
 
@@ -36,6 +38,11 @@ WeightMatrix encoder_rollout(const AttentionMaps& encoder_self) {
 
 WeightMatrix cross_rollout(const AttentionRecord& record, const HypothesisRecord& hypothesis) {
   const AttentionMaps& cross = hypothesis.cross;
+  if (record.encoder_self.mixed()) {
+    throw InputError(
+        "a rollout follows weights from token to token, and a linformer's encoder weighs mixtures "
+        "of tokens; take the weights of cross-attention alone, as cross:0:1 or average");
+  }
   const WeightMatrix source = encoder_rollout(record.encoder_self);
   WeightMatrix shares(cross.queries, cross.keys);
   double whole = 0;  // what every row of `shares` sums to

@@ -96,6 +96,13 @@ bool without_words(const AttentionRecord& record) {
                      [](const Word& word) { return word.kind == WordKind::special; });
 }
 
+/// Mixtures stay what they are, by words too.
+std::vector<Word> mixtures(int count) {
+  std::vector<Word> words;
+  for (int i = 0; i < count; ++i) words.push_back({"", i, 1, WordKind::special, -1});
+  return words;
+}
+
 /// Puts the axes by words into `shown`.
 void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypothesis,
                const AttentionMaps& maps) {
@@ -103,6 +110,7 @@ void set_words(ShownMaps& shown, const AttentionRecord& record, std::size_t hypo
   shown.by_words = true;
   if (shown.kind == AttentionKind::encoder_self) {
     shown.rows = shown.columns = words.source;
+    if (maps.mixed()) shown.columns = mixtures(maps.keys);
     return;
   }
   shown.rows = words.target;
@@ -154,6 +162,60 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
   if (heads > 0) map.own_global.assign(own.values.begin(), own.values.end());
 }
 
+/// A map of what stands beside weights, in the units of `shown`.
+ShownMap beside(const HeadName& name, MapPart part, WeightMatrix matrix, const ShownMaps& shown) {
+  if (shown.by_words) matrix = merge_to_words(matrix, shown.rows, shown.columns);
+  ShownMap map{name, false, {matrix.values.begin(), matrix.values.end()}};
+  map.part = part;
+  return map;
+}
+
+/// The mean of the exact weights of the heads that a name stands for.
+WeightMatrix exact_of(const HeadName& name, const AttentionMaps& maps) {
+  WeightMatrix mean(maps.queries, maps.keys);
+  int heads = 0;
+  for (int place = 0; place < maps.layers * maps.heads; ++place) {
+    const int layer = place / maps.heads, head = place % maps.heads;
+    if (name.layer.value_or(layer) != layer || name.head.value_or(head) != head) continue;
+    ++heads;
+    const std::span<const float> exact = maps.exact(layer, head);
+    for (std::size_t i = 0; i < exact.size(); ++i) {
+      mean.values[i] += static_cast<double>(exact[i]);
+    }
+  }
+  for (double& sum : mean.values) sum /= std::max(1, heads);
+  return mean;
+}
+
+/// Behind a performer's map the exact one and their difference.
+void add_exact(ShownMaps& shown, const AttentionMaps& maps) {
+  if (!maps.approximation || maps.approximation->exact.empty()) return;
+  const ShownMap& estimated = shown.maps.back();
+  ShownMap exact = beside(estimated.name, MapPart::exact, exact_of(estimated.name, maps), shown);
+  ShownMap difference{estimated.name, false, {}};
+  difference.part = MapPart::difference;
+  for (std::size_t i = 0; i < exact.weights.size(); ++i) {
+    difference.weights.push_back(estimated.weights[i] - exact.weights[i]);
+  }
+  shown.maps.push_back(std::move(exact));
+  shown.maps.push_back(std::move(difference));
+}
+
+/// Behind a linformer's maps of a layer its E and F. A word has what its pieces have together.
+void add_mixing(ShownMaps& shown, const AttentionMaps& maps, int layer) {
+  const HeadName name{shown.kind, layer, {}, HeadPick::mean};
+  for (const MapPart part : {MapPart::mixed_keys, MapPart::mixed_values}) {
+    const auto mixing = maps.mixing(layer, part == MapPart::mixed_values);
+    WeightMatrix matrix(maps.queries, maps.keys);
+    std::copy(mixing.begin(), mixing.end(), matrix.values.begin());
+    ShownMap map = beside(name, part, std::move(matrix), shown);
+    for (std::size_t i = 0; shown.by_words && i < map.weights.size(); ++i) {
+      map.weights[i] *= static_cast<float>(shown.rows[i / shown.columns.size()].count);
+    }
+    shown.maps.push_back(std::move(map));
+  }
+}
+
 }  // namespace
 
 HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::size_t hypothesis) {
@@ -166,6 +228,12 @@ HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::
 
 std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer) {
   const WeightMatrix mean = layer ? mean_of_layer(maps, *layer) : mean_of_heads(maps);
+  return {mean.values.begin(), mean.values.end()};
+}
+
+std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<int> layer) {
+  if (!maps.approximation || maps.approximation->exact.empty()) return {};
+  const WeightMatrix mean = exact_of({AttentionKind::encoder_self, layer}, maps);
   return {mean.values.begin(), mean.values.end()};
 }
 
@@ -185,12 +253,17 @@ std::vector<ShownMaps> choose_maps(const AttentionRecord& record, std::size_t hy
     if (maps == nullptr || maps->weights.empty() || maps->sparse()) continue;
     ShownMaps shown{kind, false, {}, {}, {}};
     if (by_words) set_words(shown, record, hypothesis, *maps);
-    for (const HeadName& name : selection.last_layers ? default_heads(kind, *maps, best)
-                                                      : named_heads(kind, *maps, named)) {
+    const std::vector<HeadName> names =
+        selection.last_layers ? default_heads(kind, *maps, best) : named_heads(kind, *maps, named);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      const HeadName& name = names[i];
       const bool is_best = kind == AttentionKind::cross && best && name.layer == best->layer &&
                            name.head == best->head;
       shown.maps.push_back({name, is_best, weights_of(name, *maps, shown)});
       add_pattern(shown.maps.back(), *maps, shown);
+      add_exact(shown, *maps);
+      const bool last_of_layer = i + 1 == names.size() || names[i + 1].layer != name.layer;
+      if (maps->mixed() && name.layer && last_of_layer) add_mixing(shown, *maps, *name.layer);
     }
     if (!shown.maps.empty()) all.push_back(std::move(shown));
   }

@@ -23,6 +23,9 @@ HeadName resolve_best(const HeadName& name, const AttentionRecord& record, std::
 /// keys].
 std::vector<float> mean_weights(const AttentionMaps& maps, std::optional<int> layer);
 
+/// Of the exact weights, likewise; empty where a model estimates none.
+std::vector<float> mean_exact_weights(const AttentionMaps& maps, std::optional<int> layer);
+
 /// The chosen maps, a kind after the other, each map once; kinds without any are left out, and so
 /// are those of a hypothesis that the record does not have. A sentence without words has none. What
 /// is named comes in the model's order. The default begins with cross-attention and its best head,

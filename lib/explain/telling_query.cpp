@@ -28,7 +28,7 @@ int telling_query(const AttentionRecord& record, const HeadChoice& choice) {
   const bool decoder = choice.kind == AttentionKind::decoder_self;
   const AttentionMaps& maps =
       encoder ? record.encoder_self : (decoder ? found.decoder_self : found.cross);
-  if (choice.layer >= maps.layers || choice.head >= maps.heads) return 0;
+  if (choice.layer >= maps.layers || choice.head >= maps.heads || maps.mixed()) return 0;
   const std::vector<Word> rows = content_words(encoder ? words.source : words.target);
   const std::vector<Word> keys =
       content_words(decoder ? as_read(words.target, maps.keys) : words.source);

@@ -50,12 +50,6 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
 
 EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver* observer) const {
   check_tokens(source, config_.vocab_size, config_.max_positions, "source");
-  if (observer != nullptr && config_.encoder_attention.type == PatternType::linformer) {
-    throw InputError(
-        "encoder attention linformer looks at {} mixtures of all tokens, so that no map of tokens "
-        "by tokens can be shown; translate without views",
-        config_.encoder_attention.rank);
-  }
   if (config_.global_tokens > 0) return encode_behind_globals(source, observer);
   const std::vector<AttentionGroup> groups =
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);

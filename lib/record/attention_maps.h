@@ -9,6 +9,7 @@
 
 #include "base/at.h"
 #include "base/seen_cells.h"
+#include "record/approximation.h"
 
 namespace attn {
 
@@ -31,11 +32,35 @@ struct AttentionMaps {
   int layers = 0;
   int heads = 0;
   int queries = 0;
-  int keys = 0;
+  int keys = 0;  ///< tokens; of mixed() maps the mixtures
   /// layers · heads · queries · keys, row-major; of sparse() maps the computed cells alone, in the
   /// order of their runs.
   std::vector<float> weights;
   std::optional<SeenMaps> seen = std::nullopt;  ///< none: every cell is computed, or masked
+  std::optional<Approximation> approximation = std::nullopt;  ///< of linformer, performer and lsh
+
+  /// Whether keys are linformer's mixtures of all tokens.
+  bool mixed() const {
+    return approximation && approximation->kind == ApproximationKind::linformer;
+  }
+  /// E (keys) or F (values) of a layer, [queries · keys]; of mixed() maps.
+  std::span<const float> mixing(int layer, bool of_values) const {
+    const std::size_t size = to_size(queries) * to_size(keys);
+    const std::vector<float>& all =
+        of_values ? approximation->mixed_values : approximation->mixed_keys;
+    return std::span(all).subspan(to_size(layer) * size, size);
+  }
+  /// Performer's exact weights of one head, [queries · keys]; empty where there are none.
+  std::span<const float> exact(int layer, int head) const {
+    if (!approximation || approximation->exact.empty()) return {};
+    const std::size_t size = to_size(queries) * to_size(keys);
+    return std::span(approximation->exact).subspan(to_size(layer * heads + head) * size, size);
+  }
+  /// One head of lsh; null: it is of another kind.
+  const HashedHead* hashed(int layer, int head) const {
+    if (!approximation || approximation->hashed.empty()) return nullptr;
+    return &attn::at(approximation->hashed, layer * heads + head);
+  }
 
   /// Whether `weights` holds the computed cells alone.
   bool sparse() const { return seen && (queries > most_dense_tokens || keys > most_dense_tokens); }

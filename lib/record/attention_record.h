@@ -36,8 +36,8 @@ struct HeadVectors {
 struct AttentionVectors {
   float scale = 1;    ///< 1/√head_dim, or 1 where the model does not scale
   HeadVectors query;  ///< a row a query token
-  HeadVectors key;    ///< a row a key token
-  HeadVectors value;  ///< a row a key token
+  HeadVectors key;    ///< a row a key token, or a mixture (AttentionMaps::mixed)
+  HeadVectors value;  ///< likewise
 };
 
 /// One extension of a hypothesis that a beam search looked at.
@@ -165,7 +165,7 @@ struct AttentionRecord {
   std::optional<Decoding> decoding = std::nullopt;  ///< where asked for
   std::string source_text;
   TokenSequence source;                                            ///< S tokens, ending in "</s>"
-  AttentionMaps encoder_self;                                      ///< [layers, heads, S, S]
+  AttentionMaps encoder_self;  ///< [layers, heads, S, S]; of a linformer [layers, heads, S, k]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
   std::vector<WayStep> way = {};                                   ///< of the encoder, as above

@@ -124,4 +124,20 @@ ReceptiveField receptive_field(const AttentionMaps& maps) {
   return receptive_field(layers, maps.queries, maps.queries, !maps.seen->own_global.empty());
 }
 
+std::vector<ReachBounds> hashed_bounds(int tokens, int chunk, int rounds, int layers) {
+  std::vector<ReachBounds> bounds;
+  // Two chunks at least, one of which may be the round's last, and not full. At most others in each
+  // round, besides itself.
+  const int last = (tokens - 1) % chunk + 1;
+  const int least = tokens <= chunk ? tokens : chunk + last;
+  const std::int64_t in_a_layer =
+      tokens <= chunk ? tokens : std::int64_t{rounds} * (2 * std::int64_t{chunk} - 1) + 1;
+  std::int64_t most = 1;
+  for (int layer = 0; layer < layers; ++layer) {
+    most = std::min(std::int64_t{tokens}, most * std::min(std::int64_t{tokens}, in_a_layer));
+    bounds.push_back({least, to_int(most)});
+  }
+  return bounds;
+}
+
 }  // namespace attn

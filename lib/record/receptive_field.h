@@ -39,4 +39,14 @@ ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, i
 /// Of recorded maps of a pattern.
 ReceptiveField receptive_field(const AttentionMaps& maps);
 
+/// What holds for every sentence where the tokens decide who sees whom (lsh).
+struct ReachBounds {
+  int least = 0;
+  int most = 0;
+};
+
+/// Of sentences of `tokens` tokens in `layers` layers of lsh, a layer each: chunks of `chunk`
+/// tokens, each of which sees itself and the one before it, in `rounds` rounds.
+std::vector<ReachBounds> hashed_bounds(int tokens, int chunk, int rounds, int layers);
+
 }  // namespace attn

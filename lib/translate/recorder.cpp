@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/at.h"
+#include "compute/kernels.h"
 #include "translate/logits_processor.h"
 
 namespace attn {
@@ -17,6 +19,60 @@ void add_pattern(SeenMaps& seen, const AttentionHead& head) {
   if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
   seen.own_global.insert(seen.own_global.end(), head.own_global.begin(), head.own_global.end());
   seen.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
+}
+
+void append_rows(std::vector<float>& to, const ConstMatrixRef& rows) {
+  for (Index i = 0; i < rows.rows(); ++i) {
+    const float* row = rows.data() + i * rows.outerStride();
+    to.insert(to.end(), row, row + rows.cols());
+  }
+}
+
+/// What the weights would be if none were estimated.
+Matrix exact_weights(const AttentionHead& head) {
+  Matrix exact = head.scores + head.mask;
+  for (Index i = 0; i < exact.rows(); ++i) kernels().softmax(exact.row(i).data(), exact.cols());
+  return exact;
+}
+
+/// The best key of a query, and the mass that it met.
+void add_query(HashedHead& hashed, const AttentionHead& head, Index query) {
+  const auto scores = head.scores.row(query);
+  Index best = -1;
+  for (Index j = 0; j < scores.size(); ++j) {
+    if (j != query && (best < 0 || scores[j] > scores[best])) best = j;
+  }
+  double all = 0, met = 0;
+  for (Index j = 0; j < scores.size(); ++j) {
+    if (j == query) continue;
+    const double power = std::exp(static_cast<double>(scores[j] - scores[best]));
+    all += power;
+    if (head.mask(query, j) != -std::numeric_limits<float>::infinity()) met += power;
+  }
+  hashed.best.push_back(same_number<int>(best));
+  hashed.mass.push_back(all > 0 ? static_cast<float>(met / all) : 1.0F);
+}
+
+/// What an approximation shows of its next head beside the weights.
+void add_approximation(AttentionMaps& maps, const AttentionHead& head) {
+  const auto of_kind = [&](ApproximationKind kind) -> Approximation& {
+    if (!maps.approximation) maps.approximation.emplace().kind = kind;
+    return *maps.approximation;
+  };
+  if (head.mixing != nullptr) {
+    Approximation& mixed = of_kind(ApproximationKind::linformer);
+    if (head.head > 0) return;  // a layer's heads share E and F
+    append_rows(mixed.mixed_keys, head.mixing->keys);
+    append_rows(mixed.mixed_values, head.mixing->values);
+  } else if (head.estimated) {
+    Approximation& estimated = of_kind(ApproximationKind::performer);
+    if (std::max(maps.queries, maps.keys) > most_dense_tokens) return;
+    append_rows(estimated.exact, exact_weights(head));
+  } else if (head.hashes != nullptr) {
+    HashedHead hashed{*head.hashes, {}, {}};
+    for (Index i = 0; i < head.scores.rows(); ++i) add_query(hashed, head, i);
+    of_kind(ApproximationKind::lsh).hashed.push_back(std::move(hashed));
+  }
 }
 
 }  // namespace
@@ -35,12 +91,13 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
     if (!maps.seen) maps.seen.emplace();
     add_pattern(*maps.seen, head);
   }
+  add_approximation(maps, head);
+  if (!maps.sparse()) {
+    append_rows(maps.weights, head.weights);
+    return;
+  }
   for (Index i = 0; i < head.weights.rows(); ++i) {
     const float* row = head.weights.data() + i * head.weights.outerStride();
-    if (!maps.sparse()) {
-      maps.weights.insert(maps.weights.end(), row, row + head.weights.cols());
-      continue;
-    }
     for (const SeenRun& run : head.seen->row(to_int(i))) {
       maps.weights.insert(maps.weights.end(), row + run.first, row + run.end);
     }

@@ -62,8 +62,9 @@ void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord
         queries = std::max(queries, h.decoder_input.ids.size());
       }
     }
-    const std::size_t keys =
-        f.kind == AttentionKind::decoder_self ? queries : after.source.ids.size();
+    const std::size_t keys = f.kind == AttentionKind::decoder_self ? queries
+                             : encoder ? to_size(after.encoder_self.keys)
+                                       : after.source.ids.size();
     const bool future = f.kind == AttentionKind::decoder_self && f.key > f.query;
     const std::string name =
         fmt::format("{}:{}:{}:{}={}", kind_word(f.kind), f.layer, f.head, f.query, f.key);

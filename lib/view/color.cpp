@@ -30,6 +30,25 @@ constexpr std::array<Rgb, 9> dark_ramp = {{{23, 28, 35},
                                            {32, 170, 216},
                                            {120, 214, 240},
                                            {220, 249, 250}}};
+// As light as these, stop for stop, over orange and brown.
+constexpr std::array<Rgb, 9> light_negative_ramp = {{{243, 247, 250},
+                                                     {255, 220, 200},
+                                                     {254, 186, 150},
+                                                     {254, 145, 93},
+                                                     {232, 107, 51},
+                                                     {195, 75, 29},
+                                                     {156, 51, 20},
+                                                     {114, 34, 18},
+                                                     {71, 21, 15}}};
+constexpr std::array<Rgb, 9> dark_negative_ramp = {{{23, 28, 35},
+                                                    {88, 11, 0},
+                                                    {114, 28, 0},
+                                                    {140, 47, 0},
+                                                    {162, 66, 3},
+                                                    {194, 89, 5},
+                                                    {231, 133, 65},
+                                                    {254, 187, 139},
+                                                    {253, 241, 233}}};
 
 float position_of(int level) {
   return static_cast<float>(level) / static_cast<float>(color_levels - 1);
@@ -79,6 +98,14 @@ Rgb light_color(int level) {
 
 Rgb dark_color(int level) {
   return ramp_color(dark_ramp, position_of(level));
+}
+
+Rgb light_negative_color(int level) {
+  return ramp_color(light_negative_ramp, position_of(level));
+}
+
+Rgb dark_negative_color(int level) {
+  return ramp_color(dark_negative_ramp, position_of(level));
 }
 
 }  // namespace attn

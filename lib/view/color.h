@@ -36,5 +36,8 @@ inline constexpr int strong_level = 62;
 int color_level(float weight);
 Rgb light_color(int level);  ///< lightness only falls: the order survives in grey print
 Rgb dark_color(int level);   ///< lightness only grows
+/// Of negative numbers, by their size: warm colours as light as the others of the level.
+Rgb light_negative_color(int level);
+Rgb dark_negative_color(int level);
 
 }  // namespace attn

@@ -1,5 +1,7 @@
 #include "view/map_view.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/at.h"
@@ -37,6 +39,12 @@ const AttentionMaps* find_maps(const AttentionRecord& record, AttentionKind kind
   return kind == AttentionKind::decoder_self ? &found.decoder_self : &found.cross;
 }
 
+std::vector<std::string> mixture_labels(int count) {
+  std::vector<std::string> labels;
+  for (int i = 0; i < count; ++i) labels.push_back(fmt::format("m{}", i));
+  return labels;
+}
+
 GridAxes axes_of(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis) {
   const AttentionMaps* maps = find_maps(record, kind, hypothesis);
   GridAxes axes;
@@ -44,7 +52,8 @@ GridAxes axes_of(const AttentionRecord& record, AttentionKind kind, std::size_t 
   if (maps == nullptr) return axes;
   if (kind == AttentionKind::encoder_self) {
     axes.reads = labels_of(record.source, maps->queries);
-    axes.columns = labels_of(record.source, maps->keys);
+    axes.columns =
+        maps->mixed() ? mixture_labels(maps->keys) : labels_of(record.source, maps->keys);
     return axes;
   }
   const HypothesisRecord& found = record.hypotheses[hypothesis];

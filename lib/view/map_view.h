@@ -41,6 +41,9 @@ struct GridAxes {
 const AttentionMaps* find_maps(const AttentionRecord& record, AttentionKind kind,
                                std::size_t hypothesis);
 
+/// The mixtures of a linformer, "m0" and so on.
+std::vector<std::string> mixture_labels(int count);
+
 /// Exactly as many labels as those maps have queries and keys, whatever the record holds. Empty
 /// where the record does not have that hypothesis.
 GridAxes axes_of(const AttentionRecord& record, AttentionKind kind, std::size_t hypothesis);

@@ -78,7 +78,10 @@ class Attention:
 
     @property
     def encoder(self) -> "np.ndarray":
-        """[layers, heads, S, S] encoder self-attention: rows look at columns and sum to 1."""
+        """[layers, heads, S, S] encoder self-attention: rows look at columns and sum to 1.
+
+        Of a linformer [layers, heads, S, k]: its columns are mixtures of all tokens.
+        """
         return self._record.maps("encoder", self._index)
 
     @property

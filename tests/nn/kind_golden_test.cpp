@@ -67,6 +67,53 @@ struct KindExtras {
   }
 };
 
+/// What the weights that observers see make of the values they see, and what else they are told.
+struct KindWatcher : AttentionObserver {
+  Matrix made, scores, weights;
+  Mixing mixing;
+  HashOrder hashes;
+  bool estimated = false;
+
+  void weights_ready(AttentionHead& head) override {
+    made = head.weights * head.value;
+    scores = head.scores + head.mask;
+    weights = head.weights;
+    if (head.mixing != nullptr) mixing = *head.mixing;
+    if (head.hashes != nullptr) hashes = *head.hashes;
+    estimated = head.estimated;
+  }
+};
+
+/// The oracle's output is what the weights that are shown make.
+void check_shown(const Json& golden, const AttentionShape& shape, const AttentionInput& input,
+                 const KindExtras& own) {
+  Matrix output = Matrix::Constant(kRows, kColumns, NAN);
+  KindWatcher watcher;
+  attend(shape, input, output, &watcher);
+  CHECK(distance(golden["output"], output) < 5e-6);
+  CHECK(distance(golden["output"], watcher.made) < 1e-5);
+  const PatternType type = shape.pattern->type;
+  CHECK(watcher.estimated == (type == PatternType::performer));
+  CHECK(watcher.mixing.keys.size() ==
+        (type == PatternType::linformer ? kRows * own.first.cols() : 0));
+  if (type == PatternType::linformer) {
+    CHECK(watcher.mixing.keys == own.first.topRows(kRows));
+    CHECK(watcher.mixing.values == own.second.topRows(kRows));
+  }
+  if (!golden.contains("buckets")) return;
+  if (shape.pattern->block_size >= kRows) {
+    CHECK(watcher.hashes.buckets.empty());
+    return;
+  }
+  REQUIRE(watcher.hashes.buckets.size() == golden["buckets"].size());
+  for (std::size_t round = 0; round < watcher.hashes.buckets.size(); ++round) {
+    for (std::size_t i = 0; i < to_size(kRows); ++i) {
+      if (golden["margins"][round][i].get<double>() <= 1e-6) continue;
+      CHECK(watcher.hashes.buckets[round][i] == golden["buckets"][round][i].get<int>());
+    }
+  }
+}
+
 void check_kind(const Json& golden) {
   const AttentionPattern pattern = read_pattern(golden["kind"], "golden", "");
   KindExtras own(golden, pattern);
@@ -106,6 +153,7 @@ void check_kind(const Json& golden) {
   output.setConstant(NAN);
   attend(shape, input, output, nullptr);
   CHECK(distance(golden["output"], output) < 5e-6);
+  check_shown(golden, shape, input, own);
   if (!golden.contains("buckets")) return;
   const LshOrder order = lsh_order(shape, input, groups.front(), 0);
   for (Index round = 0; round < order.rounds; ++round) {

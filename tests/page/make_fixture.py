@@ -301,6 +301,63 @@ def pattern_records():
     return [record]
 
 
+def approximation_record(kind, **more):
+    """The first of main, whose encoder is an approximation."""
+    record = main_records()[0]
+    del record["vectors"]
+    record["approximation"] = {"encoder_self": {"type": kind, **more}}
+    return record
+
+
+def linformer_records():
+    """Three mixtures in the place of five tokens; E and F of each layer, with minus signs."""
+    maker = Maker(layers=2, heads=3, head_dim=16)
+    tokens = main_records()[0]["source"]["tokens"]
+    weights, _ = maker.maps("mixed", tokens, ["a", "b", "c"], False)
+    dice = random.Random(5)
+    mixing = [[[[shortest(dice.uniform(-1, 1)) for _ in range(3)] for _ in tokens] for _ in range(2)] for _ in range(2)]
+    record = approximation_record("linformer", weights=weights, keys=mixing[0], values=mixing[1])
+    record["encoder_self"] = []
+    record.pop("report", None)
+    return [record]
+
+
+def performer_records():
+    """The exact weights are those of another seed."""
+    record = approximation_record("performer")
+    tokens = record["source"]["tokens"]
+    exact, _ = Maker(layers=2, heads=3, head_dim=16, seed=2).maps("encoder_self", tokens, tokens, False)
+    record["approximation"]["encoder_self"]["exact"] = exact
+    return [record]
+
+
+def lsh_records():
+    """Two rounds of chunks of two of five tokens: the first in their order."""
+    heads, layers = 3, 2
+    order = [[0, 1, 2, 3, 4], [0, 1, 4, 2, 3]]
+    buckets = [[0, 0, 1, 1, 3], [0, 0, 2, 2, 0]]
+    chunks = [[tokens[i:i + 2] for i in range(0, 5, 2)] for tokens in order]
+    met = [set() for _ in range(5)]
+    for r, cut in enumerate(chunks):
+        for c, chunk in enumerate(cut):
+            for query in chunk:
+                met[query] |= set(chunk + (cut[c - 1] if c else chunks[r - 1][-1]))
+    runs = [[x for key in sorted(keys) for x in (key, 1, 0)] for keys in met]
+    best = [2, 4, 3, 0, 2]
+
+    def all_heads(value):
+        return [[value] * heads for _ in range(layers)]
+    record = approximation_record("lsh", chunk=2, buckets=all_heads(buckets), order=all_heads(order),
+        best=all_heads(best), mass=all_heads([1.0, 0.5, 0.75, 0.25, 0.5]),
+        best_met=all_heads(sum(key in met[q] for q, key in enumerate(best)) / 5))
+    for layer in record["encoder_self"]:
+        for rows in layer:
+            for q, row in enumerate(rows):
+                rows[q] = [weight if k in met[q] else 0.0 for k, weight in enumerate(row)]
+    record["seen"] = {"encoder_self": {"reasons": ["block"], "patterns": [runs], "of": all_heads(0)}}
+    return [record]
+
+
 def large_pattern_records():
     """A map of a pattern that is too large to be dense."""
     record = without_options(Maker(layers=1, heads=1, head_dim=4).record(pieces("a"), [pieces("b")]))
@@ -409,6 +466,7 @@ def parts_records():
 
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
           "pattern": pattern_records, "large_pattern": large_pattern_records,
+          "linformer": linformer_records, "performer": performer_records, "lsh": lsh_records,
           "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "given": given_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}
 

@@ -31,6 +31,15 @@ TEST_CASE("color scale: lightness only falls in light viewers and only grows in 
     CHECK(luminance(light_color(level)) < luminance(light_color(level - 1)));
     CHECK(luminance(dark_color(level)) > luminance(dark_color(level - 1)));
   }
+  // Negative numbers likewise, and beside the others in the same light.
+  for (int level = 1; level < color_levels; ++level) {
+    CAPTURE(level);
+    CHECK(luminance(light_negative_color(level)) < luminance(light_negative_color(level - 1)));
+    CHECK(luminance(dark_negative_color(level)) > luminance(dark_negative_color(level - 1)));
+    CHECK(light_negative_color(level) != light_color(level));
+    CHECK(contrast(light_negative_color(level), light_color(level)) < 1.1f);
+    CHECK(contrast(dark_negative_color(level), dark_color(level)) < 1.1f);
+  }
   // The whole range of greys is used.
   CHECK(contrast(light_color(0), light_color(100)) > 13);
   CHECK(contrast(dark_color(0), dark_color(100)) > 13);
@@ -44,6 +53,8 @@ TEST_CASE("color scale: numbers can be read on every level, light and dark") {
     const bool strong = level >= strong_level;
     CHECK(contrast(light_color(level), strong ? white : black) >= 4.5f);
     CHECK(contrast(dark_color(level), strong ? black : white) >= 4.5f);
+    CHECK(contrast(light_negative_color(level), strong ? white : black) >= 4.5f);
+    CHECK(contrast(dark_negative_color(level), strong ? black : white) >= 4.5f);
   }
 }
 

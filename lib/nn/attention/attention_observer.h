@@ -5,10 +5,17 @@
 #include <span>
 
 #include "base/attention_kind.h"
+#include "base/hash_order.h"
 #include "base/seen_cells.h"
 #include "compute/tensor.h"
 
 namespace attn {
+
+/// What linformer mixes a sentence's keys and values by: mixture c is Σ_j entry(j, c) · row j.
+struct Mixing {
+  Matrix keys;    ///< [S, k] E's rows of the sentence, 0 where a key is padding
+  Matrix values;  ///< [S, k] F's
+};
 
 /// One head of one sentence while it is computed. Every matrix is alive during the call only.
 struct AttentionHead {
@@ -35,6 +42,12 @@ struct AttentionHead {
   std::span<const Index> own_projections = {};  ///< queries of global tokens that LED projects by
                                                 ///< matrices of their own: what they and their
                                                 ///< keys and values are stands in no matrix here
+
+  const Mixing* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
+  const HashOrder* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
+                                      ///< logarithm of how often two have met
+  bool estimated = false;  ///< performer: weights are what its features amount to, an estimate of
+                           ///< softmax(scores + mask)
 };
 
 /// Where a matrix stands on the way through a stack.

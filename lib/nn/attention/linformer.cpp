@@ -1,5 +1,7 @@
 #include "nn/attention/linformer.h"
 
+#include <algorithm>
+#include <optional>
 #include <stdexcept>
 
 #include "base/at.h"
@@ -82,6 +84,42 @@ std::vector<AttentionGroup> compressed_groups(const AttentionInput& input) {
   return groups;
 }
 
+/// The rows of E or F for all keys of a sentence, 0 for padding.
+Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) {
+  const ShownKeys keys(group);
+  const Matrix shown = rows_for(projection, keys);
+  Matrix rows = Matrix::Zero(group.keys, projection.columns);
+  for (Index n = 0; n < keys.count(); ++n) rows.row(keys.place(n)) = shown.row(n);
+  return rows;
+}
+
+/// Shows E and F beside the weights for what they mixed.
+class MixingObserver : public AttentionObserver {
+ public:
+  MixingObserver(const AttentionInput& input, AttentionObserver& then)
+      : input_(input), then_(then) {}
+
+  void weights_ready(AttentionHead& head) override {
+    if (sentence_ != head.sentence) {
+      sentence_ = head.sentence;
+      const auto group =
+          std::find_if(input_.groups.begin(), input_.groups.end(),
+                       [&](const AttentionGroup& one) { return one.sentence == head.sentence; });
+      mixing_ = {whole_rows_for(input_.extras->key_projection, *group),
+                 whole_rows_for(input_.extras->value_projection, *group)};
+    }
+    head.mixing = &mixing_;
+    then_.weights_ready(head);
+  }
+  void output_ready(const AttentionHead& head) override { then_.output_ready(head); }
+
+ private:
+  const AttentionInput& input_;
+  AttentionObserver& then_;
+  Index sentence_ = -1;
+  Mixing mixing_;
+};
+
 /// y [n, out] = x [n, in] · weight [in, out].
 Matrix product(const ConstMatrixRef& x, const Parameter& weight) {
   Matrix y(x.rows(), weight.columns);
@@ -128,6 +166,8 @@ void attend_linformer(const AttentionShape& shape, const AttentionInput& input, 
   const Index rank = input.extras->key_projection.columns;
   Matrix rows(std::ssize(groups) * rank, 2 * shape.heads * shape.head_dim);
   compress(shape, input, rows);
+  std::optional<MixingObserver> mixing;
+  if (observer != nullptr) observer = &mixing.emplace(input, *observer);
   attend(exact(shape), {input.queries, keys_and_values(rows), groups}, output, observer);
 }
 

@@ -3,7 +3,7 @@
 //
 //   softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V                                         (Wang et al. 2020)
 //
-// Maps are n × k. Time and memory grow with n · k.
+// Maps are n × k, and observers see E and F beside them. Time and memory grow with n · k.
 #pragma once
 
 #include "nn/attention/attention_training.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 
 #include "base/at.h"
@@ -159,6 +160,35 @@ Matrix met(const AttentionGroup& group, const LshHead& head, const LshOrder& ord
   return mask;
 }
 
+/// What observers are told of an order: round by round, without padding.
+HashOrder told_order(const LshOrder& order, Index places) {
+  HashOrder told{same_number<std::int32_t>(order.chunk)};
+  const Index a_round = std::ssize(order.places) / order.rounds;
+  for (Index round = 0; round < order.rounds; ++round) {
+    const auto first = order.places.begin() + round * a_round;
+    std::vector<std::int32_t>& tokens = told.order.emplace_back();
+    std::copy_if(first, first + a_round, std::back_inserter(tokens),
+                 [](std::int32_t place) { return place >= 0; });
+    if (order.buckets.empty()) continue;
+    const auto bucket = order.buckets.begin() + round * places;
+    told.buckets.emplace_back(bucket, bucket + places);
+  }
+  return told;
+}
+
+/// All scores, by the product that gives the chunks theirs.
+Matrix all_scores(const LshHead& head) {
+  const Kernels& k = kernels();
+  const Index n = head.query.rows(), width = head.width;
+  AlignedFloats panels(to_size(k.panels_of(n) * k.panel_width * width));
+  k.pack_columns({head.key.data(), width, nullptr}, n, width, panels.data());
+  Matrix scores(n, n);
+  PanelProduct product = product_of(head.query.data(), width, panels.data(), n, scores.data());
+  product.rows = n;
+  run_product(product);
+  return scores;
+}
+
 SeenCells cells_of(const Matrix& mask) {
   SeenCells seen;
   for (Index i = 0; i < mask.rows(); ++i) {
@@ -184,7 +214,7 @@ void show_head(const AttentionShape& shape, const AttentionInput& input,
   const LshOrder order = lsh_order(shape, input, group, head_index);
   ObservedRows observed(shape, group, rows, met(group, head, order));
   observed.key = head.key / shape.scale;
-  observed.scores = head.query * head.key.transpose();
+  observed.scores = all_scores(head);
   observed.weights = observed.scores + observed.mask;
   for (Index i = 0; i < group.queries; ++i) {
     for (Index j = 0; j < group.keys; ++j) {
@@ -194,7 +224,9 @@ void show_head(const AttentionShape& shape, const AttentionInput& input,
     kernels().softmax(observed.weights.row(i).data(), group.keys);
   }
   const SeenCells seen = cells_of(observed.mask);
+  const HashOrder hashes = told_order(order, group.keys);
   observed.seen = &seen;
+  observed.hashes = &hashes;
   observed.show(head_index, observer);
 }
 

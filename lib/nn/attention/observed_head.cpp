@@ -32,21 +32,23 @@ ObservedRows::ObservedRows(const AttentionShape& shape_of, const AttentionGroup&
 AttentionHead ObservedRows::view(Index head) {
   Eigen::Map<Matrix, 0, Eigen::OuterStride<>> output(rows.output, group.queries, shape.head_dim,
                                                      Eigen::OuterStride<>(rows.output_stride));
-  return {shape.kind,
-          shape.layer,
-          head,
-          group.sentence,
-          shape.scale,
-          {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
-          key,
-          value,
-          scores,
-          mask,
-          weights,
-          output,
-          seen,
-          {},
-          own_projections};
+  return {
+      .kind = shape.kind,
+      .layer = shape.layer,
+      .head = head,
+      .sentence = group.sentence,
+      .scale = shape.scale,
+      .query = {rows.query, group.queries, shape.head_dim, Eigen::OuterStride<>(rows.query_stride)},
+      .key = key,
+      .value = value,
+      .scores = scores,
+      .mask = mask,
+      .weights = weights,
+      .output = output,
+      .seen = seen,
+      .own_projections = own_projections,
+      .hashes = hashes,
+      .estimated = estimated};
 }
 
 void ObservedRows::show(Index head, AttentionObserver& observer) {

@@ -18,6 +18,8 @@ struct ObservedRows {
   Matrix weights;  ///< [L, S] the caller fills them in
   const SeenCells* seen = nullptr;
   std::span<const Index> own_projections = {};
+  const HashOrder* hashes = nullptr;
+  bool estimated = false;
 
   /// Keys and values alone.
   ObservedRows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows);

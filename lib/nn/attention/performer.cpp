@@ -192,6 +192,7 @@ void attend_performer(const AttentionShape& shape, const AttentionInput& input, 
       const HeadRows rows = rows_of_head(shape, input, group, head, output);
       ObservedRows observed(shape, group, rows, mask_matrix(shape, group, head));
       observed.weights = implied_weights(map, group, rows, observed.mask);
+      observed.estimated = true;
       observed.show(head, *observer);
     }
   }

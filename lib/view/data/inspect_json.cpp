@@ -134,4 +134,12 @@ Json receptive_json(const ReceptiveField& field) {
            {{"tokens", field.tokens}, {"layers", layers}, {"side", field.side}, {"first", first}}}};
 }
 
+Json receptive_bounds_json(const std::vector<ReachBounds>& bounds, int tokens) {
+  Json layers = Json::array();
+  for (const ReachBounds& reach : bounds) {
+    layers.push_back({{"least", reach.least}, {"most", reach.most}});
+  }
+  return {{"receptive_field", {{"tokens", tokens}, {"bounds", true}, {"layers", layers}}}};
+}
+
 }  // namespace attn

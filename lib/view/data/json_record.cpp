@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/at.h"
+#include "view/data/approximation_json.h"
 #include "view/data/head_report_json.h"
 #include "view/data/json_parts.h"
 #include "view/data/seen_json.h"
@@ -11,9 +12,10 @@
 namespace attn {
 namespace {
 
-/// [layer][head][query][key]; of large maps of a pattern nothing: `seen` has what was computed.
+/// [layer][head][query][key]; nothing of large maps of a pattern, of which `seen` has what was
+/// computed, and of mixtures, which are in `approximation`: a reader of maps expects tokens.
 void append_maps(std::string& out, const AttentionMaps& maps) {
-  if (maps.sparse()) {
+  if (maps.sparse() || maps.mixed()) {
     out += "[]";
     return;
   }
@@ -197,6 +199,11 @@ void append_hypothesis(std::string& out, const HypothesisRecord& hypothesis) {
     append_seen(out, hypothesis.decoder_self);
     out += '}';
   }
+  if (hypothesis.decoder_self.approximation) {
+    out += ",\"approximation\":{\"decoder_self\":";
+    append_approximation(out, hypothesis.decoder_self);
+    out += '}';
+  }
   if (!hypothesis.way.empty()) {
     out += ",\"way\":";
     append_way(out, hypothesis.way);
@@ -248,6 +255,11 @@ std::string to_json_line(const AttentionRecord& record) {
   if (record.encoder_self.seen) {
     out += ",\"seen\":{\"encoder_self\":";
     append_seen(out, record.encoder_self);
+    out += '}';
+  }
+  if (record.encoder_self.approximation) {
+    out += ",\"approximation\":{\"encoder_self\":";
+    append_approximation(out, record.encoder_self);
     out += '}';
   }
   if (!record.way.empty()) {

@@ -5,6 +5,8 @@ const RAMPS = {
   //            lightness at 0 and 1, greatest chroma, hue
   light: { from: 0.985, to: 0.31, chroma: 0.135, hue: 262 },
   dark: { from: 0.235, to: 0.95, chroma: 0.115, hue: 250 },
+  lightNegative: { from: 0.985, to: 0.31, chroma: 0.16, hue: 45 },
+  darkNegative: { from: 0.235, to: 0.95, chroma: 0.13, hue: 50 },
 };
 
 /** OKLCH to sRGB 0 … 255 (Björn Ottosson's OKLab matrices), clipped to the gamut. */
@@ -48,7 +50,7 @@ function buildRamp({ from, to, chroma, hue }) {
   return steps;
 }
 
-const ramps = { light: buildRamp(RAMPS.light), dark: buildRamp(RAMPS.dark) };
+const ramps = Object.fromEntries(Object.entries(RAMPS).map(([name, ramp]) => [name, buildRamp(ramp)]));
 const systemDark = matchMedia("(prefers-color-scheme: dark)");
 let systemIsDark = systemDark.matches;  // asking costs a style each time
 systemDark.addEventListener("change", () => { systemIsDark = systemDark.matches; });

@@ -180,13 +180,22 @@ function rowsOf(record, hypothesis, kind, layer, head) {
   return mapRows(owner, kind, shapeOf(record, kind), { layer, head, n: reads.length, m: columns.length });
 }
 
-/** The tokens on both axes: rows read (and in the decoder write), columns are looked at. */
+/** What linformer, performer and lsh have beside one kind's weights, or null. */
+function approximationOf(record, hypothesis, kind) {
+  const owner = kind === "encoder_self" ? record : hypothesis;
+  return (owner && owner.approximation && owner.approximation[kind]) || null;
+}
+
+/** The tokens on both axes: rows read (and in the decoder write), columns are looked at; of a linformer
+ *  these are mixtures of tokens. */
 function axesOf(record, hypothesis, kind) {
   const source = record.source.tokens;
   const sourceEnds = record.source.ends;
   if (kind === "encoder_self") {
-    return { reads: source, writes: null, columns: source, causal: false,
-      ends: { reads: sourceEnds, columns: sourceEnds } };
+    const mixed = approximationOf(record, hypothesis, kind);
+    const mixtures = mixed && mixed.mixtures ? Array.from({ length: mixed.mixtures }, (_, i) => i) : null;
+    return { reads: source, writes: null, columns: mixtures ? mixtures.map((i) => `${WORD_MARK}m${i}`) : source, causal: false,
+      ends: { reads: sourceEnds, columns: mixtures ? mixtures.map((i) => i + 1) : sourceEnds } };
   }
   const input = hypothesis ? hypothesis.decoder_input : { tokens: [], ends: [] };
   const writes = hypothesis ? hypothesis.tokens : [];

@@ -1,7 +1,7 @@
 // The page begins here: it reads the data, and every view follows the state.
 
 const FIRST = [controls, trainingView, compareView, overview, stage, liveView];
-const BELOW = new Map([["next", nextView], ["way", wayView], ["field", fieldView], ["steps", stepsView],
+const BELOW = new Map([["beside", besideView], ["next", nextView], ["way", wayView], ["field", fieldView], ["steps", stepsView],
   ["tree", treeView], ["report", reportView]]);  // the maps, further down
 const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
 const PIECE = 8;         // ms of what is done at a time

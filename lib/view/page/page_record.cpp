@@ -92,8 +92,29 @@ Json best_of(const Json& cross) {
   return best;
 }
 
+/// What a kind has beside its weights, packed; linformer's weights, which are there, too, become
+/// the maps.
+void pack_approximation(Json& owner, const char* key) {
+  const auto all = owner.find("approximation");
+  if (all == owner.end() || !all->contains(key)) return;
+  Json& approximation = (*all)[key];
+  if (text_at(approximation, "type") == "linformer") {
+    const Json& first = approximation["weights"].at(0).at(0);
+    approximation["mixtures"] = first.empty() ? 0 : first.front().size();
+    owner[key] = std::move(approximation["weights"]);
+    approximation.erase("weights");
+  }
+  for (const char* matrices : {"keys", "values"}) {
+    const auto found = approximation.find(matrices);
+    if (found != approximation.end()) *found = packed_maps(Json::array({*found}));
+  }
+  const auto exact = approximation.find("exact");
+  if (exact != approximation.end()) *exact = packed_maps(*exact);
+}
+
 /// Maps under `key`, packed. Of large maps of a pattern the page says that they are large.
 void pack(Json& owner, const char* key) {
+  pack_approximation(owner, key);
   const auto found = owner.find(key);
   if (found == owner.end()) return;
   const auto seen = owner.find("seen");

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/excerpt.h"
 #include "config/model_config.h"
+#include "view/page/approximation_shape.h"
 #include "view/page/json_place.h"
 #include "view/page/map_shape.h"
 #include "view/page/vector_shape.h"
@@ -86,9 +87,17 @@ void check_figures(const JsonPlace& figures) {
   }
 }
 
-void check_kind(const JsonPlace& owner, std::string_view kind, const MapShape& shape) {
+void check_kind(const JsonPlace& owner, std::string_view kind, MapShape shape) {
+  const auto all = owner.find("approximation");
+  const auto approximation = all ? all->find(kind) : std::nullopt;
+  if (approximation) shape.keys = check_approximation(*approximation, shape);
+  const std::string_view type =
+      approximation ? std::string_view((*approximation)["type"].text()) : std::string_view();
+  if (type == "lsh") owner["seen"][kind].object();
   const auto seen = owner.find("seen");
-  if (const auto of_kind = seen ? seen->find(kind) : std::nullopt) {
+  if (type == "linformer") {
+    owner[kind].array(0, "layers: approximation has the weights of mixtures");
+  } else if (const auto of_kind = seen ? seen->find(kind) : std::nullopt) {
     check_seen(*of_kind, owner[kind], shape);
   } else {
     check_maps(owner[kind], shape);

@@ -137,8 +137,7 @@ const stage = (() => {
     putText(find("stage-title"), scene.title);
     putText(find("stage-name"), scene.name);
     find("stage-name").hidden = scene.name === "";
-    const patterned = scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2);
-    putText(find("stage-says"), (patterned ? "Each source word looks at those of its pattern." : KINDS[scene.kind].says) + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
+    putText(find("stage-says"), kindSays() + (scene.overlay && wantsHeat() ? " The heat map is the mean of the heads in colours." : "") + restHint() + (scene.words ? "" : pieceHint()) + offHint() + emptyHint());
     find("word-rule").hidden = !scene.words;
     const nothing = scene.tooLarge ? `A map of ${scene.record.source.tokens.length} tokens is too large for this page; the record holds what was computed (seen.${scene.kind}.weights).`
       : scene.isEmpty ? "There is nothing to look at: the sentence has no words here."
@@ -198,6 +197,16 @@ const stage = (() => {
           find("overlay-heads").querySelector(`[data-head="${head}"]`).focus();
         } } }, dot, headName(scene.kind, state.layer, head));
     }));
+  }
+
+  /** What rows look at in this kind of attention. */
+  function kindSays() {
+    const found = approximationOf(scene.record, scene.hypothesis, scene.kind);
+    const says = found && found.type === "linformer" ? `Each source word looks at ${plural(scene.columns.length, "mixture")} of all words.`
+      : scene.kind === "encoder_self" && scene.matrix && scene.matrix.masked.includes(2)
+        ? (found ? "Each source word looks at those that it met by hash." : "Each source word looks at those of its pattern.")
+      : KINDS[scene.kind].says;
+    return found && found.type === "performer" ? `${says} Random features estimate these weights.` : says;
   }
 
   /** Softmax gives no map of zeros: an experiment has switched the head off. */

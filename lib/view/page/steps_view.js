@@ -124,7 +124,7 @@ const stepsView = (() => {
           make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
           make("span", { class: "quiet" }, "  recorded: ",
               make("span", { "data-step": "recorded", text: shortest(steps.weights[k]) }))),
-        changedNote(steps)),
+        changedNote(steps), approximationNote(steps)),
       steps.value ? valueStep(steps, queryName, keyName) : null);
   }
 
@@ -139,6 +139,15 @@ const stepsView = (() => {
     }
     return make("p", { class: "note", "data-step": "changed" }, "Changed here (", dataText(printable(changes)),
         "): the model went on with the recorded weights, not with those of softmax.");
+  }
+
+  /** What this arithmetic leaves out of attention that is no plain softmax. */
+  function approximationNote(steps) {
+    const found = approximationOf(scene.record, scene.hypothesis, scene.kind);
+    if (!found || found.type === "linformer") return null;
+    return make("p", { class: "note", "data-step": "approximation" }, found.type === "performer"
+      ? "This head does no softmax: random features estimate it, and the recorded weight is what they amount to."
+      : `Keys are the queries, normalised. A key that was met in several rounds counts as often, and a token's own key only where it met no other; this arithmetic leaves both out${steps.query ? ", the recorded weight does not" : ""}.`);
   }
 
   function valueStep(steps, queryName, keyName) {
@@ -225,6 +234,7 @@ const stepsView = (() => {
         (scene.hypothesis && scene.hypothesis.branch !== undefined && scene.kind !== "encoder_self"
             ? " for a branch of the search" : "") +
         ", so q · k and the weighted value cannot be shown. What follows from the weights alone:" }),
+      approximationNote(steps),
       make("p", {}, hidden && steps.hiddenText(steps.k) !== "masked"
           ? "The pattern leaves this cell out: nothing was computed. Of the row's other words:" : hidden
           ? "The cell is masked: its score became −∞, and e^−∞ is 0. Of the row's other words:" :

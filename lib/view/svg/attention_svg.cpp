@@ -76,8 +76,11 @@ PictureText text_of(const AttentionRecord& record, const MapChoice& choice) {
   PictureText text;
   text.title = kind_name(choice.kind);
   text.title[0] = static_cast<char>(text.title[0] - 'a' + 'A');
-  text.description = explanation(choice.kind);
   const AttentionMaps* maps = find_maps(record, choice.kind, choice.hypothesis);
+  text.description = maps != nullptr && maps->mixed()
+                         ? "Each row is a source token (the query) and says how much it looks at "
+                           "each mixture of all tokens (columns). "
+                         : explanation(choice.kind);
   const bool own_global = maps != nullptr && maps->seen && !maps->seen->own_global.empty();
   text.description +=
       own_global
@@ -123,7 +126,8 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
   std::vector<Panel> panels;
   const AttentionMaps& maps = chosen.subject.maps;
   const bool mean = !choice.mean.empty();
-  Panel head = head_panel(chosen.subject, large_map(chosen, choice));
+  const LargeMap large = large_map(chosen, choice);
+  Panel head = head_panel(chosen.subject, large);
   if (maps.weights.size() > most_overview_weights) {
     panels.push_back(
         note_panel("The overview of all heads is left out: it would have more than "
@@ -134,6 +138,9 @@ std::string attention_svg(const AttentionRecord& record, const MapChoice& choice
     panels.push_back(overview_panel(chosen.subject, mean ? nullptr : &chosen.place, room));
   }
   panels.push_back(std::move(head));
+  for (Panel& panel : beside_panels(chosen.subject, large, choice.exact_mean)) {
+    panels.push_back(std::move(panel));
+  }
   return framed_picture(text_of(record, choice), "attn-heads", panels, scale_panel(chosen.subject));
 }
 

@@ -23,6 +23,7 @@ struct MapChoice {
   /// Drawn large in place of a head: the mean of the layer's heads, or without a layer of all,
   /// [queries · keys].
   std::span<const float> mean = {};
+  std::span<const float> exact_mean = {};  ///< of a performer's exact weights, likewise
 };
 
 /// The picture that tells the story: every head of the kind small, a row a layer and a column a

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/at.h"
@@ -75,8 +76,42 @@ ColumnLabels plan_columns(const GridAxes& axes, int cell) {
   return columns;
 }
 
+/// What is negative has its sign where others have their zero.
+std::string two_decimals(float number) {
+  std::string text = fmt::format("{:.2f}", std::abs(number));
+  if (number >= 0 || text == "0.00") return text;
+  return "−" + (text.starts_with('0') ? text.substr(1) : text);
+}
+
+/// Of estimated − exact weights: what a row's exact ones lose, on average.
+double missed_mass(std::span<const float> difference, int rows) {
+  double missed = 0;
+  for (const float part : difference) missed += std::max(0.0, -static_cast<double>(part));
+  return missed / std::max(1, rows);
+}
+
+/// What tells the ids of a head's large maps apart.
+std::string_view part_word(MapPart part) {
+  constexpr std::array<std::string_view, 5> words = {"", "-exact", "-difference", "-e", "-f"};
+  return at(words, part);
+}
+
 /// "cross:2:1 (of 3 layers × 4 heads)": the name that options take.
 std::string heading(AttentionKind kind, const AttentionMaps& maps, const LargeMap& large) {
+  switch (large.part) {
+    case MapPart::mixed_keys:
+      return fmt::format("E of layer {}: how much of a token is in a mixture's key", *large.layer);
+    case MapPart::mixed_values:
+      return fmt::format("F of layer {}: how much of a token is in a mixture's value",
+                         *large.layer);
+    case MapPart::exact:
+      return "exact: softmax of all scores";
+    case MapPart::difference:
+      return fmt::format("difference: {:.2f} of a row's weight lies elsewhere",
+                         missed_mass(large.weights, maps.queries));
+    case MapPart::weights:
+      break;
+  }
   HeadName name{kind, large.layer, large.head};
   if (!large.head) name.pick = HeadPick::mean;
   return fmt::format("{} (of {} layers × {} heads)", to_string(name), maps.layers, maps.heads);
@@ -115,10 +150,10 @@ class HeadMap {
     out_ += "</g>\n";
     const std::string layer = number_or_mean(large_.layer), head = number_or_mean(large_.head);
     append_format(out_,
-                  "<g class=\"head {}\" id=\"{}-{}-{}-large\" data-layer=\"{}\" data-head=\"{}\" "
+                  "<g class=\"head {}\" id=\"{}-{}-{}-large{}\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\"",
-                  numbers_.css_class, kind_word(subject_.kind), layer, head, layer, head, left_,
-                  top_);
+                  numbers_.css_class, kind_word(subject_.kind), layer, head,
+                  part_word(large_.part), layer, head, left_, top_);
     if (weights_.size() > most_single_cells) {
       append_paths();
     } else {
@@ -133,15 +168,29 @@ class HeadMap {
   }
 
  private:
+  bool is_mixing() const {
+    return large_.part == MapPart::mixed_keys || large_.part == MapPart::mixed_values;
+  }
+  bool has_signs() const { return is_mixing() || large_.part == MapPart::difference; }
+  /// Of the weights of one head of lsh.
+  const HashedHead* hashed_head() const {
+    if (!large_.layer || !large_.head || large_.part != MapPart::weights) return nullptr;
+    return subject_.maps.hashed(*large_.layer, *large_.head);
+  }
+
   void append_headings() {
     append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n",
                   heading(subject_.kind, subject_.maps, large_));
-    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">key: {} →</text>\n", left_,
-                  head_heading_height + 11, axes_.causal ? "token read before" : "source token");
+    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">{} →</text>\n", left_,
+                  head_heading_height + 11,
+                  subject_.maps.mixed() ? "mixture of all tokens"
+                  : axes_.causal        ? "key: token read before"
+                                        : "key: source token");
     const double lowest = top_ - label_gap - 2;
     const bool both = !axes_.writes.empty();
-    append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">query ↓</text>\n",
-                  left_ - label_gap, both ? lowest - 17 : lowest);
+    append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">{} ↓</text>\n",
+                  left_ - label_gap, both ? lowest - 17 : lowest,
+                  is_mixing() ? "token" : "query");
     if (!both) return;
     const double arrow = arrow_width(rows_.plan.font_size);
     const double reads_end = left_ - label_gap - rows_.writes - arrow;
@@ -181,7 +230,7 @@ class HeadMap {
     out_ += " data-weights=\"";
     append_weight_rows(out_, weights_, axes_.columns.size());
     out_ += "\">\n";
-    append_compact_cells(out_, axes_, {weights_, large_.left_out}, cell_);
+    append_compact_cells(out_, axes_, {weights_, large_.left_out, has_signs()}, cell_);
   }
 
   void append_cells() {
@@ -211,13 +260,23 @@ class HeadMap {
     append_weight(out_, weight);
     append_format(out_, "\" data-key=\"{}\"><title>", key);
     append_weight(out_, weight);
-    append_format(out_, "{}\nquery {}: {}\nkey {}: {}</title>",
+    const HashedHead* hashed = hashed_head();
+    const bool best = hashed != nullptr && at(hashed->best, row) == to_int(key);
+    append_format(out_, "{}\n{} {}: {}\n{} {}: {}{}</title>",
                   masked     ? " (masked)"
                   : left_out ? " (not computed)"
                              : "",
-                  row, query_label, key, key_label);
-    const int level = color_level(weight);
-    std::string paint = masked ? "masked" : left_out ? "left-out" : fmt::format("s{}", level);
+                  is_mixing() ? "token" : "query", row, query_label,
+                  subject_.maps.mixed() ? "mixture" : "key", key, key_label,
+                  !best      ? ""
+                  : left_out ? "\nthe row's best key, which it did not meet"
+                             : "\nthe row's best key");
+    const bool negative = has_signs() && weight < 0;
+    const int level = color_level(negative ? -weight : weight);
+    std::string paint = masked       ? "masked"
+                        : left_out   ? "left-out"
+                        : negative   ? fmt::format("n{}", level)
+                                     : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
     const auto side = to_size(cell_);
     // Larger cells leave a line of the page between them.
@@ -225,6 +284,11 @@ class HeadMap {
     append_format(out_, "<rect class=\"{0}\" x=\"{1}\" y=\"{2}\" width=\"{3}\" height=\"{3}\"/>",
                   paint, key * side, row * side, drawn);
     if (!hidden) append_number_text(row, key, weight, level);
+    if (best) {
+      append_format(out_, "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/>",
+                    left_out ? "best-key unmet" : "best-key", key * side + 1, row * side + 1,
+                    cell_ - 3, cell_ - 3);
+    }
     out_ += "</g>\n";
   }
 
@@ -232,7 +296,7 @@ class HeadMap {
   void append_number_text(std::size_t row, std::size_t key, float weight, int level) {
     if (numbers_.css_class.empty()) return;
     const bool finite = std::isfinite(weight);
-    const std::string text = finite ? fmt::format("{:.2f}", weight == 0 ? 0.0f : weight)
+    const std::string text = finite ? two_decimals(weight)
                              : std::isnan(weight) ? "NaN"
                              : weight > 0         ? "∞"
                                                   : "−∞";

@@ -17,10 +17,15 @@ namespace {
 constexpr double smallest_font = 9;
 constexpr double line_room = 1.5;        // pixels between two labels
 constexpr int odd_level = color_levels;  // the place of NaN and infinities among the paths
+constexpr int negative_level = odd_level + 1;  // and of negative numbers, from size 0 on
 
 /// The level of a cell; −1 where the ground shows (0, and cells that are masked).
-int path_of(const GridAxes& axes, std::size_t row, std::size_t column, float weight) {
+int path_of(const GridAxes& axes, const MapCells& cells, std::size_t row, std::size_t column) {
+  const float weight = cells.weights[row * axes.columns.size() + column];
   if (!std::isfinite(weight)) return odd_level;
+  if (cells.has_signs && weight < 0 && color_level(-weight) > 0) {
+    return negative_level + color_level(-weight);
+  }
   const int level = color_level(weight);
   // Over a mask's hatching even a 0 must be painted where it is none of the mask's.
   const bool on_mask = axes.causal && column > row;
@@ -134,15 +139,14 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
 }
 
 void append_compact_cells(std::string& out, const GridAxes& axes, const MapCells& cells, int cell) {
-  const std::span<const float> weights = cells.weights;
   const std::size_t rows = axes.reads.size();
   const std::size_t columns = axes.columns.size();
-  std::array<std::string, color_levels + 1> paths;
+  std::array<std::string, 2 * color_levels + 1> paths;
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t column = 0, end = 0; column < columns; column = end) {
-      const int path = path_of(axes, row, column, weights[row * columns + column]);
+      const int path = path_of(axes, cells, row, column);
       for (end = column + 1; end < columns; ++end) {
-        if (path_of(axes, row, end, weights[row * columns + end]) != path) break;
+        if (path_of(axes, cells, row, end) != path) break;
       }
       if (path < 0) continue;
       append_format(at(paths, path), "M{} {}h{}v1h-{}z", column, row, end - column, end - column);
@@ -157,6 +161,8 @@ void append_compact_cells(std::string& out, const GridAxes& axes, const MapCells
     if (paths[level].empty()) continue;
     if (level == odd_level) {
       append_format(out, "<path class=\"odd\" d=\"{}\"/>\n", paths[level]);
+    } else if (level >= negative_level) {
+      append_format(out, "<path class=\"n{}\" d=\"{}\"/>\n", level - negative_level, paths[level]);
     } else {
       append_format(out, "<path class=\"s{}\" d=\"{}\"/>\n", level, paths[level]);
     }

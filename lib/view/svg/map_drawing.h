@@ -58,6 +58,7 @@ void append_weight_rows(std::string& out, std::span<const float> weights, std::s
 struct MapCells {
   std::span<const float> weights;          ///< [queries · keys]
   std::span<const std::uint8_t> left_out;  ///< likewise; empty: none
+  bool has_signs = false;                  ///< what is negative has colours of its own
 };
 
 /// A whole map as one path a colour, at the origin, `cell` pixels a cell: small however many cells.

@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 
+#include "record/shown_maps.h"
 #include "view/map_view.h"
 #include "view/svg/picture_frame.h"
 
@@ -27,18 +28,28 @@ struct Room {
 /// the room allows, but never smaller than can be read.
 Panel overview_panel(const MapSubject& subject, const HeadPlace* chosen, const Room& room = {});
 
-/// What is drawn large: a head, or the mean of a layer's heads (no head) or of all (no layer).
+/// What is drawn large: a head, or the mean of a layer's heads (no head) or of all (no layer), or
+/// what stands beside its weights.
 struct LargeMap {
   std::optional<int> layer;
   std::optional<int> head;
   std::span<const float> weights;  ///< [queries · keys]
   std::vector<std::uint8_t> left_out =
       {};  ///< [queries · keys] as AttentionMaps::left_out() has it
+  MapPart part = MapPart::weights;
 };
 
 /// One map with every token, a number in each cell where it fits, and under the pointer each
 /// cell's exact weight and tokens.
 Panel head_panel(const MapSubject& subject, const LargeMap& large);
+
+/// What linformer, performer and lsh have beside a large map, each panel of its own: E and F; the
+/// exact weights and the difference, which a mean is given; the order by hash.
+std::vector<Panel> beside_panels(const MapSubject& subject, const LargeMap& large,
+                                 std::span<const float> exact_mean);
+
+/// Where lsh has put the tokens in one head: a strip a round.
+Panel hash_panel(const MapSubject& subject, HeadPlace place);
 
 /// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells, cells
 /// that a pattern leaves out, weights that are no numbers, pieces that go on with a word.

@@ -39,6 +39,43 @@ constexpr std::string_view left_out_style =
 <defs><pattern id="attn-dots" width="6" height="6" patternUnits="userSpaceOnUse"><rect class="dots-ground" width="6" height="6"/><rect class="dots-dot" x="2" y="2" width="1.5" height="1.5"/></pattern></defs>
 )svg";
 
+// Pictures of lsh alone carry it; buckets take turns with their colours.
+constexpr std::string_view hash_style = R"svg(<style>
+.attn-picture .best-key{fill:none;stroke:#1a7f37;stroke-width:2}
+.attn-picture .best-key.unmet{stroke:#c2500a;stroke-dasharray:3 2}
+.attn-picture .bucket0{fill:#dbe7f6}
+.attn-picture .bucket1{fill:#fbe3cf}
+.attn-picture .bucket2{fill:#dcefd9}
+.attn-picture .bucket3{fill:#ecdff3}
+.attn-picture .chunk-end{stroke:#1f2328;stroke-width:2}
+@media screen and (prefers-color-scheme:dark){
+.attn-picture .best-key{stroke:#56d364}
+.attn-picture .best-key.unmet{stroke:#f4924d}
+.attn-picture .bucket0{fill:#1d3350}
+.attn-picture .bucket1{fill:#4a2d16}
+.attn-picture .bucket2{fill:#1e3d22}
+.attn-picture .bucket3{fill:#3a2549}
+.attn-picture .chunk-end{stroke:#e6edf3}
+}
+</style>
+)svg";
+
+/// Pictures with negative numbers carry it.
+std::string negative_style() {
+  std::string out = "<style>\n";
+  const auto append = [&](Rgb (*color_of)(int level)) {
+    for (int level = 0; level < color_levels; ++level) {
+      const Rgb color = color_of(level);
+      append_format(out, ".attn-picture .n{}{{fill:#{:02x}{:02x}{:02x}}}\n", level, color.red,
+                    color.green, color.blue);
+    }
+  };
+  append(light_negative_color);
+  out += "@media screen and (prefers-color-scheme:dark){\n";
+  append(dark_negative_color);
+  return out + "}\n</style>\n";
+}
+
 /// Whether a head leaves a cell out that no mask hides.
 bool leaves_out(const MapSubject& subject) {
   if (!subject.maps.seen) return false;
@@ -104,6 +141,16 @@ Panel scale_panel(const MapSubject& subject) {
     const std::vector<float>& own = subject.maps.seen->own_global;
     const auto [least, most] = std::minmax_element(own.begin(), own.end());
     add("", fmt::format("own global tokens take {:.2f} to {:.2f} of a row", *least, *most));
+  }
+  if (subject.maps.mixed() ||
+      (subject.maps.approximation && !subject.maps.approximation->exact.empty())) {
+    panel.svg = negative_style() + panel.svg;
+    add("n36", "below 0");
+  }
+  if (subject.maps.hashed(0, 0) != nullptr) {
+    panel.svg = std::string(hash_style) + panel.svg;
+    add("best-key", "a row's best key");
+    add("best-key unmet", "not met");
   }
   if (has_odd(subject.maps)) add("odd", "not a number");
   if (subject.axes.has_continuations()) add("", "‿ goes on with the word before it");

@@ -20,10 +20,16 @@ constexpr int half_sample_columns = 5;
 constexpr int narrow_scale = 60;
 constexpr std::string_view end_paint = "\x1b[0m";
 
-/// Two decimals, always the same width for weights; a number too wide for a cell is cut.
+/// Two decimals, always the same width for weights; of a number that is too wide for a cell one.
+/// What is negative has its sign where others have their zero.
 std::string number_text(float weight, int columns) {
-  if (weight == 0.0f) weight = 0.0f;  // −0 is 0
-  return fit_width(fmt::format("{:.2f}", weight), columns);
+  if (!std::isfinite(weight)) return fit_width(fmt::format("{:.2f}", weight), columns);
+  if (std::abs(weight) < 0.005f) weight = 0.0f;  // −0 is 0
+  const float size = std::abs(weight);
+  std::string text = fmt::format("{:.2f}", size);
+  if (weight < 0) text = "−" + (size < 0.995f ? text.substr(1) : text);
+  if (display_width(text) <= columns) return text;
+  return fit_width(fmt::format("{}{:.1f}", weight < 0 ? "−" : "", size), columns);
 }
 
 /// `text` at the right of `columns` columns.
@@ -33,6 +39,7 @@ std::string at_right(const std::string& text, int columns) {
 
 /// The weight's digits on a shade: hundredths where a blank can stand before them.
 std::string digits(float weight, int columns) {
+  weight = std::abs(weight);
   if (columns < hundredths_cell) {
     if (!(weight >= trace_tenths)) return "";
     return fmt::format("{}", std::min(9, static_cast<int>(weight * 10)));
@@ -49,7 +56,7 @@ std::string_view half_character(bool upper, bool lower) {
 
 /// What is less than a trace is drawn as nothing, so that the eye finds the rest.
 float without_trace(float weight) {
-  return weight >= trace_hundredths ? weight : 0.0f;
+  return std::abs(weight) >= trace_hundredths ? weight : 0.0f;
 }
 
 void add_painted(TextLine& line, const Cell& cell) {
@@ -115,13 +122,18 @@ Cell shade_cell(std::optional<float> weight, int columns, ColorMode color) {
     return {at_right(digits(*weight, columns), columns), shade_escape(*weight, color)};
   }
   Cell cell;
-  for (int i = 0; i < columns; ++i) cell.text += shade_character(*weight);
+  const std::string_view shade = shade_character(*weight);
+  for (int i = 0; i < columns; ++i) {
+    cell.text += *weight < 0 && i == 0 && shade != " " ? "−" : shade;
+  }
   return cell;
 }
 
 Cell half_cell(std::optional<float> upper, std::optional<float> lower, ColorMode color) {
   if (color == ColorMode::none) {
-    const auto full = [](std::optional<float> weight) { return weight && *weight >= half_full; };
+    const auto full = [](std::optional<float> weight) {
+      return weight && std::abs(*weight) >= half_full;
+    };
     return {std::string(half_character(full(upper), full(lower))), ""};
   }
   if (upper) upper = without_trace(*upper);

@@ -21,7 +21,8 @@ struct Cell {
 Cell number_cell(std::optional<float> weight, int columns, ColorMode color);
 
 /// A shade on one to three columns. With colours it says the weight's tenths, on three its
-/// hundredths, if they are more than a trace. A masked weight is a dot.
+/// hundredths, if they are more than a trace. A masked weight is a dot. What is negative has warm
+/// colours, or a sign.
 Cell shade_cell(std::optional<float> weight, int columns, ColorMode color);
 
 /// One column with a weight in its upper half and one in its lower; masked ones are unpainted, and

@@ -5,6 +5,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/head_name.h"
 #include "base/utf8.h"
 #include "view/terminal/cells.h"
 
@@ -46,7 +47,7 @@ class MapDrawer {
   std::vector<TextLine> draw(bool with_heading) {
     const int keys = to_int(axes_.labels.columns.size());
     const bool keyed = layout_.heading == Heading::keyed;
-    if (keyed && with_heading) add_names(key_start);
+    if (keyed && with_heading && has_names(axes_)) add_names(key_start);
     if (layout_.heading != Heading::listed) draw_titles();
     for (int block = 0; block < layout_.blocks; ++block) {
       block_ = {block * layout_.block_columns, std::min(keys, (block + 1) * layout_.block_columns)};
@@ -294,8 +295,31 @@ TextLine row_start(const MapAxes& axes, const RowLabelColumns& columns, int row)
   return line;
 }
 
+namespace {
+
+/// "encoder:0:1", or what stands beside it: "exact 0:1", "0:1 − exact", "E of layer 0".
+std::string part_title(const ShownMap& map) {
+  const std::string name = to_string(map.name);
+  const std::string place = name.substr(name.find(':') + 1);
+  switch (map.part) {
+    case MapPart::exact:
+      return "exact " + place;
+    case MapPart::difference:
+      return place + " − exact";
+    case MapPart::mixed_keys:
+      return fmt::format("E of layer {}", *map.name.layer);
+    case MapPart::mixed_values:
+      return fmt::format("F of layer {}", *map.name.layer);
+    case MapPart::weights:
+      break;
+  }
+  return name;
+}
+
+}  // namespace
+
 TextLine map_title(const ShownMap& map, int width, ColorMode color) {
-  std::string text = to_string(map.name);
+  std::string text = part_title(map);
   if (map.best) {
     for (const std::string_view word : {std::string_view(" best"), aligns_best}) {
       const std::string longer = to_string(map.name).append(word);

@@ -120,7 +120,7 @@ class MapPlanner {
     layout_.form = CellForm::shades;
     choose_cell(3, 1);
     if (layout_.cell == 1) return plan_key();
-    int height = 1;
+    int height = has_names(axes_) ? 1 : 0;
     for (const std::string& label : axes_.labels.columns) {
       height = std::max(height, to_int(turned_label(label, most_turned_lines).size()));
     }
@@ -133,7 +133,8 @@ class MapPlanner {
     layout_.heading = Heading::keyed;
     layout_.heading_lines = widest(axes_.column_numbers, 1);
     layout_.list_columns = room_.width;
-    layout_.key_lines = to_int(listed_names(axes_, room_.width, key_start).size());
+    layout_.key_lines =
+        has_names(axes_) ? to_int(listed_names(axes_, room_.width, key_start).size()) : 0;
   }
 
   /// Two rows a line, the numbers alone above them.
@@ -186,8 +187,14 @@ std::vector<std::string> listed_names(const MapAxes& axes, int columns, std::str
   return lines;
 }
 
+bool has_names(const MapAxes& axes) {
+  const std::vector<std::string>& labels = axes.labels.columns;
+  return std::any_of(labels.begin(), labels.end(),
+                     [](const std::string& label) { return !label.empty(); });
+}
+
 std::string numbered(const std::string& number, const std::string& label) {
-  return number.empty() ? label : number + " " + label;
+  return number.empty() || label.empty() ? number + label : number + " " + label;
 }
 
 std::vector<std::string> turned_label(const std::string& label, int most) {

@@ -69,7 +69,10 @@ MapLayout plan_maps(const MapAxes& axes, const MapRoom& room);
 /// "0 The  1 group", on lines of at most `columns` columns.
 std::vector<std::string> listed_names(const MapAxes& axes, int columns, std::string_view start);
 
-/// "3 group", or the name alone where it has no number.
+/// Whether columns have names, and not numbers alone, as mixtures do.
+bool has_names(const MapAxes& axes);
+
+/// "3 group", or the one of both that is there.
 std::string numbered(const std::string& number, const std::string& label);
 
 /// A label's characters as they stand below each other, at most `most`; "⋮" where it was cut.

@@ -9,7 +9,9 @@
 #include "base/utf8.h"
 #include "view/terminal/cells.h"
 #include "view/terminal/grid.h"
+#include "view/terminal/hash_text.h"
 #include "view/terminal/top_list.h"
+#include "view/token_label.h"
 
 namespace attn {
 namespace {
@@ -20,6 +22,7 @@ constexpr int comfortable_lines = 56;
 constexpr int comfortable_lines_wide = 48;
 constexpr int wide_window = 120;
 constexpr int few_lines = 2;             // of names over columns
+constexpr int estimated_maps = 3;        // estimated, exact, and their difference
 constexpr int lines_without_names = 20;  // then the columns' names stand again
 
 struct KindText {
@@ -42,7 +45,13 @@ constexpr KindText patterned = {
     "Encoder self-attention: each source token (row) looks at those of its pattern.",
     "Encoder self-attention: each source word (row) looks at those of its pattern."};
 
-std::string kind_line(const ShownMaps& shown, int width) {
+std::string kind_line(const ShownMaps& shown, const AttentionMaps& of, int width) {
+  if (of.mixed()) {
+    return wrapped(fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
+                               "of all tokens.",
+                               shown.by_words ? "word" : "token", of.keys),
+                   width);
+  }
   const bool pattern = std::any_of(shown.maps.begin(), shown.maps.end(), [](const ShownMap& map) {
     return std::find(map.left_out.begin(), map.left_out.end(), 1) != map.left_out.end();
   });
@@ -56,10 +65,10 @@ int lines_of(std::string_view text) {
 }
 
 /// Lines for a map that is shown alone in a text of at most `height`; 0: any.
-int map_height(const ShownMaps& shown, int width, int height) {
+int map_height(const ShownMaps& shown, const AttentionMaps& of, int width, int height) {
   if (height == 0) return 0;
   const int scale = 1;
-  return std::max(1, height - lines_of(kind_line(shown, width)) - scale);
+  return std::max(1, height - lines_of(kind_line(shown, of, width)) - scale);
 }
 
 /// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
@@ -68,15 +77,20 @@ class KindRenderer {
   KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
                const MapRoom& room, const MapTextOptions& how)
       : shown_(shown),
+        maps_(*find_maps(record, shown.kind, hypothesis)),
         axes_(map_axes(record, hypothesis, shown)),
         layout_(plan_maps(axes_, below_hint(room))),
         brief_(how.brief) {
     if (how.top > 0) top_ = plan_top(axes_, room, how.top);
     const auto maps = to_int(shown.maps.size());
     const int beside = top_ ? top_->beside : layout_.beside;
-    // As many in each band as in the others.
+    // As many in each band as in the others; an exact map beside the one that estimates it.
     const int bands = (maps + beside - 1) / beside;
     in_band_ = (maps + bands - 1) / bands;
+    const bool estimated = maps > 1 && shown.maps[1].part == MapPart::exact;
+    if (estimated && beside >= estimated_maps) {
+      in_band_ = std::min(beside, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
+    }
   }
 
   AttentionKind kind() const { return shown_.kind; }
@@ -84,7 +98,8 @@ class KindRenderer {
   /// What its shades mean, as a line; empty where it has none.
   TextLine scale(bool sums, ColorMode color, int width) const {
     if (top_) return {};
-    return scale_line({layout_.form, layout_.cell, sums && !has_own_global()}, color, width);
+    const bool all_sum = sums && !has_own_global() && !has_signs();
+    return scale_line({layout_.form, layout_.cell, all_sum}, color, width);
   }
 
   /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
@@ -99,6 +114,7 @@ class KindRenderer {
     } else if (marks && color != ColorMode::none) {
       sentences.emplace_back("What is unpainted is not computed.");
     }
+    add_beside(sentences, drawn);
     if (!has_own_global()) return sentences;
     float least = 1, most = 0;
     for (const ShownMap& map : drawn) {
@@ -129,7 +145,7 @@ class KindRenderer {
 
   void render(int bands, ColorMode color, int width, std::string& out) const {
     if (!out.empty()) out += '\n';
-    out += kind_line(shown_, width);
+    out += kind_line(shown_, maps_, width);
     for (int band = 0; band < bands; ++band) {
       if (band > 0) out += '\n';
       const auto first = to_size(band * in_band_);
@@ -140,6 +156,16 @@ class KindRenderer {
           top_ ? draw_top(axes_, maps, *top_, color)
                : draw_maps(axes_, maps, layout_, color, has_heading(band));
       for (const TextLine& line : lines) out += line.trimmed() + '\n';
+    }
+  }
+
+  /// Of heads of lsh among the first bands: their buckets; of a brief text's one.
+  void add_hashes(int bands, std::span<const std::string> tokens, int width,
+                  std::string& out) const {
+    for (const ShownMap& map : std::span(shown_.maps).first(maps_in(bands))) {
+      if (!map.name.layer || !map.name.head || maps_.hashed(0, 0) == nullptr) continue;
+      out += '\n' + hash_text(maps_, map.name, tokens, width);
+      if (brief_) return;
     }
   }
 
@@ -177,6 +203,30 @@ class KindRenderer {
     return layout_.blocks > 1 || band % apart == 0;
   }
 
+  /// What the numbers of performer and linformer say.
+  void add_beside(std::vector<std::string>& sentences, std::span<const ShownMap> drawn) const {
+    double missed = 0;
+    int counted = 0;
+    for (const ShownMap& map : drawn) {
+      if (map.part != MapPart::difference) continue;
+      for (const float part : map.weights) missed += std::max(0.0, -static_cast<double>(part));
+      counted += rows();
+    }
+    if (counted > 0) {
+      sentences.push_back(
+          fmt::format("Weights are what random features make of the exact ones; of a row's, {:.2f} "
+                      "lie elsewhere on average.",
+                      missed / counted));
+    }
+    if (!has_signs() || counted > 0) return;
+    sentences.emplace_back("E: how much of a token is in a mixture's key; F: in its value.");
+  }
+
+  bool has_signs() const {
+    return std::any_of(shown_.maps.begin(), shown_.maps.end(), [](const ShownMap& map) {
+      return map.part != MapPart::weights && map.part != MapPart::exact;
+    });
+  }
   bool has_own_global() const {
     return std::any_of(shown_.maps.begin(), shown_.maps.end(),
                        [](const ShownMap& map) { return !map.own_global.empty(); });
@@ -191,6 +241,7 @@ class KindRenderer {
   }
 
   const ShownMaps& shown_;
+  const AttentionMaps& maps_;
   MapAxes axes_;
   MapLayout layout_;
   std::optional<TopLayout> top_;  ///< lists instead of grids
@@ -229,7 +280,9 @@ bool rows_sum_to_1(const std::vector<ShownMaps>& shown) {
     return std::all_of(map.weights.begin(), map.weights.end(), [](float w) { return w == 0; });
   };
   return std::none_of(shown.begin(), shown.end(), [&](const ShownMaps& kind) {
-    return std::any_of(kind.maps.begin(), kind.maps.end(), is_off);
+    return std::any_of(kind.maps.begin(), kind.maps.end(), [&](const ShownMap& map) {
+      return map.part == MapPart::weights && is_off(map);
+    });
   });
 }
 
@@ -255,8 +308,11 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   std::vector<KindRenderer> all;
   all.reserve(shown.size());
   for (const ShownMaps& kind : shown) {
-    const MapRoom room{width, alone ? map_height(kind, width, style.height) : 0,
-                       to_int(kind.maps.size()), options.numbers};
+    const MapRoom room{
+        width,
+        alone ? map_height(kind, *find_maps(record, kind.kind, hypothesis), width, style.height)
+              : 0,
+        to_int(kind.maps.size()), options.numbers};
     all.emplace_back(record, hypothesis, kind, room, options);
   }
   std::vector<int> bands;
@@ -267,6 +323,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   }
 
   MapText result;
+  const std::vector<std::string> tokens = token_labels(record.source.tokens);
   bool continued = false, cuts_best = false;
   std::vector<std::string> sentences;
   const int note = options.note.empty() ? 0 : 1 + display_width(options.note);
@@ -282,6 +339,7 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
     if (bands[i] == 0) continue;
     add_scale(all[i].scale(sums, style.color, width - note));
     all[i].render(bands[i], style.color, width, result.text);
+    all[i].add_hashes(bands[i], tokens, width, result.text);
     continued = continued || all[i].has_continuations();
     cuts_best = cuts_best || all[i].cuts_best(bands[i]);
     for (std::string& sentence : all[i].pattern_sentences(drawn, style.color)) {

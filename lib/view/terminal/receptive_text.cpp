@@ -41,6 +41,21 @@ Table receptive_table(const ReceptiveField& field, const std::string& title) {
   return table;
 }
 
+Table receptive_bounds_table(const std::vector<ReachBounds>& bounds, const std::string& title) {
+  Table table{
+      title,
+      {{"layers", true}, {"at least", true}, {"at most", true}},
+      {},
+      {"How many tokens of the source a row is made from. Their hashes decide which, so that "
+       "no picture holds for all sentences."}};
+  for (std::size_t layer = 0; layer < bounds.size(); ++layer) {
+    table.rows.push_back({fmt::format("{}", layer + 1),
+                          with_separators(to_size(bounds[layer].least)),
+                          with_separators(to_size(bounds[layer].most))});
+  }
+  return table;
+}
+
 int receptive_side(const TerminalStyle& style) {
   return std::min(most_side, (std::max(style.width, narrowest_width) - label_columns) / 2);
 }

@@ -12,6 +12,9 @@ namespace attn {
 /// A row a layer: how many tokens a token has seen after it, and how far away.
 Table receptive_table(const ReceptiveField& field, const std::string& title);
 
+/// The same where the tokens decide: what holds for every sentence.
+Table receptive_bounds_table(const std::vector<ReachBounds>& bounds, const std::string& title);
+
 /// How many blocks of tokens a picture in this window has at most.
 int receptive_side(const TerminalStyle& style);
 

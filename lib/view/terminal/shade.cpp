@@ -16,9 +16,20 @@ namespace {
 constexpr std::array<Rgb, 5> ramp = {
     {{43, 46, 66}, {50, 84, 140}, {38, 140, 141}, {126, 199, 98}, {250, 226, 80}}};
 
+// For what is negative, over dark red and orange to cream; light ones have the pictures'.
+constexpr std::array<Rgb, 5> negative_ramp = {
+    {{43, 46, 66}, {120, 44, 60}, {186, 74, 52}, {236, 142, 84}, {255, 216, 180}}};
+
 // The same ramps in the fixed part of the 256-colour palette (16 to 255), which themes leave alone.
 constexpr std::array<int, 10> palette = {236, 238, 24, 30, 36, 71, 113, 149, 185, 221};
 constexpr std::array<int, 10> light_palette = {255, 254, 152, 110, 74, 32, 25, 24, 18, 17};
+constexpr std::array<int, 10> negative_palette = {236, 238, 52, 88, 124, 130, 166, 172, 215, 223};
+constexpr std::array<int, 10> light_negative_palette = {255, 254, 223, 216, 209,
+                                                        166, 130, 124, 88,  52};
+
+bool is_negative(float weight) {
+  return weight < 0 && std::isfinite(weight);
+}
 
 bool in_256(ColorMode mode) {
   return mode == ColorMode::shades_256 || mode == ColorMode::light_shades_256;
@@ -32,12 +43,18 @@ Rgb palette_color(int index) {
 }
 
 int palette_index(float weight, ColorMode mode) {
-  const auto& shades = mode == ColorMode::light_shades_256 ? light_palette : palette;
-  return shades[to_size(
-      std::lround(scale_position(weight) * static_cast<float>(shades.size() - 1)))];
+  const bool light = mode == ColorMode::light_shades_256;
+  const auto& shades = is_negative(weight) ? (light ? light_negative_palette : negative_palette)
+                                           : (light ? light_palette : palette);
+  return shades[to_size(std::lround(scale_position(is_negative(weight) ? -weight : weight) *
+                                    static_cast<float>(shades.size() - 1)))];
 }
 
 Rgb color_of(float weight, ColorMode mode) {
+  if (is_negative(weight)) {
+    return mode == ColorMode::light_true_color ? light_negative_color(color_level(-weight))
+                                               : ramp_color(negative_ramp, scale_position(-weight));
+  }
   return mode == ColorMode::light_true_color ? light_color(color_level(weight))
                                              : ramp_color(ramp, scale_position(weight));
 }
@@ -65,7 +82,7 @@ std::string text_escape(float weight, ColorMode mode) {
 }
 
 std::string_view shade_character(float weight) {
-  const float position = scale_position(weight);
+  const float position = scale_position(is_negative(weight) ? -weight : weight);
   if (position < 0.2f) return " ";
   if (position < 0.45f) return "░";
   if (position < 0.65f) return "▒";

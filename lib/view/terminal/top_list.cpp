@@ -1,6 +1,7 @@
 #include "view/terminal/top_list.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/at.h"
@@ -24,10 +25,11 @@ constexpr float written_zero = 0.005f;  // what is less is written 0.00
 std::vector<int> largest(std::span<const float> weights, int count) {
   std::vector<int> order;
   for (int column = 0; column < to_int(weights.size()); ++column) {
-    if (weights[to_size(column)] >= written_zero) order.push_back(column);
+    if (std::abs(weights[to_size(column)]) >= written_zero) order.push_back(column);
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return weights[to_size(a)] > weights[to_size(b)]; });
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return std::abs(weights[to_size(a)]) > std::abs(weights[to_size(b)]);
+  });
   if (to_int(order.size()) > count) order.resize(to_size(count));
   return order;
 }

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -85,9 +86,24 @@ TEST_CASE("shade: on light terminals it gets darker as the weight grows") {
 
 TEST_CASE("shade: weights out of range and NaN get an end of the ramp") {
   for (const ColorMode mode : {ColorMode::shades_256, ColorMode::true_color}) {
-    CHECK(shade_escape(-3.0f, mode) == shade_escape(0.0f, mode));
+    CHECK(shade_escape(-std::numeric_limits<float>::infinity(), mode) == shade_escape(0.0f, mode));
     CHECK(shade_escape(7.0f, mode) == shade_escape(1.0f, mode));
     CHECK(shade_escape(std::numeric_limits<float>::quiet_NaN(), mode) == shade_escape(0.0f, mode));
+  }
+}
+
+TEST_CASE("shade: what is negative has colours of its own, by its size") {
+  for (const ColorMode mode : {ColorMode::shades_256, ColorMode::true_color,
+                               ColorMode::light_shades_256, ColorMode::light_true_color}) {
+    for (const float size : {0.1f, 0.4f, 0.8f, 1.0f}) {
+      CHECK(shade_escape(-size, mode) != shade_escape(size, mode));
+      const auto cell = parse(shade_escape(-size, mode), mode);
+      CHECK(cell.background[0] > cell.background[2]);
+      const double text = luminance(cell.text) + 0.05;
+      const double background = luminance(cell.background) + 0.05;
+      CHECK(std::max(text, background) / std::min(text, background) >= 4.5);
+    }
+    CHECK(shade_escape(-3.0f, mode) == shade_escape(-1.0f, mode));
   }
 }
 
@@ -101,6 +117,7 @@ TEST_CASE("shade: characters from empty to full") {
   CHECK(shade_character(0.3f) == "▒");
   CHECK(shade_character(0.5f) == "▓");
   CHECK(shade_character(0.9f) == "█");
+  CHECK(shade_character(-0.5f) == "▓");
   CHECK(shade_character(std::numeric_limits<float>::quiet_NaN()) == " ");
 }
 
