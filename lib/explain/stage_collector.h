@@ -26,12 +26,12 @@ struct HeadNumbers {
   std::vector<Index> own_projections = {};  ///< as AttentionHead has it
 
   /// What a row gives to global tokens of the model's own.
-  float on_own_globals(Index query) const {
-    return own_global.empty() ? 0 : attn::at(own_global, query);
+  float on_own_globals(Index row) const {
+    return own_global.empty() ? 0 : attn::at(own_global, row);
   }
   /// Whether a query, its keys and values come from projections that are not among these numbers.
-  bool has_own_projections(Index query) const {
-    return std::find(own_projections.begin(), own_projections.end(), query) !=
+  bool has_own_projections(Index row) const {
+    return std::find(own_projections.begin(), own_projections.end(), row) !=
            own_projections.end();
   }
 };

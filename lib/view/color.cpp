@@ -41,7 +41,7 @@ constexpr std::array<Rgb, 9> light_negative_ramp = {{{243, 247, 250},
                                                      {114, 34, 18},
                                                      {71, 21, 15}}};
 constexpr std::array<Rgb, 9> dark_negative_ramp = {{{23, 28, 35},
-                                                    {88, 11, 0},
+                                                    {68, 32, 24},
                                                     {114, 28, 0},
                                                     {140, 47, 0},
                                                     {162, 66, 3},

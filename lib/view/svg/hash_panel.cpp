@@ -11,7 +11,7 @@ namespace attn {
 namespace {
 
 constexpr double strip_left = 54;     // room for "round 12"
-constexpr double strip_top = 48;      // below the headings
+constexpr double strip_top = 62;      // below the headings
 constexpr double bucket_height = 14;  // of a bucket's number over its first token
 constexpr double strip_gap = 8;
 constexpr int most_in_line = 64;  // tokens
@@ -45,8 +45,8 @@ class HashStrips {
     }
     append_format(out_,
                   "<text class=\"quiet small\" x=\"0\" y=\"44\">tokens by bucket (its number "
-                  "above); a bar ends a chunk of {}, which sees itself and the one before "
-                  "it</text>\n",
+                  "above); a bar ends a chunk of {},</text>\n<text class=\"quiet small\" x=\"0\" "
+                  "y=\"58\">which sees itself and the one before it</text>\n",
                   order_.chunk);
     double y = strip_top + 6;
     for (std::size_t round = 0; round < order_.order.size(); ++round) y = append_round(round, y);
@@ -82,8 +82,8 @@ class HashStrips {
     const std::int32_t bucket = bucket_at(i);
     const double top = y + bucket_height;
     if (i == 0 || bucket_at(i - 1) != bucket) {
-      append_format(out_, "<text class=\"quiet label-9\" x=\"{}\" y=\"{}\">{}</text>\n", x, top - 3,
-                    bucket);
+      append_format(out_, "<text class=\"quiet label-9\" x=\"{}\" y=\"{}\">{}</text>\n", x + 3,
+                    top - 3, bucket);
     }
     const std::string label = xml_escaped(at(subject_.axes.columns, token));
     append_format(out_,

@@ -100,10 +100,9 @@ std::string_view part_word(MapPart part) {
 std::string heading(AttentionKind kind, const AttentionMaps& maps, const LargeMap& large) {
   switch (large.part) {
     case MapPart::mixed_keys:
-      return fmt::format("E of layer {}: how much of a token is in a mixture's key", *large.layer);
+      return fmt::format("E of layer {}: tokens in a mixture's key", *large.layer);
     case MapPart::mixed_values:
-      return fmt::format("F of layer {}: how much of a token is in a mixture's value",
-                         *large.layer);
+      return fmt::format("F of layer {}: tokens in a mixture's value", *large.layer);
     case MapPart::exact:
       return "exact: softmax of all scores";
     case MapPart::difference:
@@ -131,7 +130,8 @@ class HeadMap {
         cell_(cell_size(subject.maps)),
         rows_(plan_row_labels(axes_, cell_, head_largest_font, head_row_label)),
         columns_(plan_columns(axes_, cell_)),
-        numbers_(number_font(cell_)) {
+        numbers_(number_font(cell_)),
+        heading_(heading(subject.kind, subject.maps, large)) {
     // The words over the rows' labels need room, too.
     if (!axes_.writes.empty()) {
       rows_.reads = std::max(rows_.reads, 34.0);
@@ -152,8 +152,8 @@ class HeadMap {
     append_format(out_,
                   "<g class=\"head {}\" id=\"{}-{}-{}-large{}\" data-layer=\"{}\" data-head=\"{}\" "
                   "transform=\"translate({} {})\"",
-                  numbers_.css_class, kind_word(subject_.kind), layer, head,
-                  part_word(large_.part), layer, head, left_, top_);
+                  numbers_.css_class, kind_word(subject_.kind), layer, head, part_word(large_.part),
+                  layer, head, left_, top_);
     if (weights_.size() > most_single_cells) {
       append_paths();
     } else {
@@ -164,7 +164,11 @@ class HeadMap {
     append_format(
         out_, "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n</g>\n",
         width + 1, height + 1);
-    return {std::move(out_), left_ + width + std::max(2.0, columns_.beyond), top_ + height + 2};
+    double panel_width = left_ + width + std::max(2.0, columns_.beyond);
+    if (subject_.maps.mixed()) {  // a few mixtures are narrower than what stands over them
+      panel_width = std::max(panel_width, std::ceil(text_width(heading_, 13, FontWeight::bold)));
+    }
+    return {std::move(out_), panel_width, top_ + height + 2};
   }
 
  private:
@@ -179,8 +183,7 @@ class HeadMap {
   }
 
   void append_headings() {
-    append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n",
-                  heading(subject_.kind, subject_.maps, large_));
+    append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n", heading_);
     append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">{} →</text>\n", left_,
                   head_heading_height + 11,
                   subject_.maps.mixed() ? "mixture of all tokens"
@@ -189,8 +192,7 @@ class HeadMap {
     const double lowest = top_ - label_gap - 2;
     const bool both = !axes_.writes.empty();
     append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">{} ↓</text>\n",
-                  left_ - label_gap, both ? lowest - 17 : lowest,
-                  is_mixing() ? "token" : "query");
+                  left_ - label_gap, both ? lowest - 17 : lowest, is_mixing() ? "token" : "query");
     if (!both) return;
     const double arrow = arrow_width(rows_.plan.font_size);
     const double reads_end = left_ - label_gap - rows_.writes - arrow;
@@ -273,10 +275,10 @@ class HeadMap {
                              : "\nthe row's best key");
     const bool negative = has_signs() && weight < 0;
     const int level = color_level(negative ? -weight : weight);
-    std::string paint = masked       ? "masked"
-                        : left_out   ? "left-out"
-                        : negative   ? fmt::format("n{}", level)
-                                     : fmt::format("s{}", level);
+    std::string paint = masked     ? "masked"
+                        : left_out ? "left-out"
+                        : negative ? fmt::format("n{}", level)
+                                   : fmt::format("s{}", level);
     if (!std::isfinite(weight)) paint = "odd";
     const auto side = to_size(cell_);
     // Larger cells leave a line of the page between them.
@@ -296,7 +298,8 @@ class HeadMap {
   void append_number_text(std::size_t row, std::size_t key, float weight, int level) {
     if (numbers_.css_class.empty()) return;
     const bool finite = std::isfinite(weight);
-    const std::string text = finite ? two_decimals(weight)
+    const std::string text = finite && has_signs() ? two_decimals(weight)
+                             : finite ? fmt::format("{:.2f}", weight == 0 ? 0.0f : weight)
                              : std::isnan(weight) ? "NaN"
                              : weight > 0         ? "∞"
                                                   : "−∞";
@@ -320,6 +323,7 @@ class HeadMap {
   RowLabels rows_;
   ColumnLabels columns_;
   NumberFont numbers_;
+  std::string heading_;
   double left_ = 0;
   double top_ = 0;
   std::string out_;

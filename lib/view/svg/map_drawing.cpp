@@ -15,8 +15,8 @@ namespace attn {
 namespace {
 
 constexpr double smallest_font = 9;
-constexpr double line_room = 1.5;        // pixels between two labels
-constexpr int odd_level = color_levels;  // the place of NaN and infinities among the paths
+constexpr double line_room = 1.5;              // pixels between two labels
+constexpr int odd_level = color_levels;        // the place of NaN and infinities among the paths
 constexpr int negative_level = odd_level + 1;  // and of negative numbers, from size 0 on
 
 /// The level of a cell; −1 where the ground shows (0, and cells that are masked).

@@ -1,4 +1,5 @@
-// A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), scale_panel.cpp.
+// A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), what stands beside it
+// (beside_panels.cpp, hash_panel.cpp), scale_panel.cpp.
 #pragma once
 
 #include <optional>

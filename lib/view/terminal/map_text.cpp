@@ -56,6 +56,12 @@ std::string kind_line(const ShownMaps& shown, const AttentionMaps& of, int width
     return std::find(map.left_out.begin(), map.left_out.end(), 1) != map.left_out.end();
   });
   const bool encoder = shown.kind == AttentionKind::encoder_self;
+  if (pattern && of.hashed(0, 0) != nullptr) {
+    return wrapped(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
+                               "that it met by hash.",
+                               shown.by_words ? "word" : "token"),
+                   width);
+  }
   const KindText& text = encoder && pattern ? patterned : at(kinds, shown.kind);
   return wrapped(shown.by_words ? text.by_words : text.by_tokens, width);
 }
@@ -115,6 +121,9 @@ class KindRenderer {
       sentences.emplace_back("What is unpainted is not computed.");
     }
     add_beside(sentences, drawn);
+    if (has_signs() && color != ColorMode::none) {
+      sentences.emplace_back("Warm colours: below 0.");
+    }
     if (!has_own_global()) return sentences;
     float least = 1, most = 0;
     for (const ShownMap& map : drawn) {
