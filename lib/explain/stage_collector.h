@@ -31,8 +31,7 @@ struct HeadNumbers {
   }
   /// Whether a query, its keys and values come from projections that are not among these numbers.
   bool has_own_projections(Index row) const {
-    return std::find(own_projections.begin(), own_projections.end(), row) !=
-           own_projections.end();
+    return std::find(own_projections.begin(), own_projections.end(), row) != own_projections.end();
   }
 };
 

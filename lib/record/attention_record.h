@@ -164,7 +164,7 @@ struct AttentionRecord {
   std::vector<std::string> changes;
   std::optional<Decoding> decoding = std::nullopt;  ///< where asked for
   std::string source_text;
-  TokenSequence source;                                            ///< S tokens, ending in "</s>"
+  TokenSequence source;        ///< S tokens, ending in "</s>"
   AttentionMaps encoder_self;  ///< [layers, heads, S, S]; of a linformer [layers, heads, S, k]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for

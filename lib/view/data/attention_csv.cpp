@@ -85,7 +85,8 @@ void append_encoder(std::string& out, const AttentionRecord& record, std::size_t
   const AttentionMaps& maps = record.encoder_self;
   std::vector<std::string> queries = fields_of(record.source, maps.queries);
   for (std::string& field : queries) field += ',';  // an encoder's query writes nothing
-  const TokenSequence mixtures{maps.mixed() ? mixture_labels(maps.keys) : std::vector<std::string>(), {}};
+  const TokenSequence mixtures{
+      maps.mixed() ? mixture_labels(maps.keys) : std::vector<std::string>(), {}};
   append_maps(out, maps, fmt::format("{},,", sentence), queries,
               fields_of(maps.mixed() ? mixtures : record.source, maps.keys));
 }

@@ -17,7 +17,8 @@ std::string shade_escape(float weight, ColorMode mode);
 /// The escape sequence that paints text alone in the cell's colour; empty for ColorMode::none.
 std::string text_escape(float weight, ColorMode mode);
 
-/// One column of text that is the fuller the larger the weight is, or its size if it is negative: " ", "░", "▒", "▓" or "█".
+/// One column of text that is the fuller the larger the weight is, or its size if it is negative: "
+/// ", "░", "▒", "▓" or "█".
 std::string_view shade_character(float weight);
 
 }  // namespace attn
