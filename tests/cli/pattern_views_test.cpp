@@ -166,11 +166,11 @@ TEST_CASE("explain adds up under patterns, or says what is not shown") {
                  "from projections of its own.") != std::string::npos);
   CHECK(led.find("learned as the words are") != std::string::npos);
   CHECK(flat(explained(kSmallLed, "3")).find("is a global token") == std::string::npos);
-  const Result brief = explained(kSmallLed, "0", {"--brief"});
+  const Result brief = explained(kSmallLed, "0", {"--short"});
   CHECK(brief.code == kInput);
   CHECK(brief.err.find("query 0 is a global token, whose query, keys and values come from "
                        "projections of its own that are not shown") != std::string::npos);
-  const Result own = explained(kSmallPegasusX, "3", {"--brief"});
+  const Result own = explained(kSmallPegasusX, "3", {"--short"});
   CHECK(own.code == kInput);
   CHECK(own.err.find("global tokens of the model's own") != std::string::npos);
 }
