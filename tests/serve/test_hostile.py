@@ -164,29 +164,31 @@ class Hostile(ServerCase):
         self.answers()
         self.assertLess(sizes[1] - sizes[0], 8000, "kilobytes more")
 
-    def test_a_newer_request_of_a_page_takes_the_place_of_an_older_one(self):
+    def ask_slowly(self, page, **headers):
+        """A thread in which the server works for many seconds on a request of this page, and what it will find."""
         found = []
         slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}
-        def ask():
-            found.append(self.server.post("/api/page", slow, **{"Attn-Page": "one"}))
-        asking = threading.Thread(target=ask)
+        asking = threading.Thread(
+            target=lambda: found.append(self.server.post("/api/page", slow, **{"Attn-Page": page}, **headers)))
         asking.start()
         time.sleep(1)
+        return asking, found
+
+    def test_a_newer_request_of_a_page_takes_the_place_of_an_older_one(self):
+        asking, found = self.ask_slowly("one")
         self.assertEqual(self.server.post("/api/page", {"text": SENTENCE}, **{"Attn-Page": "one"})[0], 200)
         asking.join()
         self.assertEqual(self.error(found[0]), (409, "a newer request of the same page took its place"))
 
     def test_an_older_request_that_comes_later_takes_nobodys_place(self):
-        found = []
-        body = {"text": "The group went home and " * 10, "beams": 32}
-        newer = threading.Thread(target=lambda: found.append(
-            self.server.post("/api/page", body, **{"Attn-Page": "two", "Attn-Number": "8"})))
-        newer.start()
-        time.sleep(0.2)
-        older = self.server.post("/api/page", {"text": SENTENCE}, **{"Attn-Page": "two", "Attn-Number": "7"})
-        self.assertEqual(self.error(older), (409, "a newer request of the same page took its place"))
-        newer.join()
-        self.assertEqual(found[0][0], 200)
+        asking, found = self.ask_slowly("two", **{"Attn-Number": "8"})
+        ask = lambda number: self.server.post("/api/page", {"text": SENTENCE},
+                                              **{"Attn-Page": "two", "Attn-Number": number})
+        self.assertEqual(self.error(ask("7")), (409, "a newer request of the same page took its place"))
+        self.assertTrue(asking.is_alive())
+        self.assertEqual(ask("9")[0], 200)
+        asking.join()
+        self.assertEqual(found[0][0], 409)
 
     def test_many_connections_leave_no_memory_behind(self):
         """Matrices of requests among many small answers: left to itself, the heap grew by 100 MB in 5 s."""
