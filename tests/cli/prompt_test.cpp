@@ -142,10 +142,18 @@ TEST_CASE("no prompt where stdout is none: what it waits for is said") {
   CHECK(terminal.seen().find("> ") == std::string::npos);
 }
 
+/// So many that a fast core works on them for some seconds.
+constexpr int kManyLines = 150'000;
+
+std::string many_sentences() {
+  std::string sentences;
+  for (int i = 0; i < kManyLines; ++i) sentences += "The group went home\n";
+  return sentences;
+}
+
 TEST_CASE("a wait of more than a second shows on the terminal and goes again") {
   Terminal terminal(40);
-  std::string sentences;
-  for (int i = 0; i < 40000; ++i) sentences += "The group went home\n";
+  const std::string sentences = many_sentences();
   const TemporaryDirectory scene;
   Program program(
       at(terminal,
@@ -158,7 +166,7 @@ TEST_CASE("a wait of more than a second shows on the terminal and goes again") {
   const Result result = program.finish();
   CHECK(result.code == kDone);
   CHECK(result.out == "");
-  CHECK(lines_of(bytes_of(scene.file("out"))).size() == 40000);
+  CHECK(std::ssize(lines_of(bytes_of(scene.file("out")))) == kManyLines);
   const std::string& seen = terminal.seen();
   for (std::size_t at = 0; (at = seen.find("\rtranslating", at)) != std::string::npos; ++at) {
     const std::string line = seen.substr(at + 1, seen.find("\x1b[K", at) - at - 1);
@@ -167,8 +175,7 @@ TEST_CASE("a wait of more than a second shows on the terminal and goes again") {
 }
 
 TEST_CASE("no wait is shown where the terminal cannot draw again, or stderr is none") {
-  std::string sentences;
-  for (int i = 0; i < 40000; ++i) sentences += "The group went home\n";
+  const std::string sentences = many_sentences();
   const TemporaryDirectory scene;
   const std::vector<std::string> args = {"--input", scene.write("in", sentences), "--threads", "1"};
   Terminal terminal;
