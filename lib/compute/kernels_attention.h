@@ -3,41 +3,29 @@
 // panel_product()'s.
 #pragma once
 
+#include "compute/four_floats.h"
 #include "compute/kernels.h"
 
 namespace attn {
 namespace {
 
-using Quad = float __attribute__((vector_size(16)));
-
-/// Four floats wherever they lie.
-inline Quad load_quad(const float* p) {
-  Quad x;
-  __builtin_memcpy(&x, p, sizeof x);
-  return x;
-}
-
-inline void store_quad(Quad x, float* p) {
-  __builtin_memcpy(p, &x, sizeof x);
-}
-
 /// Four rows of `width` numbers become four columns of a panel.
 inline void pack_four_columns(const float* const (&row)[4], Index width, float* panel) {
   Index k = 0;
   for (; k + 4 <= width; k += 4) {
-    const Quad a = load_quad(row[0] + k);
-    const Quad b = load_quad(row[1] + k);
-    const Quad c = load_quad(row[2] + k);
-    const Quad d = load_quad(row[3] + k);
-    const Quad ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const Quad cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const Quad ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const Quad cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
+    const Four a = load_four(row[0] + k);
+    const Four b = load_four(row[1] + k);
+    const Four c = load_four(row[2] + k);
+    const Four d = load_four(row[3] + k);
+    const Four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
+    const Four cd = __builtin_shufflevector(c, d, 0, 4, 1, 5);
+    const Four ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
+    const Four cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
     float* to = panel + k * kPanelWidth;
-    store_quad(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
-    store_quad(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + kPanelWidth);
-    store_quad(__builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), to + 2 * kPanelWidth);
-    store_quad(__builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7), to + 3 * kPanelWidth);
+    store_four(__builtin_shufflevector(ab, cd, 0, 1, 4, 5), to);
+    store_four(__builtin_shufflevector(ab, cd, 2, 3, 6, 7), to + kPanelWidth);
+    store_four(__builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5), to + 2 * kPanelWidth);
+    store_four(__builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7), to + 3 * kPanelWidth);
   }
   for (; k < width; ++k) {
     for (Index r = 0; r < 4; ++r) panel[k * kPanelWidth + r] = row[r][k];

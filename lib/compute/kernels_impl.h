@@ -127,27 +127,21 @@ void rows_of_panel(const PanelProduct& p, const Weight* panel, const Weight* nex
   }
 }
 
-void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
+template <Index Step, typename Weight>
+void product_of_panels(const PanelProduct& p, const Weight* panels, Index first, Index last) {
   const Index size = p.panel_rows * kPanelWidth;
+  for (Index index = first; index < last; ++index) {
+    const Weight* panel = panels + index * size;
+    rows_of_panel<Step>(p, panel, index + 1 < last ? panel + size : panel, index * kPanelWidth);
+  }
+}
+
+void panel_product(const PanelProduct& p, Index first_panel, Index last_panel) {
   if constexpr (kWidens) {
-    if (p.narrow != nullptr) {
-      for (Index index = first_panel; index < last_panel; ++index) {
-        const std::uint16_t* panel = p.narrow + index * size;
-        rows_of_panel<1>(p, panel, index + 1 < last_panel ? panel + size : panel,
-                         index * kPanelWidth);
-      }
-      return;
-    }
+    if (p.narrow != nullptr) return product_of_panels<1>(p, p.narrow, first_panel, last_panel);
   }
-  for (Index index = first_panel; index < last_panel; ++index) {
-    const float* panel = p.panels + index * size;
-    const float* next = index + 1 < last_panel ? panel + size : panel;
-    if (p.strips) {
-      rows_of_panel<kRowBlock>(p, panel, next, index * kPanelWidth);
-    } else {
-      rows_of_panel<1>(p, panel, next, index * kPanelWidth);
-    }
-  }
+  if (p.strips) return product_of_panels<kRowBlock>(p, p.panels, first_panel, last_panel);
+  product_of_panels<1>(p, p.panels, first_panel, last_panel);
 }
 
 // ---------------------------------------------------------------------------------------------

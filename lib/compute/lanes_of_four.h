@@ -4,12 +4,12 @@
 #pragma once
 
 #include "compute/dropout_hash.h"
+#include "compute/four_floats.h"
 #include "compute/kernels.h"
 
 namespace attn {
 namespace {
 
-using Four = float __attribute__((vector_size(16)));
 using FourBits = std::uint32_t __attribute__((vector_size(16)));
 using FourInts = std::int32_t __attribute__((vector_size(16)));
 
@@ -28,15 +28,6 @@ inline Four floats(FourBits x) {
 /// `value` where the comparison held, which is all ones there; else 0.
 inline Four where(FourInts held, Four value) {
   return floats(reinterpret_cast<FourBits>(held) & bits(value));
-}
-/// Four floats wherever they lie.
-inline Four load_four(const float* p) {
-  Four x;
-  __builtin_memcpy(&x, p, sizeof x);
-  return x;
-}
-inline void store_four(Four x, float* p) {
-  __builtin_memcpy(p, &x, sizeof x);
 }
 
 struct Lanes {

@@ -23,16 +23,18 @@ std::vector<Sight> reasons_of(const SeenMaps& seen) {
   return reasons;
 }
 
-/// [[first,count,reason,…],…]: a row a query.
-void append_pattern(std::string& out, const SeenCells& pattern, const std::vector<Sight>& reasons) {
+/// [[first,count,what,…],…]: a row a query, of the runs that `counts` lets in; `what` adds its own.
+template <typename Counts, typename What>
+void append_runs(std::string& out, const SeenCells& pattern, Counts&& counts, What&& what) {
   const int queries = to_int(pattern.rows.size()) - 1;
   out += '[';
   for (int query = 0; query < queries; ++query) {
     out += query == 0 ? "[" : ",[";
     bool first = true;
     for (const SeenRun& run : pattern.row(query)) {
-      const auto reason = std::find(reasons.begin(), reasons.end(), run.sight) - reasons.begin();
-      append_format(out, "{}{},{},{}", first ? "" : ",", run.first, run.end - run.first, reason);
+      if (!counts(run)) continue;
+      append_format(out, "{}{},{},", first ? "" : ",", run.first, run.end - run.first);
+      what(run);
       first = false;
     }
     out += ']';
@@ -40,22 +42,21 @@ void append_pattern(std::string& out, const SeenCells& pattern, const std::vecto
   out += ']';
 }
 
-/// [[first,count,bias,…],…]: a row a query, the runs that have one.
+/// Why each run is seen, as the number of its reason.
+void append_pattern(std::string& out, const SeenCells& pattern, const std::vector<Sight>& reasons) {
+  append_runs(
+      out, pattern, [](const SeenRun&) { return true; },
+      [&](const SeenRun& run) {
+        const auto reason = std::find(reasons.begin(), reasons.end(), run.sight) - reasons.begin();
+        append_format(out, "{}", reason);
+      });
+}
+
+/// The bias of the runs that have one.
 void append_biases(std::string& out, const SeenCells& pattern) {
-  const int queries = to_int(pattern.rows.size()) - 1;
-  out += '[';
-  for (int query = 0; query < queries; ++query) {
-    out += query == 0 ? "[" : ",[";
-    bool first = true;
-    for (const SeenRun& run : pattern.row(query)) {
-      if (run.bias == 0) continue;
-      append_format(out, "{}{},{},", first ? "" : ",", run.first, run.end - run.first);
-      append_number(out, run.bias);
-      first = false;
-    }
-    out += ']';
-  }
-  out += ']';
+  append_runs(
+      out, pattern, [](const SeenRun& run) { return run.bias != 0; },
+      [&](const SeenRun& run) { append_number(out, run.bias); });
 }
 
 bool has_bias(const SeenCells& pattern) {
