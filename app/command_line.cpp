@@ -127,9 +127,10 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
                    fmt::format("{}", fmt::join(known, ", ")));
 }
 
-std::vector<std::string> command_names(const CLI::App& app) {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const CLI::App* each : app.get_subcommands(nullptr)) names.push_back(each->get_name());
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  names.insert(names.end(), {"version", "help"});
   return names;
 }
 
@@ -156,7 +157,7 @@ void add_texts(CLI::App& app, CommandLine& line) {
   help->add_option("COMMAND", *about, "The command; none: what commands there are");
   help->footer("Examples:\n  attn-demo help\n  attn-demo help translate");
   help->callback([&app, &line, about] {
-    const std::vector<std::string> known = command_names(app);
+    const std::vector<std::string> known = command_names();
     if (about->empty()) {
       line.text = app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
     } else if (std::find(known.begin(), known.end(), *about) == known.end()) {
@@ -236,12 +237,8 @@ CommandLine command_tree() {
 }
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine line;
-  make_app(line);
-  CLI::App& app = *line.app;
   const std::string word = argc > 1 ? argv[1] : "";
-  add_commands(app, line, word);
-  const std::vector<std::string> known = command_names(app);
+  const std::vector<std::string> known = command_names();
   // `train help`; to translate and to explain it is a sentence.
   const bool sentences = word == "translate" || word == "explain";
   if (argc == 3 && !sentences && std::string_view(argv[2]) == "help") {
@@ -250,6 +247,10 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   const bool named = std::find(known.begin(), known.end(), word) != known.end();
   if (!word.empty() && word[0] != '-' && !named) refuse_command(word, known);
+  CommandLine line;
+  make_app(line);
+  CLI::App& app = *line.app;
+  add_commands(app, line, word);
   try {
     app.parse(argc, argv);
     for (const CLI::App* command : app.get_subcommands()) check_file_names(*command);

@@ -55,13 +55,16 @@ bool has_avx_vnni() {
   return has_avx2() && (Cpuid(7, 1).a & kAvxVnni) != 0;
 }
 
+bool has_avx512_bf16() {
+  constexpr unsigned kAvx512Bfloat16 = 1U << 5;
+  return has_avx512() && (Cpuid(7, 1).a & kAvx512Bfloat16) != 0;
+}
+
 /// AMX with bfloat16, and the system's leave to use its registers (Linux asks each process).
 bool has_amx() {
-  if (!has_avx512()) return false;
+  if (!has_avx512_bf16()) return false;
   constexpr unsigned kBfloat16AndTile = 1U << 22 | 1U << 24;
   if ((Cpuid(7, 0).d & kBfloat16AndTile) != kBfloat16AndTile) return false;
-  constexpr unsigned kAvx512Bfloat16 = 1U << 5;
-  if ((Cpuid(7, 1).a & kAvx512Bfloat16) == 0) return false;
   constexpr long kAskForPermission = 0x1023;  // ARCH_REQ_XCOMP_PERM, of asm/prctl.h
   constexpr long kTileData = 18;
   return syscall(SYS_arch_prctl, kAskForPermission, kTileData) == 0;
@@ -136,13 +139,21 @@ const Int8Kernels& int8_kernels() {
   return table;
 }
 
-const TileKernels* tile_kernels() {
+std::vector<const TileKernels*> all_tile_kernels() {
+  std::vector<const TileKernels*> all;
 #if defined(__x86_64__)
-  static const TileKernels* const table = asked().empty() && has_amx() ? &amx_table : nullptr;
-  return table;
-#else
-  return nullptr;
+  if (has_avx512_bf16()) all.push_back(&avx512_bf16_table);
+  if (has_amx()) all.push_back(&amx_table);
 #endif
+  return all;
+}
+
+const TileKernels* tile_kernels() {
+  static const TileKernels* const table = []() -> const TileKernels* {
+    const std::vector<const TileKernels*> all = all_tile_kernels();
+    return asked().empty() && !all.empty() ? all.back() : nullptr;
+  }();
+  return table;
 }
 
 }  // namespace attn

@@ -1,13 +1,15 @@
-// The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX):
-// kernels_amx.cpp has them, kernels.cpp asks the CPU.
+// The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX,
+// kernels_amx.cpp) or registers of pairs (AVX-512's, kernels_avx512_bf16.cpp); kernels.cpp asks the
+// CPU. Both take the same tiles.
 //
 // A tile is 16 rows of 64 bytes. Of the left factor it holds 16 rows and 32 columns; of the right
-// one 32 rows and 16 columns, two rows interleaved ("pairs"), because the instruction multiplies
+// one 32 rows and 16 columns, two rows interleaved ("pairs"), because the instructions multiply
 // pairs: sum += a[2k] · b[2k] + a[2k + 1] · b[2k + 1], in float32 (Intel, Software Developer's
-// Manual, TDPBF16PS). What a factor has not is filled up with zeros.
+// Manual, TDPBF16PS and VDPBF16PS). What a factor has not is filled up with zeros.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "base/index.h"
 
@@ -63,10 +65,13 @@ struct TileKernels {
   void (*multiply)(const TileProduct& product);
 };
 
-/// Null where this CPU or its system has no such tiles, or where ATTN_DEMO_CPU asks for other
-/// kernels.
+/// Those that this CPU has and its system allows; the last is the fastest.
+std::vector<const TileKernels*> all_tile_kernels();
+
+/// The fastest; null where there is none, or where ATTN_DEMO_CPU asks for other kernels.
 const TileKernels* tile_kernels();
 
+extern const TileKernels avx512_bf16_table;
 extern const TileKernels amx_table;
 
 }  // namespace attn

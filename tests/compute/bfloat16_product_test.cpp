@@ -5,9 +5,11 @@
 #include <cmath>
 #include <limits>
 
+#include "base/at.h"
 #include "compute/bfloat16_product.h"
 #include "compute/matmul.h"
 #include "compute/threads.h"
+#include "compute/tile_kernels.h"
 #include "product_bounds.h"
 #include "random_matrix.h"
 
@@ -68,6 +70,37 @@ TEST_CASE("bfloat16 products are written and added, on odd shapes") {
         CHECK(near(y, start.cast<double>() + product, in));
         without_bias(x, y);
         CHECK(near(y, product, in));
+      }
+    }
+  }
+}
+
+TEST_CASE("every table of bfloat16 tiles that this CPU has multiplies alike") {
+  for (const TileKernels* table : all_tile_kernels()) {
+    for (const Index rows : {1, 8, 9, 40}) {
+      for (const Index columns : {1, 16, 33, 64}) {
+        CAPTURE(rows);
+        CAPTURE(columns);
+        constexpr Index kTerms = 70;
+        constexpr Index kTiles = 3;
+        const Matrix a = random_matrix(rows, kTerms, "a");
+        const Matrix b = random_matrix(kTerms, columns, "b");
+        AlignedFloats left(to_size(side_tiles(rows) * kTiles * kTileSize / 2));
+        AlignedFloats right(to_size(side_tiles(columns) * kTiles * kTileSize / 2));
+        auto* left_tiles = static_cast<std::uint16_t*>(static_cast<void*>(left.data()));
+        auto* right_tiles = static_cast<std::uint16_t*>(static_cast<void*>(right.data()));
+        for (Index i = 0; i < side_tiles(rows); ++i) {
+          table->pack_left({a.data(), kTerms, rows, kTerms, true}, i * kTileSide,
+                           left_tiles + i * kTiles * kTileSize);
+        }
+        for (Index i = 0; i < side_tiles(columns); ++i) {
+          table->pack_right({b.data(), columns, columns, kTerms, false}, i * kTileSide,
+                            right_tiles + i * kTiles * kTileSize);
+        }
+        Matrix y = Matrix::Constant(rows, columns, std::nanf(""));
+        table->multiply({left_tiles, right_tiles, rows, columns, kTiles, kTiles, kTiles, nullptr,
+                         y.data(), columns, false});
+        CHECK(near(y, rounded(a) * rounded(b), kTerms));
       }
     }
   }
