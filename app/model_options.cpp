@@ -155,7 +155,10 @@ std::vector<Index> ModelOptions::global_places(int positions) const {
         to_index(parse_whole("--global", std::string(place), 0, to_size(positions - 1))));
   }
   std::sort(places.begin(), places.end());
-  places.erase(std::unique(places.begin(), places.end()), places.end());
+  const auto twice = std::adjacent_find(places.begin(), places.end());
+  if (twice != places.end()) {
+    throw UsageError("--global {}: token {} is named twice", excerpt(globals), *twice);
+  }
   return places;
 }
 

@@ -90,6 +90,7 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
     CHECK(result.err == "attn-demo: " + message + "\n");
   };
   refuse(led, "0,32", "--global 32: expected a whole number from 0 to 31, in plain decimals");
+  refuse(led, "5,0,5", "--global 5,0,5: token 5 is named twice");
   refuse(led, "0,", "--global : expected a whole number from 0 to 31, in plain decimals");
   refuse(bart, "0",
          "--global 0: the encoder of " + bart +
