@@ -21,8 +21,8 @@ them. Dev and test stay as they are.
 
 --more en-de adds pairs to the train part, made from it and from data/words by hash (more_pairs):
 other names, places and numbers in its sentences, filled templates, longer text, ways of typing. None
-of them has a source or target of dev or test, or a name of data/typed/unseen.txt; pairs that hold
-one of these names are left out. counts.json tells their number by kind and words by length.
+of them has a source or target of dev or test, a sentence of data/typed or a name of its unseen.txt;
+pairs that have are left out. counts.json tells their number by kind and words by length.
 
 Standard library only; the same bytes everywhere.
 """
@@ -107,7 +107,11 @@ def prepare(pairs, unpunctuated: int, keep_out: list[str], more: bool = False):
         unseen = more_pairs.unseen_names()
         known = [pair for pair in train if not more_pairs.holds(pair, unseen)]
         counts["left_out_unseen_name"] = len(train) - len(known)
-        sources = kept_out | {comparable(source) for part in ("dev", "test")
+        typed = {comparable(sentence) for sentence in more_pairs.typed_sentences()}
+        train = [pair for pair in known if comparable(pair[0]) not in typed]
+        counts["left_out_typed"] = len(known) - len(train)
+        known = train
+        sources = kept_out | typed | {comparable(source) for part in ("dev", "test")
                               for source, _ in parts[part]}
         made, made_counts = more_pairs.further_pairs(
             known, lambda pair: (comparable(pair[0]) not in sources

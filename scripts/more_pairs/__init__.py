@@ -14,18 +14,27 @@ from more_pairs.words import ROOT, Words, lines_of
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 2, "place": 4, "nation": 4, "number": 3}  # of each pair that can be changed
+COPIES = {"names": 3, "place": 4, "nation": 6, "number": 3, "clock": 4}  # of each pair that can be changed
 TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
-                   "numbers": 120, "time": 220}
+                   "numbers": 120, "time": 180, "calling": 150, "languages": 150, "amounts": 70,
+                   "clock": 110, "answers": 80}
+# Of each city (twice, where its German name is another), country and nation.
+EVERY = {"stay": 22, "countries": 35, "person": 60, "things": 55}
 LONG_SHARE = 0.2  # of the words, in lines of 15 to 60
-SHORT_JOINS = 9000
-TYPED = {"lower_case": 5000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
+SHORT_JOINS = 16000
+TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
          "typographic": 2500, "quoted": 1500, "mistyped": 4000}
 
 
 def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
     return frozenset(word for line in lines_of(folder / "unseen.txt")
                      for word in re.findall(r"\w+", line))
+
+
+def typed_sentences(folder: Path = ROOT / "data/typed") -> list[str]:
+    """Without their marks; what a model is scored with is not made."""
+    return [re.sub(r"\[([^\]=]+)(?:=[^\]]+)?\]", r"\1", line) for name in ("sentences", "paragraphs")
+            for line in lines_of(folder / f"{name}.txt") if not line.startswith("== ")]
 
 
 def holds(pair: Pair, names: frozenset[str]) -> bool:
@@ -42,6 +51,7 @@ class Pools:
     def __init__(self, pairs: list[Pair]):
         self.all = [pair for pair in pairs if longer.is_sentence(pair)]
         self.wordy = [pair for pair in self.all if words_in(pair[0]) >= 12]
+        self.brief = [pair for pair in self.all if words_in(pair[0]) <= 5]
         self.clauses = [pair for pair in self.all if longer.is_clause(pair)]
         self.first_person = [pair for pair in self.all
                              if re.match(r"(I|I'm|My|We|Our|He|She|Her|His)\b", pair[0])]
@@ -71,6 +81,7 @@ class Maker:
         self.words = Words(unseen=unseen_names())
         self.seen = set(pairs)
         self.made: list[Pair] = []
+        self.kinds: list[str] = []
         self.counts: Counter = Counter()
 
     def add(self, kind: str, pair: Pair | None) -> bool:
@@ -81,6 +92,7 @@ class Maker:
             return False
         self.seen.add(pair)
         self.made.append(pair)
+        self.kinds.append(kind)
         self.counts[kind] += 1
         return True
 
@@ -100,9 +112,24 @@ class Maker:
     def templates(self) -> None:
         filler = Filler(self.words)
         for kind, english, german in read_templates(lines_of(ROOT / "data/words/templates.tsv")):
-            for copy in range(TEMPLATE_COPIES[kind]):
+            for copy in range(TEMPLATE_COPIES.get(kind, 0)):
                 self.add("template_" + kind,
                          filler.fill(english, german, Draw("template", english, german, copy)))
+
+    def every(self) -> None:
+        """Each city, country and nation equally often, whatever the pairs talk about."""
+        filler, words = Filler(self.words), self.words
+        templates = read_templates(lines_of(ROOT / "data/words/templates.tsv"))
+        for kind, key, choices in (("stay", "city", words.cities + [
+                city for city in words.cities if city[0] != city[1]]),
+                ("countries", "land", words.countries), ("person", "nation", words.people),
+                ("things", "nation", words.people)):
+            frames = [template[1:] for template in templates if template[0] == kind]
+            for number, choice in enumerate(choices):
+                for copy in range(EVERY[kind]):
+                    draw = Draw("every", kind, number, copy)
+                    self.add("every_" + kind,
+                             filler.fill(*draw.pick(frames), draw, {key: choice}))
 
     def longer(self) -> None:
         """Lines of 15 to 60 words until they hold LONG_SHARE of all words, then shorter ones."""
@@ -121,11 +148,16 @@ class Maker:
                 total += words
         for number in range(SHORT_JOINS):
             draw = Draw("short", number)
-            self.add("joined_short", longer.joined_sentences(pools.sentences(draw, 2)))
+            self.add("joined_short", longer.joined_sentences(
+                pools.sentences(draw, 2) if draw.percent(50) else
+                [draw.pick(pools.brief) for _ in range(draw.between(2, 4))]))
 
     def typed(self) -> None:
-        pool = self.given + self.made
+        every = self.given + self.made
+        named = [pair for pair, kind in zip(self.made, self.kinds)
+                 if kind.startswith(("replaced_names", "replaced_place", "template", "every"))]
         for kind, wanted in TYPED.items():
+            pool = named if kind == "lower_case_named" else every
             found = number = 0
             while found < wanted and number < 40 * wanted:
                 number += 1
@@ -139,6 +171,7 @@ def further_pairs(pairs: list[Pair], allowed) -> tuple[list[Pair], dict[str, int
     maker = Maker(pairs, allowed)
     maker.replaced()
     maker.templates()
+    maker.every()
     maker.longer()
     maker.typed()
     return maker.made, dict(maker.counts)

@@ -81,6 +81,20 @@ def _spoken_time(draw: Draw) -> tuple[str, str]:
     return draw.pick(ways)
 
 
+def clock(draw: Draw) -> tuple[str, str]:
+    """Half past, and now and then a quarter: what of all times goes wrong most."""
+    hour = draw.between(1, 12)
+    following = hour % 12 + 1
+    way = draw.weighted({"half": 7, "past": 1, "to": 1})
+    article = draw.pick(["a ", ""])
+    if way == "half":
+        return f"half past {english_words(hour)}", f"halb {german_words(following)}"
+    if way == "past":
+        return f"{article}quarter past {english_words(hour)}", f"Viertel nach {german_words(hour)}"
+    return (f"{article}quarter to {english_words(following)}",
+            f"Viertel vor {german_words(following)}")
+
+
 def _written_time(draw: Draw) -> tuple[str, str]:
     hour, minute = draw.between(1, 12), draw.pick([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55])
     if draw.percent(15):

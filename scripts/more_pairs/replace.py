@@ -18,6 +18,13 @@ SHE = re.compile(r"\b(she|her|herself|hers)\b", re.I)
 TITLE = re.compile(r"\b(Mr|Mrs|Ms|Miss|Dr|Professor|Uncle|Aunt)\b")
 SMALL = {numbers.english_words(n): numbers.german_words(n) for n in range(2, 100)}
 
+HOURS = "|".join(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+                  "twelve", r"1[0-2]|[2-9]"])
+CLOCK = re.compile(rf"\b(at|until|since|by|before|after|around) ({HOURS})(?: o'clock)?"
+                   r"(?= (?:today|tomorrow|every|on|in|and|this|last)\b|[.!?,])")
+GERMAN_CLOCK = re.compile(r"\b(um|bis|seit|vor|nach|gegen) ([a-zäöüß]+|1[0-2]|[2-9])(?: Uhr)"
+                          r"(?! \d)")
+
 
 def whole(names) -> str:
     """A pattern of whole words, the longest first."""
@@ -114,6 +121,19 @@ class Replacer:
     def number(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
         return self._times(english, german, draw) or self._digits(english, german, draw) or (
             self._number_words(english, german, draw))
+
+    def clock(self, english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+        """A spoken time instead of "at six" and "um sechs (Uhr)", where one stands on both sides."""
+        found = CLOCK.findall(english)
+        if len(found) != 1 or len(GERMAN_CLOCK.findall(german)) != 1:
+            return None
+        hour = GERMAN_CLOCK.search(german)[2]
+        digits = {str(n): numbers.german_words(n) for n in range(1, 13)}
+        if digits.get(hour, hour) != SMALL.get(found[0][1], digits.get(found[0][1])):
+            return None
+        new = numbers.clock(draw)
+        return (CLOCK.sub(lambda m: f"{m[1]} {new[0]}", english),
+                GERMAN_CLOCK.sub(lambda m: f"{m[1]} {new[1]}", german))
 
     @staticmethod
     def _times(english: str, german: str, draw: Draw) -> tuple[str, str] | None:

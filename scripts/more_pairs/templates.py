@@ -2,15 +2,18 @@
 
 A place is {kind}, {kind2} for another one of the kind, {kind.form} for a form that German needs
 (land.in, p.s) and {adj:en} for an ending. Kinds: p m f (first names: any, male, female), fam, full,
-x (of a pet or an inn), city, place (invented), land, lang, adj, man, woman, day, month, date, time,
-hour, year, n (2 to 12), num (13 to 99), hundreds, big, dec, money, nth, phone, street, a (a or an).
+x (of a pet or an inn), city, place (invented), land, lang, adj, man, woman, men (more of a nation),
+drink food art thing firm office many (a class of things.tsv), day, month, date, time, clock (half past
+or a quarter), hour, year, n (2 to 12), num (13 to 99), hundreds, big, dec, money, nth, phone, flight,
+street, a (a or an). {adj.weak:dat}, {der:acc} and {ein:acc} agree with the sentence's thing.
 """
 import re
 
-from more_pairs import numbers
+from more_pairs import nations, numbers
 from more_pairs.draw import Draw
 from more_pairs.words import Words, genitive
 
+NATION = ("adj", "man", "woman", "men")
 PLACE = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-zA-Z]+))?(?::([a-z]*))?\}")
 ORDINALS = [("first", "erst"), ("second", "zweit"), ("third", "dritt"), ("fourth", "viert"),
             ("fifth", "fünft"), ("sixth", "sechst"), ("seventh", "siebt"), ("eighth", "acht"),
@@ -56,7 +59,9 @@ class Filler:
             "hundreds": lambda d: spoken_number(d, 100, 999, 85),
             "big": self.big, "dec": self.decimal, "nth": lambda d: d.pick(ORDINALS),
             "money": lambda d: numbers.money(d, words.currencies),
-            "phone": lambda d: self.name(str(d.between(100000, 999999999))),
+            "phone": lambda d: self.name(self.phone(d)), "clock": numbers.clock,
+            "flight": lambda d: self.name(f"{d.pick('ABEKLOSTUVX')}{d.pick('AFHKMRSWY')} "
+                                          f"{d.between(100, 9999)}"),
         }
 
     @staticmethod
@@ -74,15 +79,27 @@ class Filler:
         whole, part = draw.between(1, 40), draw.between(1, 9)
         return f"{whole}.{part}", f"{whole},{part}"
 
-    def fill(self, english: str, german: str, draw: Draw) -> tuple[str, str]:
-        chosen: dict[str, object] = {}
-        # A person's adjective and noun are of one country.
-        adjective, stem, *nouns = draw.pick(self.words.people)
-        if "{man}" in german or "{woman}" in german:
-            chosen = {"adj": (adjective, stem), "man": nouns[0], "woman": nouns[1]}
+    @staticmethod
+    def phone(draw: Draw) -> str:
+        """Four to eleven digits, half of them in groups."""
+        digits = "".join(str(draw.below(10)) for _ in range(draw.between(4, 11)))
+        if draw.percent(50):
+            return digits
+        cut = draw.between(2, len(digits) - 2)
+        return digits[:cut] + draw.pick(["-", " ", " ", "/"]) + digits[cut:]
+
+    def fill(self, english: str, german: str, draw: Draw, given: dict | None = None
+             ) -> tuple[str, str]:
+        """`given`: what is chosen already, by its place's name."""
+        chosen: dict[str, object] = dict(given or {})
         for kind, number, _, _ in PLACE.findall(english + german):
             key = kind + number
-            if key in chosen or kind in ("a", "product", "sum"):
+            # A person's adjective and noun are of one country.
+            if kind in NATION and "nation" + number not in chosen:
+                chosen["nation" + number] = draw.pick(self.words.people)
+                while number and chosen["nation2"] == chosen.get("nation"):
+                    chosen["nation2"] = draw.pick(self.words.people)
+            if key in chosen or kind in ("a", "product", "sum", "der", "ein", *NATION):
                 continue
             chosen[key] = self._draw(kind, draw)
             while list(chosen.values()).count(chosen[key]) > 1:
@@ -97,8 +114,8 @@ class Filler:
     def _draw(self, kind: str, draw: Draw):
         if kind == "land":
             return draw.pick(self.words.countries)
-        if kind == "adj":
-            return draw.pick(self.words.people)[:2]
+        if kind in self.words.things:
+            return draw.pick(self.words.things[kind])
         return self.fillers[kind](draw)
 
     @staticmethod
@@ -113,18 +130,28 @@ class Filler:
         kind, number, _, _ = match.groups()
         if kind == "a":
             return "a*"
+        if kind in NATION:
+            nation = nations.People(*chosen["nation" + number])
+            return (nation.adjective[0] if kind == "adj" else
+                    nation.english["many" if kind == "men" else kind])
         value = chosen[kind + number]
         return value.english if kind == "land" else value[0]
 
     @staticmethod
     def _german(match: re.Match, chosen: dict) -> str:
         kind, number, form, ending = match.groups()
-        value = chosen[kind + number]
+        gender = next((value[2] for value in chosen.values()
+                       if isinstance(value, tuple) and len(value) == 3), "")
+        if kind in nations.ARTICLES:
+            return nations.article(kind, gender, ending)
+        if kind in ("man", "woman"):
+            return nations.People(*chosen["nation" + number]).german[kind][form or "nom"]
+        value = chosen["nation" + number][:2] if kind == "adj" else chosen[kind + number]
         if kind == "land":
             return value.forms[form]
-        if kind in ("man", "woman"):
-            return value
         german = value[1]
+        if form in nations.ENDINGS:
+            ending = nations.ending(form, gender, ending)
         if form == "s":
             return genitive(german)
         if form in ("every", "Every"):

@@ -18,6 +18,12 @@ def bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return english[:-1], german[:-1]
 
 
+def lower_case_named(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Names, places and days in small letters, half of them without the final mark."""
+    without = bare(english, german, draw) if draw.percent(50) else None
+    return (without[0].lower(), without[1]) if without else (english.lower(), german)
+
+
 def lower_and_bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     without = bare(english, german, draw)
     return without and (without[0].lower(), without[1])
@@ -56,6 +62,6 @@ def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return (changed, german) if changed != english else None
 
 
-WAYS = {"lower_case": lower_case, "bare": bare, "lower_and_bare": lower_and_bare,
+WAYS = {"lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
         "without_apostrophes": without_apostrophes, "typographic": typographic, "quoted": quoted,
         "mistyped": mistyped}

@@ -2,24 +2,13 @@
 import re
 from pathlib import Path
 
+from more_pairs import sounds
 from more_pairs.draw import Draw
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-ONSETS = ("b br bl d dr f fl fr g gl gr h j k kl kr l m n p pl pr qu r s sch sh sl sp st str t th "
-          "tr v w y z zh ch c").split()
-NUCLEI = "a e i o u a e i o u a e i o u ai au ei ie oa oo ou ä ö ü é y".split()
-CODAS = ["", "", "", "", "n", "r", "l", "s", "m", "t", "ck", "nd", "rt", "x", "ng", "th", "ll", "ß",
-         "ch", "st", "lm", "rn"]
-NAME_ENDS = ["", "", "", "", "mann", "er", "sen", "ski", "son", "ov", "ini", "ez", "berg", "escu",
-             "ath", "ia", "ina", "o", "us", "ke", "lein", "off"]
 PLACE_ENDS = ["dorf", "hausen", "burg", "stadt", "heim", "ville", "ton", "bach", "berg", "ow", "au",
-              "feld", "ingen", "rode", "leben", "ford", "bridge", "mouth", "grad", "holm"]
-
-# So that every letter of Latin alphabets is copied now and then.
-ACCENTED = {"a": "áàâãåāăąæ", "c": "ćčç", "d": "ďđð", "e": "éèêëēęě", "g": "ğģ", "h": "ħ",
-            "i": "íìîïīı", "k": "ķ", "l": "łľļ", "n": "ñńňņ", "o": "óòôõøōőœ", "r": "řŕ",
-            "s": "śşšș", "t": "ťțþ", "u": "úùûūůűų", "y": "ýÿ", "z": "źžż", "C": "ÇČĆ", "D": "ĐĎ",
-            "G": "Ğ", "K": "Ķ", "L": "Ł", "N": "Ñ", "R": "Ř", "S": "ŚŞŠ", "T": "ŤÞ", "Z": "ŹŽŻ"}
+              "feld", "ingen", "rode", "leben", "ford", "bridge", "mouth", "grad", "holm", "wick", "polis",
+              "abad", "pur", "stan", "ham", "kirchen", "brück", "minster", "caster", "ovo", "ice"]
 
 
 def lines_of(path: Path) -> list[str]:
@@ -52,7 +41,7 @@ class Country:
             "p": {"nom": f"die {name}", "acc": f"die {name}", "dat": f"den {plural}",
                   "in": f"in den {plural}", "nach": f"in die {name}", "aus": f"aus den {plural}",
                   "gen": f"der {name}"},
-        }[article]
+        }[article] | {"is": "sind" if article == "p" else "ist"}
 
 
 class Words:
@@ -64,6 +53,10 @@ class Words:
         self._read_cldr(folder)
         self._read_nations(folder)
         self._read_cities(folder)
+        self.things: dict[str, list[tuple[str, str, str]]] = {}
+        for line in lines_of(folder / "things.tsv"):
+            kind, *thing = line.split("\t")
+            self.things.setdefault(kind, []).append(tuple(thing))
 
     def allowed(self, *texts: str) -> bool:
         return not any(word in self.unseen for text in texts for word in re.findall(r"\w+", text))
@@ -77,6 +70,8 @@ class Words:
             self.names[kind] += [name for name in found if name not in self.names[kind]]
         for kind, names in self.names.items():
             self.names[kind] = [name for name in names if self.allowed(name)]
+        self.all_names = [name for names in self.names.values() for name in names
+                          if name.isalpha() and len(name) > 3]
 
     def _read_cldr(self, folder: Path) -> None:
         rows = [line.split("\t") for line in lines_of(folder / "cldr.tsv")]
@@ -125,26 +120,20 @@ class Words:
                   if not known & set(pair) and not pair[0].startswith("St. ")]
         self.cities = [pair for pair in pairs if self.allowed(*pair)]
 
-    def invented(self, draw: Draw, ends=NAME_ENDS) -> str:
-        """A name of one to three syllables that nobody has, or hardly anybody."""
+    def invented(self, draw: Draw, ends: list[str] | None = None) -> str:
+        """A name that nobody has, or hardly anybody; with `ends`, one as places have."""
         while True:
-            syllables = [draw.pick(ONSETS) + draw.pick(NUCLEI) for _ in range(draw.weighted({1: 4, 2: 5, 3: 1}))]
-            end = draw.pick(ends)
-            name = "".join(syllables)
-            name += end if end and (name[-1] not in "aeiouäöüéy" or end[0] not in "aeiou") else (
-                draw.pick(CODAS) if not end else draw.pick("nrlstm") + end)
-            name = re.sub(r"(.)\1\1", r"\1\1", name).capitalize()
-            if draw.percent(8):
-                at = draw.below(len(name))
-                name = name[:at] + draw.pick(ACCENTED.get(name[at], [name[at]])) + name[at + 1:]
-            if 3 <= len(name) <= 12 and self.allowed(name):
+            name = sounds.invented(draw, self.all_names)
+            if ends and draw.percent(60) and len(name) <= 8:
+                name += draw.pick(ends)
+            if self.allowed(name):
                 return name
 
     def family(self, draw: Draw) -> str:
-        return self.invented(draw) if draw.percent(30) else draw.pick(self.names["family"])
+        return self.invented(draw) if draw.percent(45) else draw.pick(self.names["family"])
 
     def first(self, draw: Draw, kind: str = "") -> str:
-        if draw.percent(25):
+        if draw.percent(40):
             return self.invented(draw)
         return draw.pick(self.names[kind or draw.pick(["female", "male"])])
 

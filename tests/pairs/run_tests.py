@@ -67,6 +67,9 @@ class WordsTest(unittest.TestCase):
         words = Words(unseen=frozenset(["Wolfgang", "Dresden"]))
         self.assertNotIn("Wolfgang", words.names["male"])
         self.assertNotIn(("Dresden", "Dresden"), words.cities)
+        names = [words.invented(Draw(i)) for i in range(3000)]
+        self.assertNotIn("Dresden", names)
+        self.assertGreater(len(set(names)), 2900)
 
 
 class TemplatesTest(unittest.TestCase):
@@ -75,7 +78,7 @@ class TemplatesTest(unittest.TestCase):
         read = templates.read_templates(lines_of(ROOT / "data/words/templates.tsv"))
         self.assertGreater(len(read), 350)
         for kind, english, german in read:
-            self.assertIn(kind, more_pairs.TEMPLATE_COPIES)
+            self.assertIn(kind, more_pairs.TEMPLATE_COPIES | more_pairs.EVERY)
             for copy in range(5):
                 filled = filler.fill(english, german, Draw(copy, english))
                 self.assertFalse(re.search(r"[{}*]|  |\.\.", "".join(filled)), filled)
@@ -88,6 +91,24 @@ class TemplatesTest(unittest.TestCase):
                      ("She has a Ukrainian passport.", "Sie hat einen ukrainischen Pass."),
                      ("She has a Swiss passport.", "Sie hat einen Schweizer Pass.")]:
             self.assertIn(pair, found)
+
+    def test_people_and_things_of_a_nation(self):
+        filler = templates.Filler(Words())
+        fill = lambda pair: {filler.fill(*pair, Draw(i)) for i in range(9000)}
+        found = fill(("She met {a} {man}.", "Sie traf einen {man.acc}."))
+        for pair in [("She met an Austrian.", "Sie traf einen Österreicher."),
+                     ("She met a Frenchman.", "Sie traf einen Franzosen."),
+                     ("She met a Hungarian.", "Sie traf einen Ungarn."),
+                     ("She met a German.", "Sie traf einen Deutschen.")]:
+            self.assertIn(pair, found)
+        found = fill(("Many {men}.", "Viele {man.many}."))
+        self.assertIn(("Many Vietnamese.", "Viele Vietnamesen."), found)
+        self.assertIn(("Many Germans.", "Viele Deutsche."), found)
+        found = fill(("I drink {adj} {drink}.", "Ich trinke {adj.strong:acc} {drink}."))
+        self.assertIn(("I drink Polish tea.", "Ich trinke polnischen Tee."), found)
+        self.assertIn(("I drink Polish milk.", "Ich trinke polnische Milch."), found)
+        found = fill(("with {a} {adj} {firm}", "mit {ein:dat} {adj.mixed:dat} {firm}"))
+        self.assertIn(("With a Greek bank", "Mit einer griechischen Bank"), found)
 
 
 class ReplacerTest(unittest.TestCase):
@@ -127,6 +148,12 @@ class ReplacerTest(unittest.TestCase):
         self.assertEqual(re.findall(r"\d+", english), re.findall(r"\d+", german))
         self.assertIsNone(self.replaced("number", ("I have 2,500 books.", "2500 Bücher.")))
 
+    def test_spoken_times(self):
+        found = {self.replaced("clock", ("I ate at six.", "Ich aß um sechs Uhr."), i)
+                 for i in range(400)}
+        self.assertIn(("I ate at half past nine.", "Ich aß um halb zehn."), found)
+        self.assertIsNone(self.replaced("clock", ("I ate at six.", "Ich aß um zehn Uhr.")))
+
 
 class LongerTest(unittest.TestCase):
     def test_a_clause_loses_its_capital_but_sie_for_you_keeps_it(self):
@@ -146,6 +173,7 @@ class LongerTest(unittest.TestCase):
 
 @mock.patch.multiple(more_pairs, SHORT_JOINS=100,
                      TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
+                     EVERY=dict.fromkeys(more_pairs.EVERY, 1),
                      TYPED=dict.fromkeys(more_pairs.TYPED, 50))
 class PrepareTest(unittest.TestCase):
     def test_what_is_not_allowed_is_not_made(self):
