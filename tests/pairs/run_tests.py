@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """scripts/prepare_pairs.py --more and what it is made of: run_tests.py"""
+import json
 import re
+import struct
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -9,6 +12,7 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import more_letters  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
 import score_typed  # noqa: E402
@@ -24,6 +28,42 @@ PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
          ("You don't know \"it\".", "Sie kennen „es“ nicht."),
          ("She speaks French, but we stayed at home all day long because of the rain on Monday.",
           "Sie spricht Französisch, aber wir blieben am Montag wegen des Regens zu Hause.")]
+
+
+class LettersTest(unittest.TestCase):
+    def test_letters_take_the_place_of_the_least_likely_pieces(self):
+        texts = [("a", -9), ("▁the", -2), ("zzz", -8), ("ly", -7.5), ("▁rare", -7)]
+        trainer = b"\x12\x03\x18\xc8\x01"  # a field of another kind stays as it is
+        spm = b"".join(more_letters.piece_field(text.encode(), score) for text, score in texts) + trainer
+        changed, letter_of = more_letters.with_letters(spm, ["ł", "č"])
+        self.assertEqual(letter_of, {"zzz": "ł", "▁rare": "č"})
+        pieces = [more_letters.piece_of(value) for number, _, value in more_letters.fields(changed) if number == 1]
+        self.assertEqual(pieces, [("a", -9, 1), ("▁the", -2, 1), ("ł", -8, 1), ("ly", -7.5, 1), ("č", -8, 1)])
+        self.assertTrue(changed.endswith(trainer))
+        with self.assertRaises(SystemExit):
+            more_letters.with_letters(spm, list("łčøñ"))
+
+    def test_rows_are_copied_in_the_tables_alone(self):
+        tensors = {"other": ("F16", [3, 1]), "model.shared.weight": ("F16", [3, 2]), "final_logits_bias": ("F32", [1, 3])}
+        header, data = {"__metadata__": {"format": "pt"}}, b""
+        for name, (kind, shape) in tensors.items():
+            size = shape[0] * shape[1] * (2 if kind == "F16" else 4)
+            header[name] = {"dtype": kind, "shape": shape, "data_offsets": [len(data), len(data) + size]}
+            data += bytes(range(len(data), len(data) + size))
+        text = json.dumps(header).encode()
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.safetensors"
+            path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+            more_letters.copy_rows(path, [(2, 0)])
+            after = path.read_bytes()[8 + len(text):]
+        self.assertEqual(after[:6], data[:6])
+        self.assertEqual(after[6:18], data[6:14] + data[6:10])
+        self.assertEqual(after[18:], data[18:26] + data[18:22])
+
+    def test_every_letter_looks_like_one_that_is_there(self):
+        for letter in more_letters.letters():
+            like = more_letters.ALIKE.get(letter) or more_letters.unicodedata.normalize("NFD", letter)[0]
+            self.assertTrue(like.isascii() and like.isalpha(), letter)
 
 
 class NumbersTest(unittest.TestCase):
