@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "console.h"
 
@@ -128,13 +129,14 @@ void check_file_name(std::string_view option, const std::string& path,
                                 [&](const FileKind& kind) { return kind.option == option; });
   const std::string end = end_of(path);
   if (own == kFileKinds.end() || end.empty() || path == "-") return;
-  const std::string stem = printable(path.substr(0, path.size() - end.size()));
+  const std::string shown = shortened(printable(path));
+  const std::string stem = shortened(printable(path.substr(0, path.size() - end.size())));
   // A command without pages (inspect) writes one table.
   const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
   if (option == "--csv" && pages) {
     if (!lists(own->ends, end)) return;
     throw UsageError("--csv {}: expected a directory, since there are five tables; try --csv {}",
-                     printable(path), stem);
+                     shown, stem);
   }
   if (lists(own->ends, end)) return;
   const auto other = std::find_if(kFileKinds.begin(), kFileKinds.end(),
@@ -143,10 +145,10 @@ void check_file_name(std::string_view option, const std::string& path,
   const bool offered = other != kFileKinds.end() && other->option != "--csv" &&
                        std::find(options.begin(), options.end(), other->option) != options.end();
   const std::string there =
-      offered ? fmt::format("{} {} writes {}", other->option, printable(path), other->kind)
+      offered ? fmt::format("{} {} writes {}", other->option, shown, other->kind)
               : fmt::format("try {} {}{}", option, stem, own->ends.substr(0, own->ends.find(' ')));
-  throw UsageError("{} {}: that would be {} in a file called {}; {}", option, printable(path),
-                   own->kind, end, there);
+  throw UsageError("{} {}: that would be {} in a file called {}; {}", option, shown, own->kind, end,
+                   there);
 }
 
 }  // namespace attn
