@@ -7,7 +7,6 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "console.h"
 
@@ -129,8 +128,10 @@ void check_file_name(std::string_view option, const std::string& path,
                                 [&](const FileKind& kind) { return kind.option == option; });
   const std::string end = end_of(path);
   if (own == kFileKinds.end() || end.empty() || path == "-") return;
-  const std::string shown = shortened(printable(path));
-  const std::string stem = shortened(printable(path.substr(0, path.size() - end.size())));
+  constexpr int kMostColumns = 120;  // the message names the file twice
+  const std::string shown = fit_width(printable(path), kMostColumns);
+  const std::string stem =
+      fit_width(printable(path.substr(0, path.size() - end.size())), kMostColumns);
   // A command without pages (inspect) writes one table.
   const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
   if (option == "--csv" && pages) {
