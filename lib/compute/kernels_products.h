@@ -1,9 +1,9 @@
 // Products with panels, over the same Lanes and under the same rules as kernels_impl.h, which
 // includes this file.
 //
-// One block of `Rows` rows by one panel stays in registers while `in` runs; each step costs one load
-// of the panel's row and one broadcast a row of x. The loops over registers must be unrolled at every
-// optimisation level: a register has no index.
+// One block of `Rows` rows by one panel stays in registers while `in` runs; each step costs one
+// load of the panel's row and one broadcast a row of x. The loops over registers must be unrolled
+// at every optimisation level: a register has no index.
 #pragma once
 
 #include "compute/kernels.h"
