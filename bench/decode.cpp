@@ -1,10 +1,12 @@
 // Times searching inside one process, for bench/compare_speed.py: prints one JSON object.
 //   bench_decode --model DIR --sentences FILE --threads 1 --batch 32 --beam 4 --max-length 20
+// With --decoders N as many threads translate the whole file each, side by side, as a server's do.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -20,6 +22,7 @@ struct Options {
   std::string model;
   std::string sentences;
   int threads = 1;
+  int decoders = 1;
   int batch = 32;
   int beam = 1;
   int max_length = 20;
@@ -49,15 +52,23 @@ int run(const Options& o) {
   const Translator translator(model.transformer, tokenizer,
                               resolve(merge(given, model.decode), std::nullopt, o.model));
   const auto batches = read_batches(o, translator);
-  std::vector<double> times;
-  std::size_t tokens = 0;
-  for (int i = 0; i <= o.repeat; ++i) {  // the first is a warm-up
-    tokens = 0;
-    const auto start = std::chrono::steady_clock::now();
+  const auto translate_all = [&] {
+    std::size_t tokens = 0;
     for (const auto& batch : batches) {
       for (const auto& translations : translator.translate(batch)) {
         tokens += translations.front().ids.size();
       }
+    }
+    return tokens;
+  };
+  std::vector<double> times;
+  std::size_t tokens = 0;
+  for (int i = 0; i <= o.repeat; ++i) {  // the first is a warm-up
+    const auto start = std::chrono::steady_clock::now();
+    {
+      std::vector<std::jthread> others;
+      for (int n = 1; n < o.decoders; ++n) others.emplace_back(translate_all);
+      tokens = translate_all();
     }
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
     if (i > 0) times.push_back(time.count());
@@ -78,6 +89,7 @@ int main(int argc, char** argv) {
   app.add_option("--model", o.model)->required();
   app.add_option("--sentences", o.sentences)->required();
   app.add_option("--threads", o.threads);
+  app.add_option("--decoders", o.decoders);
   app.add_option("--batch", o.batch);
   app.add_option("--beam", o.beam);
   app.add_option("--max-length", o.max_length);

@@ -1,6 +1,6 @@
 // Fonts that fontconfig knows and nobody can read: Pango would draw boxes, and librsvg call them
 // drawn.
-#ifndef __SANITIZE_ADDRESS__  // which tells on stderr of the font library's leaks
+#ifndef ATTN_ASAN  // which tells on stderr of the font library's leaks
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -1,7 +1,7 @@
 // Under any limit on memory or on the stack a run ends in its result, or in one line and exit 5.
 #include <doctest/doctest.h>
 
-#ifndef __SANITIZE_ADDRESS__  // which takes the whole address space, and larger stacks
+#ifndef ATTN_ASAN  // which takes the whole address space, and larger stacks
 #include <sys/resource.h>
 
 #include <filesystem>

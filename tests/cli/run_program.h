@@ -13,7 +13,7 @@
 namespace attn::test {
 
 /// How long a program may keep quiet, in milliseconds; only a hanging one comes near.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(ATTN_ASAN) || defined(ATTN_TSAN)
 inline constexpr int kPatience = 600'000;
 #else
 inline constexpr int kPatience = 60'000;

@@ -1,6 +1,6 @@
 // What analysis finds in the heads of a model that was trained from scratch: the heads that it
 // calls best, without having seen an alignment, against the alignments of the toy corpus.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef ATTN_ASAN
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The toy that everyone can train, from scratch. Seconds in a release build; under the sanitizers
 // it would take minutes and show nothing more than the small runs do.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef ATTN_ASAN
 #include <doctest/doctest.h>
 
 #include "bad_input.h"

@@ -137,7 +137,7 @@ TEST_CASE("sizes that do not fit in memory are refused before anything is traine
        {"for a batch of 1000000000 source and 1000000000 target tokens"},
        {},
        set("train.batch_tokens=1000000000")},
-#ifndef __SANITIZE_ADDRESS__  // which takes the whole address space
+#ifndef ATTN_ASAN  // which takes the whole address space
       {"under ulimit -v",
        kMemory,
        {"training takes about ", "are available"},

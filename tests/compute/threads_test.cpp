@@ -185,7 +185,7 @@ TEST_CASE("other work on the cores delays a loop and changes nothing") {
 
 // Sanitizers reserve address space of their own, and theirs of threads starts none after fork();
 // nor does qemu-user.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(ATTN_EMULATED)
+#if !defined(ATTN_ASAN) && !defined(ATTN_TSAN) && !defined(ATTN_EMULATED)
 TEST_CASE("a child of fork makes workers of its own, and its parent keeps its") {
   const Threads threads(3);
   REQUIRE(each_once(1000));

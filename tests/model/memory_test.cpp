@@ -79,7 +79,7 @@ TEST_CASE("a model beyond all memory is asked for as such") {
   }
 }
 
-#ifndef __SANITIZE_ADDRESS__  // which takes the whole address space
+#ifndef ATTN_ASAN  // which takes the whole address space
 TEST_CASE("where 32 bits have no room, 8 have: models of a directory, and random ones") {
   const TemporaryDirectory scene;
   save_model(random_model(many_words(), 3, Backend::panels), {}, scene.path(), DType::f32);
