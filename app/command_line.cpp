@@ -193,7 +193,8 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   std::string found = error.what();
   std::replace(found.begin(), found.end(), '\n', ' ');
   constexpr std::string_view kTwice = ": At Most 1 required but received ";
-  if (const std::size_t place = found.find(kTwice); place != found.npos) {
+  const bool mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (const std::size_t place = found.find(kTwice); mismatch && place != found.npos) {
     throw UsageError("{} is given {} times; leave one of them", found.substr(0, place),
                      found.substr(place + kTwice.size()));
   }
