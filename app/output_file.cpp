@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/utf8.h"
 #include "console.h"
 
@@ -128,14 +129,9 @@ void check_file_name(std::string_view option, const std::string& path,
                                 [&](const FileKind& kind) { return kind.option == option; });
   const std::string end = end_of(path);
   if (own == kFileKinds.end() || end.empty() || path == "-") return;
-  // The message names the file twice.
-  const auto brief = [](std::string_view name) {
-    constexpr std::size_t kMostBytes = 400;
-    constexpr int kMostColumns = 100;
-    return fit_width(printable(name.substr(0, kMostBytes)), kMostColumns);
-  };
-  const std::string shown = brief(path);
-  const std::string stem = brief(std::string_view(path).substr(0, path.size() - end.size()));
+  constexpr int kMostColumns = 100;  // the message names the file twice
+  const std::string shown = excerpt(path, kMostColumns);
+  const std::string stem = excerpt(path.substr(0, path.size() - end.size()), kMostColumns);
   // A command without pages (inspect) writes one table.
   const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
   if (option == "--csv" && pages) {

@@ -105,12 +105,11 @@ def prepare(pairs, unpunctuated: int, keep_out: list[str], more: bool = False):
             train.append((source, target))
     if more:
         unseen = more_pairs.unseen_names()
-        known = [pair for pair in train if not more_pairs.holds(pair, unseen)]
-        counts["left_out_unseen_name"] = len(train) - len(known)
+        unnamed = [pair for pair in train if not more_pairs.holds(pair, unseen)]
+        counts["left_out_unseen_name"] = len(train) - len(unnamed)
         typed = {comparable(sentence) for sentence in more_pairs.typed_sentences()}
-        train = [pair for pair in known if comparable(pair[0]) not in typed]
-        counts["left_out_typed"] = len(known) - len(train)
-        known = train
+        known = [pair for pair in unnamed if comparable(pair[0]) not in typed]
+        counts["left_out_typed"] = len(unnamed) - len(known)
         sources = kept_out | typed | {comparable(source) for part in ("dev", "test")
                               for source, _ in parts[part]}
         made, made_counts = more_pairs.further_pairs(

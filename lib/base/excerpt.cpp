@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/at.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -22,9 +23,9 @@ std::string without_middle(std::string_view text, std::size_t most) {
 
 }  // namespace
 
-std::string excerpt(std::string_view piece) {
-  constexpr std::size_t kMostBytes = 240;  // that are looked at
-  return fit_width(printable(piece.substr(0, kMostBytes)), 60);
+std::string excerpt(std::string_view piece, int columns) {
+  const std::size_t most_bytes = 4 * to_size(columns);  // that are looked at
+  return fit_width(printable(piece.substr(0, most_bytes)), columns);
 }
 
 std::string shortened(std::string_view message) {

@@ -11,6 +11,7 @@ from more_pairs.draw import Draw
 from more_pairs.replace import Replacer
 from more_pairs.templates import Filler, read_templates
 from more_pairs.words import ROOT, Words, lines_of
+from score_typed import plain, read_marked
 
 Pair = tuple[str, str]
 
@@ -33,8 +34,8 @@ def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
 
 def typed_sentences(folder: Path = ROOT / "data/typed") -> list[str]:
     """Without their marks; what a model is scored with is not made."""
-    return [re.sub(r"\[([^\]=]+)(?:=[^\]]+)?\]", r"\1", line) for name in ("sentences", "paragraphs")
-            for line in lines_of(folder / f"{name}.txt") if not line.startswith("== ")]
+    return [plain(line) for name in ("sentences", "paragraphs")
+            for _, line in read_marked(folder / f"{name}.txt")]
 
 
 def holds(pair: Pair, names: frozenset[str]) -> bool:

@@ -20,8 +20,8 @@ def bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 def lower_case_named(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     """Names, places and days in small letters, half of them without the final mark."""
-    without = bare(english, german, draw) if draw.percent(50) else None
-    return (without[0].lower(), without[1]) if without else (english.lower(), german)
+    return (lower_and_bare(english, german, draw) if draw.percent(50) else None) or (
+        english.lower(), german)
 
 
 def lower_and_bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
