@@ -8,25 +8,6 @@
 namespace attn {
 namespace {
 
-/// One kind's measurements, by length.
-struct Curve {
-  std::string kind;
-  std::vector<double> lengths, seconds, bytes;
-};
-
-std::vector<Curve> curves_of(std::span<const AttentionCost> measured) {
-  std::vector<Curve> curves;
-  for (const AttentionCost& cost : measured) {
-    if (curves.empty() || curves.back().kind != cost.kind)
-      curves.push_back({cost.kind, {}, {}, {}});
-    Curve& curve = curves.back();
-    curve.lengths.push_back(static_cast<double>(cost.length));
-    curve.seconds.push_back(cost.forward_seconds + cost.backward_seconds);
-    curve.bytes.push_back(static_cast<double>(cost.peak_bytes));
-  }
-  return curves;
-}
-
 /// The slope of ln y over ln x by least squares.
 double exponent(const std::vector<double>& x, const std::vector<double>& y) {
   const auto n = static_cast<double>(x.size());
@@ -44,7 +25,7 @@ double exponent(const std::vector<double>& x, const std::vector<double>& y) {
 
 /// The length from which the kind stays below full attention, between lengths by straight lines of
 /// logarithms.
-std::optional<Index> overtaken(const Curve& kind, const Curve& full) {
+std::optional<Index> overtaken(const CostCurve& kind, const CostCurve& full) {
   std::optional<Index> from;
   double before = 0;
   for (std::size_t i = 0; i < kind.lengths.size(); ++i) {
@@ -67,11 +48,11 @@ std::optional<Index> overtaken(const Curve& kind, const Curve& full) {
 }  // namespace
 
 std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured) {
-  const std::vector<Curve> curves = curves_of(measured);
+  const std::vector<CostCurve> curves = cost_curves(measured);
   const auto full = std::find_if(curves.begin(), curves.end(),
-                                 [](const Curve& curve) { return curve.kind == "full"; });
+                                 [](const CostCurve& curve) { return curve.kind == "full"; });
   std::vector<CostGrowth> growth;
-  for (const Curve& curve : curves) {
+  for (const CostCurve& curve : curves) {
     if (curve.lengths.size() < 2) continue;
     CostGrowth fitted{curve.kind, exponent(curve.lengths, curve.seconds),
                       exponent(curve.lengths, curve.bytes), std::nullopt};

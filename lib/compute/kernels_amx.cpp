@@ -26,18 +26,10 @@ alignas(64) constexpr std::uint8_t kTiles[64] = {
     0,  0,  0,  0,  0,  0,  0,  0,  0,  0, 0,  0, 0,  0, 0,  0,
     16, 16, 16, 16, 16, 16, 16, 16, 0,  0, 0,  0, 0,  0, 0,  0};  // rows
 
-/// Adds a tile of results, and the bias, to where they belong; its edges may stick out.
-inline void put(const float* tile, const TileProduct& p, Index row, Index column) {
+/// A tile of results; its edges may stick out.
+inline void put_tile(const float* tile, const TileProduct& p, Index row, Index column) {
   const Index rows = smaller(kTileSide, p.rows - row);
-  const __mmask16 lanes = first_lanes(p.columns - column);
-  const __m512 bias =
-      p.bias == nullptr ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(lanes, p.bias + column);
-  for (Index i = 0; i < rows; ++i) {
-    float* y = p.y + (row + i) * p.y_stride + column;
-    __m512 sum = _mm512_add_ps(_mm512_load_ps(tile + i * kTileSide), bias);
-    if (p.add) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, y));
-    _mm512_mask_storeu_ps(y, lanes, sum);
-  }
+  for (Index i = 0; i < rows; ++i) put(_mm512_load_ps(tile + i * kTileSide), p, row + i, column);
 }
 
 /// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
@@ -88,10 +80,10 @@ inline void multiply_block(const TileProduct& p, Index row, Index column) {
   _tile_stored(1, results[1], kRow);
   _tile_stored(2, results[2], kRow);
   _tile_stored(3, results[3], kRow);
-  put(results[0], p, row, column);
-  if (two_columns) put(results[1], p, row, column + kTileSide);
-  if (two_rows) put(results[2], p, row + kTileSide, column);
-  if (two_rows && two_columns) put(results[3], p, row + kTileSide, column + kTileSide);
+  put_tile(results[0], p, row, column);
+  if (two_columns) put_tile(results[1], p, row, column + kTileSide);
+  if (two_rows) put_tile(results[2], p, row + kTileSide, column);
+  if (two_rows && two_columns) put_tile(results[3], p, row + kTileSide, column + kTileSide);
 }
 
 void multiply(const TileProduct& p) {

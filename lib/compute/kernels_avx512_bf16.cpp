@@ -35,17 +35,6 @@ inline __m512 add_pairs(__m512 sum, __m512i a, __m512i b) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
 }
 
-/// Puts a register of results, and the bias, where they belong.
-inline void put(__m512 sum, const TileProduct& p, Index row, Index column) {
-  const __mmask16 lanes = first_lanes(p.columns - column);
-  float* y = p.y + row * p.y_stride + column;
-  if (p.bias != nullptr) {
-    sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, p.bias + column));
-  }
-  if (p.add) sum = _mm512_add_ps(sum, _mm512_maskz_loadu_ps(lanes, y));
-  _mm512_mask_storeu_ps(y, lanes, sum);
-}
-
 inline void multiply_block(const TileProduct& p, Index row, Index column) {
   const std::uint16_t* rows =
       p.left + row / kTileSide * p.left_terms * kTileSize + row % kTileSide * kTileTerms;

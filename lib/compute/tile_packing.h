@@ -1,5 +1,5 @@
-// Packing of bfloat16 tiles (tile_kernels.h), for every CPU that multiplies them: each file
-// includes it among the functions that are compiled for its CPU.
+// Packing of bfloat16 tiles (tile_kernels.h), and where results go, for every CPU that multiplies
+// them: each file includes it among the functions that are compiled for its CPU.
 #pragma once
 
 #include <immintrin.h>
@@ -15,6 +15,17 @@ inline Index smaller(Index a, Index b) {
 
 inline __mmask16 first_lanes(Index n) {
   return n >= 16 ? __mmask16{0xFFFF} : static_cast<__mmask16>((1U << n) - 1U);
+}
+
+/// Puts 16 results of a row, and the bias, where they belong; their end may stick out.
+inline void put(__m512 results, const TileProduct& p, Index row, Index column) {
+  const __mmask16 lanes = first_lanes(p.columns - column);
+  float* y = p.y + row * p.y_stride + column;
+  if (p.bias != nullptr) {
+    results = _mm512_add_ps(results, _mm512_maskz_loadu_ps(lanes, p.bias + column));
+  }
+  if (p.add) results = _mm512_add_ps(results, _mm512_maskz_loadu_ps(lanes, y));
+  _mm512_mask_storeu_ps(y, lanes, results);
 }
 
 /// 16 rows of 16 pairs become 16 rows of the other side.

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,18 @@ struct AttentionCost {
   std::uint64_t multiply_adds = 0;  ///< of the forward pass's two products, for what is seen
   std::uint64_t peak_bytes = 0;  ///< beyond queries, keys and values: outputs, gradients, scratch
 };
+
+/// One kind's measurements by length, as numbers to draw and to fit.
+struct CostCurve {
+  std::string kind;
+  bool approximate = false;
+  std::vector<double> lengths;  ///< tokens
+  std::vector<double> seconds;  ///< of forward and backward together
+  std::vector<double> bytes;    ///< as `AttentionCost::peak_bytes`
+};
+
+/// One a kind, in the order of `measured`, where a kind's lengths stand together.
+std::vector<CostCurve> cost_curves(std::span<const AttentionCost> measured);
 
 /// How a kind's costs grow over the lengths that were measured.
 struct CostGrowth {

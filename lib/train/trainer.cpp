@@ -1,7 +1,6 @@
 #include "train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 
@@ -14,18 +13,13 @@
 #include "train/checkpoint.h"
 #include "train/journal.h"
 #include "train/run_identity.h"
+#include "train/stopwatch.h"
 #include "train/weight_average.h"
 #include "translate/alternatives.h"
 #include "translate/translator.h"
 
 namespace attn {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 AdamConfig adam_config(const TrainConfig& c) {
   return {static_cast<float>(c.adam_beta1), static_cast<float>(c.adam_beta2),
@@ -45,27 +39,6 @@ TrainableModel first_weights(TrainerSetup& setup) {
 }
 
 }  // namespace
-
-/// Time spent on updates alone: validations and checkpoints stop the watch.
-class Stopwatch {
- public:
-  void start() { running_since_ = Clock::now(); }
-  void stop() {
-    if (running_since_) seconds_ += seconds_since(*running_since_);
-    running_since_.reset();
-  }
-  double seconds() const {
-    return seconds_ + (running_since_ ? seconds_since(*running_since_) : 0.0);
-  }
-  void reset() {
-    seconds_ = 0;
-    if (running_since_) start();
-  }
-
- private:
-  std::optional<Clock::time_point> running_since_;
-  double seconds_ = 0;
-};
 
 class Trainer::Run {
  public:
@@ -299,7 +272,8 @@ class Trainer::Run {
   /// False where it was stopped before its end: nothing has changed then.
   bool take(Look look, const std::atomic<int>& stop) {
     if (look == Look::none) return true;
-    const Clock::time_point start = Clock::now();
+    Stopwatch watch;
+    watch.start();
     Transformer candidate =
         model_.transformer(average_.best(model_.shared_weights()), default_backend());
     candidate.set_name(fmt::format("the model after update {}", state_.update));
@@ -311,10 +285,10 @@ class Trainer::Run {
           scores ? validator_->run(candidate, stop) : validator_->loss_of(candidate);
       if (!result) return false;
       if (early) {
-        journal_.early_look(state_, *result, seconds_since(start));
+        journal_.early_look(state_, *result, watch.seconds());
       } else {
         best = judge(*result);
-        journal_.validation(state_, *result, best, seconds_since(start));
+        journal_.validation(state_, *result, best, watch.seconds());
       }
     }
     state_.validated_update = state_.update;
@@ -404,7 +378,7 @@ class Trainer::Run {
   double norm_ = 0;
   double rate_ = 0;
   std::uint64_t checkpointed_ = 0;
-  Stopwatch watch_;
+  Stopwatch watch_;  ///< of updates alone: validations and checkpoints stop it
   Index timed_tokens_ = 0;
   std::uint64_t timed_updates_ = 0;
 };

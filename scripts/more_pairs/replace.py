@@ -42,7 +42,7 @@ class Replacer:
         self.kinds = ["city", "country", "language", "month", "day"]
         self.patterns = [(re.compile(whole(e for e, _ in pairs) + r"(?![\w-])"), dict(pairs))
                          for pairs, _ in self.places]
-        self.adjectives = {adjective: stem for adjective, stem, _, _ in words.people
+        self.adjectives = {adjective: stem for adjective, stem in (people.adjective for people in words.people)
                            if stem.islower() and " " not in adjective}
         self.adjective = re.compile(whole(self.adjectives) + r"(?![\w-])")
         self.number_word = re.compile(whole(SMALL) + r"(?![\w-])")

@@ -11,7 +11,7 @@ import re
 
 from more_pairs import nations, numbers
 from more_pairs.draw import Draw
-from more_pairs.words import Words, genitive
+from more_pairs.words import Thing, Words, genitive
 
 NATION = ("adj", "man", "woman", "men")
 PLACE = re.compile(r"\{([a-z]+)(\d?)(?:\.([a-zA-Z]+))?(?::([a-z]*))?\}")
@@ -131,7 +131,7 @@ class Filler:
         if kind == "a":
             return "a*"
         if kind in NATION:
-            nation = nations.People(*chosen["nation" + number])
+            nation = chosen["nation" + number]
             return (nation.adjective[0] if kind == "adj" else
                     nation.english["many" if kind == "men" else kind])
         value = chosen[kind + number]
@@ -140,13 +140,12 @@ class Filler:
     @staticmethod
     def _german(match: re.Match, chosen: dict) -> str:
         kind, number, form, ending = match.groups()
-        gender = next((value[2] for value in chosen.values()
-                       if isinstance(value, tuple) and len(value) == 3), "")
+        gender = next((value.gender for value in chosen.values() if isinstance(value, Thing)), "")
         if kind in nations.ARTICLES:
             return nations.article(kind, gender, ending)
         if kind in ("man", "woman"):
-            return nations.People(*chosen["nation" + number]).german[kind][form or "nom"]
-        value = chosen["nation" + number][:2] if kind == "adj" else chosen[kind + number]
+            return chosen["nation" + number].german[kind][form or "nom"]
+        value = chosen["nation" + number].adjective if kind == "adj" else chosen[kind + number]
         if kind == "land":
             return value.forms[form]
         german = value[1]

@@ -1,9 +1,11 @@
 """The words that further pairs are made of: read from data/words, drawn by hash."""
 import re
 from pathlib import Path
+from typing import NamedTuple
 
 from more_pairs import sounds
 from more_pairs.draw import Draw
+from more_pairs.nations import People
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLACE_ENDS = ["dorf", "hausen", "burg", "stadt", "heim", "ville", "ton", "bach", "berg", "ow", "au",
@@ -44,6 +46,13 @@ class Country:
         }[article] | {"is": "sind" if article == "p" else "ist"}
 
 
+class Thing(NamedTuple):
+    """What a nationality may stand before."""
+    english: str
+    german: str
+    gender: str  # m, f, n; p: plural
+
+
 class Words:
     """`unseen`: names that no drawn word may be or hold (they measure copying)."""
 
@@ -53,10 +62,10 @@ class Words:
         self._read_cldr(folder)
         self._read_nations(folder)
         self._read_cities(folder)
-        self.things: dict[str, list[tuple[str, str, str]]] = {}
+        self.things: dict[str, list[Thing]] = {}
         for line in lines_of(folder / "things.tsv"):
             kind, *thing = line.split("\t")
-            self.things.setdefault(kind, []).append(tuple(thing))
+            self.things.setdefault(kind, []).append(Thing(*thing))
 
     def allowed(self, *texts: str) -> bool:
         return not any(word in self.unseen for text in texts for word in re.findall(r"\w+", text))
@@ -102,7 +111,7 @@ class Words:
                 self.countries.append(Country(english, german, article))
             adjective, stem, man, woman, language = rest[:5]
             if adjective:
-                self.people.append((adjective, stem, man, woman))
+                self.people.append(People(adjective, stem, man, woman))
             names = self.cldr["language"].get(language.removeprefix("*"))
             if names and (names[1].endswith("isch") or names[1] == "Deutsch"):
                 self.languages.append(names)

@@ -79,8 +79,7 @@ struct GrowthPlot {
 
 class GrowthPicture {
  public:
-  GrowthPicture(const std::vector<GrowthLine>& lines, const std::vector<std::string>& dashed)
-      : lines_(lines), dashed_(dashed) {}
+  explicit GrowthPicture(const std::vector<GrowthLine>& lines) : lines_(lines) {}
 
   std::string svg(const std::string& title) {
     const auto rows = (lines_.size() + kLegendColumns - 1) / kLegendColumns;
@@ -104,16 +103,16 @@ class GrowthPicture {
     fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
   }
 
-  const std::vector<double>& values_of(const GrowthLine& line, bool time) const {
-    return time ? line.seconds : line.bytes;
+  static const std::vector<double>& values_of(const CostCurve& curve, bool time) {
+    return time ? curve.seconds : curve.bytes;
   }
 
   GrowthPlot plot_of(bool time) const {
     GrowthPlot plot{kPlotLeft[time ? 0 : 1], time, {}, {}};
     Span lengths, values;
     for (const GrowthLine& line : lines_) {
-      for (const double length : line.lengths) lengths.include(std::log2(length));
-      for (const double value : values_of(line, time)) {
+      for (const double length : line.curve.lengths) lengths.include(std::log2(length));
+      for (const double value : values_of(line.curve, time)) {
         values.include(std::log10(std::max(value, 1e-12)));
       }
     }
@@ -157,25 +156,24 @@ class GrowthPicture {
   }
 
   std::string look(std::size_t i) const {
-    const bool dash = std::find(dashed_.begin(), dashed_.end(), lines_[i].kind) != dashed_.end();
     return fmt::format("k{}{}{}", i % kKindColors.size(), i == 0 ? " strong" : "",
-                       dash ? " dashed" : "");
+                       lines_[i].curve.approximate ? " dashed" : "");
   }
 
   void put_line(const GrowthPlot& plot, std::size_t i) {
-    const GrowthLine& line = lines_[i];
-    const std::vector<double>& values = values_of(line, plot.time);
+    const CostCurve& curve = lines_[i].curve;
+    const std::vector<double>& values = values_of(curve, plot.time);
     put("<polyline class=\"line {}\" points=\"", look(i));
     for (std::size_t n = 0; n < values.size(); ++n) {
-      put("{:.2f},{:.2f} ", plot.x(line.lengths[n]), plot.y(values[n]));
+      put("{:.2f},{:.2f} ", plot.x(curve.lengths[n]), plot.y(values[n]));
     }
     out_.back() = '"';
     put("/>\n<g class=\"k{}\">\n", i % kKindColors.size());
     for (std::size_t n = 0; n < values.size(); ++n) {
       put("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\"><title>{}, {} tokens: "
           "{}</title></circle>\n",
-          plot.x(line.lengths[n]), plot.y(values[n]), i == 0 ? 3 : 2, xml_escaped(line.kind),
-          count_label(line.lengths[n], line.lengths[n]), exact(values[n], plot.time));
+          plot.x(curve.lengths[n]), plot.y(values[n]), i == 0 ? 3 : 2, xml_escaped(curve.kind),
+          count_label(curve.lengths[n], curve.lengths[n]), exact(values[n], plot.time));
     }
     out_ += "</g>\n";
   }
@@ -192,21 +190,19 @@ class GrowthPicture {
       const double y = kLegendTop + kLegendRow * static_cast<double>(i % rows);
       put("<path class=\"line {}\" d=\"M{} {}h30\"/>\n<text x=\"{}\" y=\"{}\"><tspan "
           "class=\"head\">{}</tspan> {}</text>\n",
-          look(i), x, y - 4, x + 38, y, xml_escaped(lines_[i].kind),
+          look(i), x, y - 4, x + 38, y, xml_escaped(lines_[i].curve.kind),
           xml_escaped(lines_[i].exponents));
     }
   }
 
   const std::vector<GrowthLine>& lines_;
-  const std::vector<std::string>& dashed_;
   std::string out_;
 };
 
 }  // namespace
 
-std::string growth_svg(const std::string& title, const std::vector<GrowthLine>& lines,
-                       const std::vector<std::string>& dashed) {
-  return GrowthPicture(lines, dashed).svg(title);
+std::string growth_svg(const std::string& title, const std::vector<GrowthLine>& lines) {
+  return GrowthPicture(lines).svg(title);
 }
 
 }  // namespace attn
