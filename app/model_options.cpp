@@ -72,7 +72,7 @@ void ModelOptions::add_globals_to(CLI::App& command) {
   command
       .add_option("--global", globals,
                   "Places of the source's global tokens, for LED and other models that have them: "
-                  "0,5 [0]")
+                  "0,5; none [0]")
       ->type_name("N,N,…");
 }
 
@@ -150,6 +150,7 @@ std::size_t ModelOptions::maps_index() const {
 
 std::vector<Index> ModelOptions::global_places(int positions) const {
   std::vector<Index> places;
+  if (globals == "none") return places;
   for (const std::string_view place : split_at(globals, ',')) {
     places.push_back(
         to_index(parse_whole("--global", std::string(place), 0, to_size(positions - 1))));

@@ -187,7 +187,8 @@ void choose_globals(const ModelOptions& options, Transformer& transformer) {
   if (options.globals.empty()) return;
   const ModelConfig& config = transformer.config();
   const PatternType type = config.encoder_attention.type;
-  const bool own = config.global_tokens > 0;
+  const Family* family = family_of(config.model_type);
+  const bool own = family != nullptr && family->own_global_tokens;
   if (own || (type != PatternType::longformer && type != PatternType::chunks)) {
     throw UsageError(
         "--global {}: the encoder of {} has no tokens to choose as global; LED and the patterns "

@@ -1,7 +1,6 @@
 #include "served_models.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "analysis/annotate.h"
 #include "base/at.h"
@@ -20,8 +19,12 @@ auto without_dashes(Action&& action) {
   try {
     return action();
   } catch (const UsageError& error) {
-    std::string_view text = error.what();
-    if (text.starts_with("--")) text.remove_prefix(2);
+    std::string text = error.what();
+    if (text.starts_with("--")) text.erase(0, 2);
+    for (const char* option : {"--without", "--force", "--swap"}) {
+      const std::size_t place = text.find(option);
+      if (place != std::string::npos) text.erase(place, 2);
+    }
     throw UsageError("{}", text);
   }
 }
@@ -44,18 +47,17 @@ ServedModels::ServedModels(const ModelOptions& options) {
     if (std::any_of(places_.begin(), places_.end(), named)) {
       throw UsageError("--model {} is named twice", printable(directory));
     }
-    Place place;
-    place.options = options;
-    place.options.model = directory;
-    place.options.more_models.clear();
-    places_.push_back(std::move(place));
+    ModelOptions own = options;
+    own.model = directory;
+    own.more_models.clear();
+    places_.emplace_back(std::move(own));
   }
   names_ = directories;
   names_.front() = loaded(places_.front()).name;
 }
 
 const ReadyModel& ServedModels::loaded(Place& place) {
-  const std::lock_guard lock(loading_);
+  const std::lock_guard lock(place.loading);
   if (!place.model) {
     place.model = load_or_make(place.options);
     for (const std::string& text : place.model->notes) note(printable(text));

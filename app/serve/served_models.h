@@ -1,6 +1,7 @@
 // The models of attn-demo serve, loaded when they are first asked for.
 #pragma once
 
+#include <deque>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,13 +26,15 @@ class ServedModels : public Service {
 
  private:
   struct Place {
+    explicit Place(ModelOptions wanted) : options(std::move(wanted)) {}
+
     ModelOptions options;
+    std::mutex loading;  ///< one's loading holds up nobody who asks for another
     std::optional<ReadyModel> model;
   };
-  const ReadyModel& loaded(Place& place);
+  static const ReadyModel& loaded(Place& place);
 
-  std::mutex loading_;
-  std::vector<Place> places_;
+  std::deque<Place> places_;  ///< which does not move them
   std::vector<std::string> names_;
 };
 

@@ -127,10 +127,17 @@ struct PatternCheck {
     throw InputError("{}: {} is {}; use {} to {} with {} positions", where, written(key), value,
                      least, most, stack.positions);
   }
-  void even(const char* key, int value) const {
+  /// Of what size() has accepted, at most `most`.
+  void even(const char* key, int value, int most) const {
     if (value % 2 == 0) return;
-    throw InputError("{}: {} is {}, which is odd; half of it lies on each side, so use {} or {}",
-                     where, written(key), value, value - 1, value + 1);
+    if (most < 2) {
+      throw InputError("{}: {} is {}, which is odd; with {} position there is no other", where,
+                       written(key), value, stack.positions);
+    }
+    std::string others = value > 1 ? std::to_string(value - 1) : "";
+    if (value < most) others += (others.empty() ? "" : " or ") + std::to_string(value + 1);
+    throw InputError("{}: {} is {}, which is odd; half of it lies on each side, so use {}", where,
+                     written(key), value, others);
   }
 
   void windows() const {
@@ -141,7 +148,7 @@ struct PatternCheck {
     }
     for (const int window : pattern.windows) {
       size("window", window, 2, 2 * stack.positions);
-      even("window", window);
+      even("window", window, 2 * stack.positions);
     }
   }
   void globals() const {
@@ -154,13 +161,19 @@ struct PatternCheck {
   /// The first block, the last and three around the query's own are seen anyway.
   void random_blocks() const {
     constexpr int kAnyway = 5;
+    if (stack.positions < kAnyway) {
+      throw InputError(
+          "{}: {} positions are too few for bigbird, whose rows see {} blocks; use at "
+          "least {}",
+          where, stack.positions, kAnyway, kAnyway);
+    }
     const int blocks = (stack.positions + pattern.block_size - 1) / pattern.block_size;
     if (blocks < kAnyway) {
       throw InputError(
           "{}: {} {} does not fit: {} positions have {} blocks of it, and every row "
           "sees {}; use at most {}",
           where, written("block_size"), pattern.block_size, stack.positions, blocks, kAnyway,
-          std::max(1, stack.positions / kAnyway));
+          stack.positions / kAnyway);
     }
     if (pattern.random_blocks >= 0 && pattern.random_blocks <= blocks - kAnyway) return;
     throw InputError(
@@ -334,7 +347,7 @@ void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
       break;
     case PatternType::chunks:
       check.size("block_size", pattern.block_size, 1, stack.positions);
-      if (pattern.shift) check.even("block_size", pattern.block_size);
+      if (pattern.shift) check.even("block_size", pattern.block_size, stack.positions);
       check.globals();
       break;
     case PatternType::linformer:

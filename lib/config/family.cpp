@@ -165,12 +165,13 @@ void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& conf
   if (family.own_global_tokens) read_chunks_of_pegasus_x(reader, config);
   if (!family.decoder_positions_key.empty()) {
     const std::string key(family.decoder_positions_key);
-    const int positions = reader.integer(key).value_or(config.max_decoder_positions);
-    if (positions < 0 || positions > ModelLimits::positions) {
-      reader.fail(
-          key, fmt::format("is {}; use 1 to {}", positions, std::int64_t{ModelLimits::positions}));
+    if (const std::optional<int> positions = reader.integer(key)) {
+      if (*positions < 1 || *positions > ModelLimits::positions) {
+        reader.fail(key, fmt::format("is {}; use 1 to {}", *positions,
+                                     std::int64_t{ModelLimits::positions}));
+      }
+      config.max_decoder_positions = *positions;
     }
-    config.max_decoder_positions = positions;
   }
 }
 

@@ -14,7 +14,7 @@ struct OtherNames {
   std::string_view keys;
 };
 
-constexpr std::array<OtherNames, 16> kOtherNames = {{
+constexpr std::array<OtherNames, 18> kOtherNames = {{
     {"heads num_heads n_heads n_head nhead attention_heads num_attention_heads",
      "encoder_attention_heads decoder_attention_heads"},
     {"layers num_layers n_layers n_layer depth", "encoder_layers decoder_layers"},
@@ -22,7 +22,10 @@ constexpr std::array<OtherNames, 16> kOtherNames = {{
      "encoder_ffn_dim decoder_ffn_dim"},
     {"dim width model_dim hidden_dim embed_dim embedding_dim n_embd emb_size", "d_model"},
     {"activation act hidden_act", "activation_function"},
-    {"positions max_positions max_len max_seq_len max_length", "max_position_embeddings"},
+    {"positions max_positions max_len max_seq_len max_length max_position_embeddings",
+     "max_position_embeddings max_encoder_position_embeddings max_decoder_position_embeddings"},
+    {"window encoder_attention", "attention_window"},  // those of model_type: attn-demo
+    {"random_blocks encoder_attention", "num_random_blocks"},
     {"pre_norm prenorm norm_first", "normalize_before"},
     {"lr rate", "learning_rate"},
     {"warmup warmup_steps", "warmup_updates"},

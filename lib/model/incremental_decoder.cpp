@@ -21,12 +21,25 @@ Index state_size(const ModelConfig& config) {
          PerformerState::size(pattern.features_of(head_dim), Index{head_dim});
 }
 
-/// Steps whose keys some query still sees, its own among them.
-Index steps_in_sight(const ModelConfig& config, Index steps) {
-  const AttentionPattern& pattern = config.decoder_attention;
-  if (pattern.type != PatternType::window) return steps;
-  const int widest = *std::max_element(pattern.windows.begin(), pattern.windows.end());
-  return std::min(steps, Index{widest} / 2 + 1);
+/// Steps whose keys some query still sees, its own among them; in all layers those of the one that
+/// sees most.
+Index steps_in_sight(const AttentionPattern& pattern, Index steps) {
+  if (pattern.type == PatternType::window) {
+    const int widest = *std::max_element(pattern.windows.begin(), pattern.windows.end());
+    return std::min(steps, Index{widest} / 2 + 1);
+  }
+  if (pattern.type == PatternType::sparse_fixed) {  // a block, and the summaries of all of them
+    const Index block = pattern.stride, summary = pattern.summary;
+    return std::min(steps, block - summary + (steps + block - 1) / block * summary);
+  }
+  return steps;
+}
+
+/// Where a step's keys are kept, of `kept` places: those that nobody sees any more give way.
+Index cache_place(const AttentionPattern& pattern, Index step, Index kept) {
+  if (pattern.type != PatternType::sparse_fixed) return step % kept;
+  const Index block = step / pattern.stride, within = step % pattern.stride;
+  return within < pattern.stride - pattern.summary ? within : block * pattern.summary + within;
 }
 
 }  // namespace
@@ -38,7 +51,8 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
   const auto past = state > 0
                         ? checked_product({to_size(rows), to_size(state), sizeof(float),
                                            to_size(config.decoder_layers) + 1})
-                        : checked_product({to_size(rows), to_size(steps_in_sight(config, steps)),
+                        : checked_product({to_size(rows),
+                                           to_size(steps_in_sight(config.decoder_attention, steps)),
                                            width, to_size(config.decoder_layers)});
   const auto cross = checked_product({to_size(source_rows), width, to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
@@ -52,7 +66,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
       observer_(observer),
       rows_(rows),
       steps_(steps),
-      kept_steps_(steps_in_sight(model.config(), steps)),
+      kept_steps_(steps_in_sight(model.config().decoder_attention, steps)),
       state_size_(observer == nullptr ? state_size(model.config()) : 0) {
   const ModelConfig& config = model.config();
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
@@ -84,13 +98,14 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
 }
 
 void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n) {
+  first_row_ = cache_place(model_.config().decoder_attention, step_, kept_steps_) * rows_;
   for (Index r = 0; r < n; ++r) {
     std::int32_t* own = next_ancestors_.data() + r * steps_;
     if (step_ > 0) {
       const std::int32_t* parent = ancestors_.data() + at(parents, r) * steps_;
       std::copy_n(parent, step_, own);
     }
-    own[step_] = same_number<std::int32_t>(step_ % kept_steps_ * rows_ + r);
+    own[step_] = same_number<std::int32_t>(first_row_ + r);
   }
   ancestors_.swap(next_ancestors_);
 }
@@ -159,7 +174,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
       memory.states = std::span(state_rows_).first(to_size(n));
     } else {
       memory.past = &past_[i];
-      memory.first = step_ % kept_steps_ * rows_;
+      memory.first = first_row_;
     }
     decoder_layer(parameters.decoder_layers[i], to_index(i), run, memory, x);
   }

@@ -51,6 +51,7 @@ class IncrementalDecoder {
   Index steps_;
   Index kept_steps_;  ///< whose keys and values are there at a time
   Index step_ = 0;
+  Index first_row_ = 0;                  ///< of the cache, for this step's keys and values
   std::vector<KeyValueCache> past_;      ///< per layer, of kept_steps · rows rows
   Index state_size_ = 0;                 ///< floats of a hypothesis in one layer; 0: none
   std::vector<Matrix> states_;           ///< per layer [rows, state_size_]

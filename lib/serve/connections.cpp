@@ -1,15 +1,14 @@
 #include "serve/connections.h"
 
-#include <dirent.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdlib>
-#include <memory>
-#include <optional>
 
 namespace attn {
 namespace {
@@ -39,6 +38,23 @@ std::optional<Connections::Peer> peer_of(int socket, int own_port) {
   return Connections::Peer{name.data(), port_of(address)};
 }
 
+/// Bytes of a connection since it was opened; 0 where the system does not say (before Linux 4.1).
+struct Traffic {
+  std::uint64_t taken;     ///< by the other end
+  std::uint64_t received;  ///< from it, read or not
+};
+
+Traffic traffic_of(int socket) {
+  // linux/tcp.h's tcp_info, which cannot stand beside netinet/tcp.h's, whose end is missing.
+  struct TcpInfo {
+    std::array<std::byte, 120> other;
+    std::uint64_t bytes_acked, bytes_received;
+  } info{};
+  socklen_t size = sizeof info;
+  const bool told = getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0;
+  return told && size == sizeof info ? Traffic{info.bytes_acked, info.bytes_received} : Traffic{};
+}
+
 bool has_gone(int socket) {
   pollfd wait{socket, POLLRDHUP, 0};
   return poll(&wait, 1, 0) > 0 && (wait.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
@@ -64,25 +80,41 @@ void Connections::end(const Peer& peer, bool last) {
 void Connections::look_at(int socket, bool all) {
   const std::optional<Peer> peer = peer_of(socket, port_);
   if (!peer) return;
-  State& state = states_[*peer];
+  const auto [found, is_new] = states_.try_emplace(*peer);
+  State& state = found->second;
   state.seen = true;
+  if (is_new) state.before = 0;
   if (state.busy) {
     if (state.job != nullptr && has_gone(socket)) state.job->end(StopReason::gone);
     return;
   }
   constexpr std::chrono::milliseconds kToSend{300};
-  const auto waited = std::chrono::steady_clock::now() - state.since;
-  if (waited > patience_ || ((all || state.last) && waited > kToSend)) {
+  constexpr std::uint64_t kProgress = std::uint64_t{64} << 10;
+  const Traffic traffic = traffic_of(socket);
+  const auto now = std::chrono::steady_clock::now();
+  if (traffic.taken >= state.taken + kProgress) {  // a long answer, which is being read
+    state.taken = traffic.taken;
+    state.since = now;
+  }
+  const auto waited = now - state.since;
+  if (!state.before) state.before = traffic.received;
+  const bool endless = traffic.received > *state.before + most_bytes_;
+  if (endless || waited > patience_ || ((all || state.last) && waited > kToSend)) {
     shutdown(socket, SHUT_RDWR);
   }
 }
 
+void Connections::listen_on(int port) {
+  port_ = port;
+  descriptors_.reset(opendir("/proc/self/fd"));
+}
+
 void Connections::sweep(bool all) {
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir("/proc/self/fd"), closedir);
-  if (!open) return;
+  if (!descriptors_) return;
+  rewinddir(descriptors_.get());
   const std::lock_guard lock(mutex_);
   for (auto& [peer, state] : states_) state.seen = state.busy;
-  while (const dirent* entry = readdir(open.get())) {
+  while (const dirent* entry = readdir(descriptors_.get())) {
     if (entry->d_name[0] != '.') look_at(std::atoi(entry->d_name), all);
   }
   std::erase_if(states_, [](const auto& one) { return !one.second.seen; });

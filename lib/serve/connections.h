@@ -1,12 +1,16 @@
 // The server's open connections, as the system knows them. httplib waits for each piece of a
 // request with a limit of its own, so that a client who sends a byte now and then would be waited
-// for without end: here whole requests have a limit.
+// for without end, and headers without number kept: here whole requests have limits.
 #pragma once
 
+#include <dirent.h>
+
 #include <chrono>
-#include <functional>
+#include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,10 +22,13 @@ class Connections {
  public:
   using Peer = std::pair<std::string, int>;  ///< address and port of the other end
 
-  explicit Connections(std::chrono::milliseconds patience) : patience_(patience) {}
+  /// `most_bytes`: of one request, line, headers and body together.
+  Connections(std::chrono::milliseconds patience, std::uint64_t most_bytes)
+      : patience_(patience), most_bytes_(most_bytes) {}
 
-  /// The port whose connections these are.
-  void listen_on(int port) { port_ = port; }
+  /// The port whose connections these are. From here on sweep() opens nothing: it works where no
+  /// descriptor is left, too.
+  void listen_on(int port);
 
   /// The whole request of a peer is there: from now on it is waited for the answer. `job` may be
   /// null; it is stopped where the peer goes away.
@@ -30,12 +37,15 @@ class Connections {
   void end(const Peer& peer, bool last);
 
   /// Closes the connections of whoever has kept a request, or the reading of an answer, unfinished
-  /// for too long; `all`: and of whoever asks nothing now.
+  /// for too long (64 KiB of an answer are progress), or sends a request without end; `all`: and of
+  /// whoever asks nothing now.
   void sweep(bool all);
 
  private:
   struct State {
     std::chrono::steady_clock::time_point since = std::chrono::steady_clock::now();
+    std::optional<std::uint64_t> before;  ///< bytes that had come in ahead of this request
+    std::uint64_t taken = 0;              ///< bytes that the other end had at `since`
     Job* job = nullptr;
     bool busy = false;
     bool last = false;
@@ -44,6 +54,8 @@ class Connections {
   void look_at(int socket, bool all);
 
   std::chrono::milliseconds patience_;
+  std::uint64_t most_bytes_;
+  std::unique_ptr<DIR, int (*)(DIR*)> descriptors_{nullptr, closedir};  ///< of this process
   int port_ = 0;
   std::mutex mutex_;
   std::map<Peer, State> states_;

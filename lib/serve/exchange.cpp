@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <utility>
@@ -18,6 +20,33 @@ std::string error_json(std::string_view message) {
   std::string out = "{\"error\":";
   append_string(out, shortened(printable(message)));
   return out + "}\n";
+}
+
+bool reads_only(const httplib::Request& request) {
+  return request.method == "GET" || request.method == "HEAD";
+}
+
+/// httplib takes any number for the length that a body claims, and none for "until the end".
+Refusal length_refusal(const httplib::Request& request, bool reads) {
+  const std::string length = request.get_header_value("Content-Length");
+  const bool digits = length.find_first_not_of("0123456789") == std::string::npos;
+  if (request.get_header_value_count("Content-Length") > 1 || !digits) {
+    return {400, fmt::format("Content-Length is {}; expected one number", excerpt(length))};
+  }
+  if (reads && length.find_first_not_of('0') != std::string::npos) {
+    return {400, fmt::format("a {} has no body", request.method)};
+  }
+  if (!reads && length.empty()) return {411, "a body without Content-Length is not read"};
+  return {};
+}
+
+/// The type alone, in small letters: what follows it and capitals mean nothing (RFC 9110, 8.3.1).
+std::string media_type(std::string type) {
+  type.resize(std::min(type.find(';'), type.size()));
+  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
+  std::transform(type.begin(), type.end(), type.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return type;
 }
 
 }  // namespace
@@ -50,7 +79,7 @@ Refusal header_refusal(const httplib::Request& request) {
                              "/api/attend",
                              excerpt(request.path))};
   }
-  const bool reads = request.method == "GET" || request.method == "HEAD";
+  const bool reads = reads_only(request);
   if (request.method != method && !(reads && std::strcmp(method, "GET") == 0)) {
     return {405, fmt::format("{} takes {}, not {}", request.path, method, excerpt(request.method))};
   }
@@ -58,13 +87,20 @@ Refusal header_refusal(const httplib::Request& request) {
     return {411, "a body without Content-Length is not read"};
   }
   if (request.has_header("Content-Encoding")) return {415, "a packed body is not read"};
+  if (const Refusal no = length_refusal(request, reads); no.status != 0) return no;
   if (reads) return {};
   const std::string type = request.get_header_value("Content-Type");
-  if (type.substr(0, type.find(';')) != "application/json") {
+  if (media_type(type) != "application/json") {
     return {415, fmt::format("Content-Type is {}; expected application/json",
                              type.empty() ? "missing" : excerpt(type))};
   }
   return {};
+}
+
+bool may_have_body(const httplib::Request& request) {
+  if (request.has_header("Transfer-Encoding")) return true;
+  return request.has_header("Content-Length") ? request.get_header_value("Content-Length") != "0"
+                                              : !reads_only(request);
 }
 
 std::string page_name(const httplib::Request& request) {

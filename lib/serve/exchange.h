@@ -27,6 +27,9 @@ const char* method_of(const std::string& path);
 /// What the headers alone say against a request; `status` 0: nothing.
 Refusal header_refusal(const httplib::Request& request);
 
+/// Whether a body may follow the headers, as HTTP/1.1 has it (RFC 9112, 6.3).
+bool may_have_body(const httplib::Request& request);
+
 /// A page's name for itself; only letters, digits and dashes count.
 std::string page_name(const httplib::Request& request);
 

@@ -28,7 +28,7 @@ class LiveServer::Http {
         limits_(limits),
         answers_(service),
         turns_(limits.at_once, limits.waiting),
-        connections_(limits.request),
+        connections_(limits.request, most_body_bytes + kMostHeaderBytes),
         page_(answers_.live_page(first_question(), version)) {
     set_up();
     add_routes();
@@ -39,6 +39,22 @@ class LiveServer::Http {
   void run(const std::atomic<int>& signal);
 
  private:
+  static constexpr std::uint64_t kMostHeaderBytes = std::uint64_t{128} << 10;
+
+  /// A request that is there as a whole, until its answer is made.
+  struct Busy {
+    Busy(Connections& all, const httplib::Request& request, Job* job)
+        : connections(all), peer(peer_of(request)) {
+      connections.begin(peer, job);
+    }
+    ~Busy() { connections.end(peer, false); }
+    Busy(const Busy&) = delete;
+    Busy& operator=(const Busy&) = delete;
+
+    Connections& connections;
+    Connections::Peer peer;
+  };
+
   using Answer = std::string (Answers::*)(const Question&, const std::atomic<bool>&,
                                           Timings&) const;
 
@@ -121,11 +137,11 @@ bool LiveServer::Http::refused(const httplib::Request& request, httplib::Respons
   const auto say = [&](int status, const std::string& message) {
     refuse(response, status, message);
     // A body that nobody reads would be taken for the next request.
-    const bool body =
-        request.has_header("Content-Length") || request.has_header("Transfer-Encoding");
-    connections_.end(peer_of(request), body || ThreadQueue::surplus());
+    if (may_have_body(request)) ThreadQueue::leave_unread();
+    connections_.end(peer_of(request), ThreadQueue::has_unread() || ThreadQueue::surplus());
     return true;
   };
+  if (ThreadQueue::has_unread()) return say(400, "an earlier request's body was not read");
   if (ThreadQueue::surplus()) {
     return say(429,
                fmt::format("{} connections are open, and no more are served", limits_.connections));
@@ -154,14 +170,15 @@ void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, cons
 
 void LiveServer::Http::add_routes() {
   server_.Get("/", [this](const httplib::Request& request, httplib::Response& response) {
-    connections_.begin(peer_of(request), nullptr);
+    const Busy busy(connections_, request, nullptr);
     if (!rules_.token.empty()) response.set_header("Set-Cookie", token_cookie(rules_));
     response.set_content(page_, html_type);
-    connections_.end(peer_of(request), false);
   });
-  server_.Get("/openapi.json", [](const httplib::Request&, httplib::Response& response) {
-    response.set_content(openapi_json.data(), openapi_json.size(), json_type);
-  });
+  server_.Get("/openapi.json",
+              [this](const httplib::Request& request, httplib::Response& response) {
+                const Busy busy(connections_, request, nullptr);
+                response.set_content(openapi_json.data(), openapi_json.size(), json_type);
+              });
   add("/api/translate", QuestionKind::translate, &Answers::translate, json_type);
   add("/api/attend", QuestionKind::attend, &Answers::attend, json_type);
   add("/api/page", QuestionKind::page, &Answers::page, json_type);
@@ -170,6 +187,7 @@ void LiveServer::Http::add_routes() {
 
 void LiveServer::Http::answer(const httplib::Request& request, httplib::Response& response,
                               QuestionKind kind, Answer how, const char* type) {
+  const Busy busy(connections_, request, nullptr);
   Json body;
   try {
     body = parse_body(request.body);
@@ -192,13 +210,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
   Job job;
   job.page = page_name(request);
   job.number = page_number(request);
-  struct Busy {
-    Connections& connections;
-    Connections::Peer peer;
-    ~Busy() { connections.end(peer, false); }
-  };
-  connections_.begin(peer_of(request), &job);
-  const Busy busy{connections_, peer_of(request)};
+  const Busy busy(connections_, request, &job);
   std::exception_ptr problem;
   const bool had_turn = turns_.run(job, [&] {
     try {
@@ -243,7 +255,7 @@ void LiveServer::Http::look_around(bool all) {
 
 void LiveServer::Http::run(const std::atomic<int>& signal) {
   constexpr std::chrono::milliseconds kPause{20};
-  constexpr int kPausesOfSweep = 10;
+  constexpr int kPausesOfSweep = 5;
   std::atomic<bool> ended{false};
   std::thread listener([&] {
     server_.listen_after_bind();

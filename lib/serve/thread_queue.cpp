@@ -7,11 +7,20 @@ namespace {
 
 constexpr std::size_t kSpareThreads = 16;
 thread_local bool is_surplus = false;
+thread_local bool is_unread = false;
 
 }  // namespace
 
 bool ThreadQueue::surplus() {
   return is_surplus;
+}
+
+void ThreadQueue::leave_unread() {
+  is_unread = true;
+}
+
+bool ThreadQueue::has_unread() {
+  return is_unread;
 }
 
 ThreadQueue::Enqueued ThreadQueue::enqueue(std::function<void()> task) {
@@ -39,6 +48,7 @@ bool ThreadQueue::take(std::function<void()>& task) {
   task = std::move(tasks_.front());
   tasks_.pop_front();
   is_surplus = ++running_ > most_;
+  is_unread = false;
   return true;
 }
 

@@ -24,6 +24,10 @@ class ThreadQueue : public httplib::TaskQueue {
   /// Whether this thread's connection is one too many.
   static bool surplus();
 
+  /// A body that nobody reads lies in this thread's connection: what follows is no request.
+  static void leave_unread();
+  static bool has_unread();
+
   /// httplib 0.11 takes no answer; later ones ask whether there was room.
   using Enqueued =
       decltype(std::declval<httplib::TaskQueue&>().enqueue(std::declval<std::function<void()>>()));

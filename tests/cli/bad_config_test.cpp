@@ -143,6 +143,30 @@ TEST_CASE("bad input: keys of config files") {
   });
 }
 
+TEST_CASE("bad input: patterns of attention") {
+  const auto encoder = [](const std::string& name, const std::string& pattern,
+                          const std::vector<std::string>& parts) {
+    return model(name, "\"max_position_embeddings\": 64, \"encoder_attention\": " + pattern, parts);
+  };
+  check_all({
+      encoder("odd window", R"({"type": "window", "window": 7})", {"window is 7", "6 or 8"}),
+      encoder("no block", R"({"type": "chunks", "block_size": 0})", {"use 1 to 64"}),
+      encoder("block beyond the positions", R"({"type": "chunks", "block_size": 65})",
+              {"block_size is 65", "64 positions"}),
+      encoder("blocks that do not fit", R"({"type": "bigbird", "block_size": 16})",
+              {"block_size 16 does not fit", "at most 12"}),
+      encoder("global beyond the positions",
+              R"({"type": "longformer", "window": 8, "global": [64]})", {"place 64", "0 to 63"}),
+      model("a kind that a decoder cannot have",
+            R"("decoder_attention": {"type": "chunks", "block_size": 8})", {"looks ahead"}),
+      model("positions of LED", R"("model_type": "led", "max_decoder_position_embeddings": 0)",
+            {"max_decoder_position_embeddings is 0", "use 1 to"}),
+      model("a pattern of ours in a published class",
+            R"("model_type": "led", "encoder_attention": {"type": "window", "window": 8})",
+            {"its name here is attention_window"}),
+  });
+}
+
 TEST_CASE("bad input: sizes") {
   const std::string two_to_40 = "1099511627776";
   check_all({

@@ -65,8 +65,11 @@ TEST_CASE("families: init writes a directory of the class, which translates and 
 
 TEST_CASE("--global chooses LED's global tokens, and says where there are none") {
   const TemporaryDirectory scene;
-  const std::string led = scene.file("led"), bart = scene.file("bart");
-  for (const auto& [type, keys, model] : {std::tuple{"led", kLed, led}, {"bart", "", bart}}) {
+  const std::string led = scene.file("led"), bart = scene.file("bart"), x = scene.file("x");
+  for (const auto& [type, keys, model] :
+       {std::tuple{"led", kLed, led},
+        {"bart", "", bart},
+        {"pegasus_x", R"(, "block_size": 4, "num_global_tokens": 0)", x}}) {
     REQUIRE(
         run_program({.args = {"init", "--config", write_family(scene, type, keys), "--out", model}})
             .code == kDone);
@@ -82,6 +85,9 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
   CHECK(more[1][4] != 0);
   CHECK(first[4][1] == 0);
   CHECK(more[4][1] != 0);
+  const Json none = row_of("none");
+  CHECK(first[0][4] != 0);
+  CHECK(none[0][4] == 0);
   const auto refuse = [&](const std::string& model, const std::string& places,
                           const std::string& message) {
     const Result result =
@@ -92,10 +98,12 @@ TEST_CASE("--global chooses LED's global tokens, and says where there are none")
   refuse(led, "0,32", "--global 32: expected a whole number from 0 to 31, in plain decimals");
   refuse(led, "5,0,5", "--global 5,0,5: token 5 is named twice");
   refuse(led, "0,", "--global : expected a whole number from 0 to 31, in plain decimals");
-  refuse(bart, "0",
-         "--global 0: the encoder of " + bart +
-             " has no tokens to choose as global; LED and the "
-             "patterns longformer and chunks have");
+  for (const std::string& model : {bart, x}) {  // the latter's would be its own
+    refuse(model, "0",
+           "--global 0: the encoder of " + model +
+               " has no tokens to choose as global; LED and the "
+               "patterns longformer and chunks have");
+  }
 }
 
 TEST_CASE("train: a model of each published family learns and is written back") {

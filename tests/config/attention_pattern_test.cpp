@@ -11,9 +11,11 @@ using attn::test::check_error;
 
 namespace {
 
-ModelConfig experiment(const std::string& pattern, const std::string& stack = "encoder") {
-  const std::string text = R"({"vocab_size": 40, "max_position_embeddings": 512, ")" + stack +
-                           R"(_attention": )" + pattern + "}";
+ModelConfig experiment(const std::string& pattern, const std::string& stack = "encoder",
+                       int positions = 512) {
+  const std::string text = R"({"vocab_size": 40, "max_position_embeddings": )" +
+                           std::to_string(positions) + ", \"" + stack + R"(_attention": )" +
+                           pattern + "}";
   ModelConfig config = model_config_from_experiment(parse_json(text, "x.json"), "x.json");
   validate(config, "x.json");
   return config;
@@ -22,6 +24,10 @@ ModelConfig experiment(const std::string& pattern, const std::string& stack = "e
 void refuse(const std::string& pattern, const std::string& message,
             const std::string& stack = "encoder") {
   check_error([&] { experiment(pattern, stack); }, ExitCode::input, "x.json: " + message);
+}
+
+void refuse(const std::string& pattern, const std::string& message, int positions) {
+  check_error([&] { experiment(pattern, "encoder", positions); }, ExitCode::input, message);
 }
 
 }  // namespace
@@ -98,6 +104,25 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "chunks", "block_size": 9, "shift": true})",
          "encoder_attention.block_size is 9, which is odd; half of it lies on each side, so "
          "use 8 or 10");
+  refuse(R"({"type": "chunks", "block_size": 0})",
+         "encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
+  refuse(R"({"type": "chunks", "block_size": 1, "shift": true})",
+         "encoder_attention.block_size is 1, which is odd; half of it lies on each side, so use 2");
+  refuse(R"({"type": "chunks", "block_size": 511, "shift": true})", "so use 510 or 512", 512);
+  refuse(R"({"type": "chunks", "block_size": 511, "shift": true})", "so use 510", 511);
+  refuse(R"({"type": "chunks", "block_size": 1, "shift": true})",
+         "which is odd; with 1 position there is no other", 1);
+  refuse(R"({"type": "bigbird", "block_size": 1, "random_blocks": 0})",
+         "4 positions are too few for bigbird, whose rows see 5 blocks; use at least 5", 4);
+  refuse(R"({"type": "bigbird", "block_size": 2, "random_blocks": 0})",
+         "encoder_attention.block_size 2 does not fit: 5 positions have 3 blocks of it, and every "
+         "row sees 5; use at most 1",
+         5);
+  refuse(R"({"type": "bigbird", "block_size": 64, "random_blocks": -1})",
+         "encoder_attention.random_blocks is -1; 512 positions have 8 blocks of 64, of which 5 are "
+         "seen anyway: use 0 to 3");
+  refuse(R"({"type": "sparse_fixed", "stride": 513})",
+         "encoder_attention.stride is 513; use 1 to 512 with 512 positions");
   refuse(R"({"type": "bigbird", "block_size": 0})",
          "encoder_attention.block_size is 0; use 1 to 512 with 512 positions");
   refuse(R"({"type": "bigbird", "block_size": 200})",

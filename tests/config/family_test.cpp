@@ -109,6 +109,20 @@ TEST_CASE("what a family cannot have is said in one line") {
                 "attention_window is \"wide\"; expected an integer or a list of them, one a layer");
   refuse_family("led", R"("max_decoder_position_embeddings": -1)",
                 "max_decoder_position_embeddings is -1; use 1 to 1048576");
+  refuse_family("led", R"("max_decoder_position_embeddings": 0)",
+                "max_decoder_position_embeddings is 0; use 1 to 1048576");
+  for (const std::string window : {"0", "32770", "-2"}) {
+    refuse_family("led", R"("attention_window": )" + window,
+                  "config.json: attention_window is " + window + "; use 2 to 32768 with 16384");
+  }
+  refuse_family("bigbird_pegasus", R"("block_size": 1025)",
+                "config.json: block_size 1025 does not fit: 4096 positions have 4 blocks of it");
+  refuse_family("bigbird_pegasus", R"("num_random_blocks": -1)",
+                "config.json: num_random_blocks is -1; 4096 positions have 64 blocks of 64");
+  for (const std::string block : {"0", "16385"}) {
+    refuse_family("pegasus_x", R"("block_size": )" + block,
+                  "config.json: block_size is " + block + "; use 1 to 16384 with 16384 positions");
+  }
   refuse_family("bigbird_pegasus", R"("attention_type": "dense")",
                 "attention_type \"dense\" is not supported; use block_sparse or original_full");
   refuse_family("bigbird_pegasus", R"("block_size": 0)", "config.json: block_size is 0; use 1 to");
@@ -140,6 +154,18 @@ TEST_CASE("what a family cannot have is said in one line") {
             parse_json(R"({"model_type": "bart", "attention_window": 4})", "x.json"), "x.json");
       },
       ExitCode::input, "x.json: unknown key \"attention_window\" in model");
+  for (const auto& [type, key, here] :
+       {std::tuple{"led", "encoder_attention", "attention_window"},
+        {"led", "max_position_embeddings",
+         "max_encoder_position_embeddings and max_decoder_position_embeddings"},
+        {"bigbird_pegasus", "random_blocks", "num_random_blocks"}}) {
+    const std::string text =
+        R"({"model_type": ")" + std::string(type) + R"(", ")" + key + R"(": 4})";
+    check_error(
+        [&] { model_config_from_experiment(parse_json(text, "x.json"), "x.json"); },
+        ExitCode::input,
+        "x.json: unknown key \"" + std::string(key) + "\" in model; its name here is " + here);
+  }
 }
 
 }  // namespace

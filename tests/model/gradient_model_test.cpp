@@ -161,6 +161,13 @@ TEST_CASE("gradients where attention follows patterns") {
     c.decoder_attention.type = PatternType::sparse_strided;
     c.decoder_attention.stride = 2;
     check_direction(c);
+    c.encoder_attention.type = PatternType::bigbird;  // sentences of 8 blocks: some are not drawn
+    c.encoder_attention.block_size = 1;
+    c.encoder_attention.random_blocks = 1;
+    c.decoder_attention.type = PatternType::sparse_fixed;
+    c.decoder_attention.stride = 3;
+    c.decoder_attention.summary = 1;
+    check_direction(c);
   }
 }
 

@@ -73,14 +73,21 @@ TEST_CASE("patterns: cached steps compute what the whole sentence does") {
   }
 }
 
-TEST_CASE("patterns: a cache of windows holds what someone still sees") {
+TEST_CASE("patterns: a cache holds what someone still sees") {
   const ModelConfig windows = pattern_config(PatternType::window, 8);
+  const ModelConfig fixed = pattern_config(PatternType::sparse_fixed, 8);
   const ModelConfig all = small_pre_norm_config();
   const auto bytes = [](const ModelConfig& c, Index steps) {
     return IncrementalDecoder::cache_bytes(c, 2, steps, 0);
   };
   CHECK(bytes(windows, 100) == bytes(all, 5));
   CHECK(bytes(windows, 3) == bytes(all, 3));
+  CHECK(bytes(fixed, 100) == bytes(all, 6 + 13 * 2));  // a block of 8, two of each other one
+  CHECK(bytes(fixed, 8) == bytes(all, 8));
+  CHECK(bytes(fixed, 3) == bytes(all, 3));
+  ModelConfig whole_blocks = fixed;
+  whole_blocks.decoder_attention.summary = 8;
+  CHECK(bytes(whole_blocks, 100) == bytes(all, 100));
 }
 
 TEST_CASE("patterns: a token out of every window changes nothing in one layer") {

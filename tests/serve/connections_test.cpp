@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
+#include <string>
 #include <thread>
 
 using namespace attn;
@@ -68,6 +70,13 @@ struct Pair {
   explicit Pair(const Listener& listener)
       : client(listener.connected()), served(listener.accepted()) {}
   Connections::Peer peer() const { return {"127.0.0.1", client.port()}; }
+  /// And the server reads it.
+  void sends(std::size_t bytes) const {
+    const std::string text(bytes, 'x');
+    REQUIRE(send(client.number(), text.data(), text.size(), 0) == std::ssize(text));
+    while (recv(served.number(), received.data(), received.size(), MSG_DONTWAIT) > 0) {
+    }
+  }
   /// Whether the server has closed it.
   bool closed() const {
     pollfd wait{client.number(), POLLIN, 0};
@@ -75,6 +84,7 @@ struct Pair {
     return poll(&wait, 1, 0) > 0 && recv(client.number(), &byte, 1, 0) == 0;
   }
   Socket client, served;
+  mutable std::array<char, 4096> received{};
 };
 
 void pause(std::chrono::milliseconds time) {
@@ -82,11 +92,12 @@ void pause(std::chrono::milliseconds time) {
 }
 
 constexpr auto kPatience = 600ms;
+constexpr std::uint64_t kMostBytes = 1000;
 
 struct Served {
   Served() { connections.listen_on(listener.port()); }
   Listener listener;
-  Connections connections{kPatience};
+  Connections connections{kPatience, kMostBytes};
 };
 
 }  // namespace
@@ -108,6 +119,28 @@ TEST_CASE_FIXTURE(Served, "who does not get a request together is cut off, other
   pause(kPatience + 50ms);
   connections.sweep(false);
   CHECK(answered.closed());  // its answer was not read, or no further request came
+}
+
+TEST_CASE_FIXTURE(Served, "who sends a request without end is cut off") {
+  const Pair first(listener), later(listener), endless(listener);
+  for (const Pair* pair : {&first, &later}) pair->sends(kMostBytes);
+  endless.sends(kMostBytes + 1);
+  connections.sweep(false);
+  CHECK_FALSE(first.closed());
+  CHECK_FALSE(later.closed());
+  CHECK(endless.closed());
+  // Each request has as much, and no one is cut off while it waits for its answer.
+  connections.begin(later.peer(), nullptr);
+  later.sends(2 * kMostBytes);
+  connections.sweep(false);
+  connections.end(later.peer(), false);
+  connections.sweep(false);
+  later.sends(kMostBytes);
+  connections.sweep(false);
+  CHECK_FALSE(later.closed());
+  later.sends(1);
+  connections.sweep(false);
+  CHECK(later.closed());
 }
 
 TEST_CASE_FIXTURE(Served, "the last answer is given a moment, then the connection is closed") {

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import random
+import resource
 import signal
 import socket
 import struct
@@ -49,6 +50,17 @@ class Hostile(ServerCase):
         data = (f"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nContent-Type: application/json\r\n"
                 "Transfer-Encoding: chunked\r\n\r\n").encode() + b"5\r\nhello\r\n"
         self.assertEqual(self.refused(data), (411, "a body without Content-Length is not read"))
+        # Nor one that says nothing of its length, at once.
+        head = (f"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\n"
+                "Content-Type: application/json\r\n").encode()
+        begun = time.monotonic()
+        self.assertEqual(self.refused(head + b"\r\n" + BODY), (411, "a body without Content-Length is not read"))
+        self.assertLess(time.monotonic() - begun, 4)
+        for length in ("abc", "-1", "+5", "1 2"):
+            self.assertEqual(self.refused(head + f"Content-Length: {length}\r\n\r\n".encode() + BODY),
+                             (400, f"Content-Length is {length}; expected one number"))
+        status, _ = self.refused(head + f"Content-Length: {len(BODY)}\r\nContent-Length: 1\r\n\r\n".encode() + BODY)
+        self.assertEqual(status, 400)
         self.answers()
 
     def test_a_request_that_is_none(self):
@@ -63,6 +75,85 @@ class Hostile(ServerCase):
         received = self.server.send(data + hidden)
         self.assertEqual(received.count(b"HTTP/1.1 "), 1, received)
         self.assertIn(b"HTTP/1.1 404 ", received)
+
+    def test_what_a_strangers_page_hides_in_a_body_is_not_done(self):
+        """Where httplib has not read ahead what follows: later, or behind more than it takes at a time."""
+        hidden = request(self.server.port)
+        for filler in (b"", b" " * 8192):
+            body = filler + hidden
+            for line, length in ((b"POST /api/translate", len(body)), (b"GET /", len(body))):
+                with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as stranger:
+                    stranger.sendall(line + (f" HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nOrigin: http://evil.example\r\n"
+                                             f"Sec-Fetch-Site: cross-site\r\nContent-Type: text/plain\r\nContent-Length: {length}\r\n\r\n").encode() + filler)
+                    time.sleep(0.05)
+                    received = b""
+                    try:
+                        stranger.sendall(hidden)
+                        while piece := stranger.recv(65536):
+                            received += piece
+                    except (ConnectionResetError, BrokenPipeError):
+                        pass
+                self.assertNotIn(b"HTTP/1.1 200", received)
+                self.assertNotIn(b"translations", received)
+        self.answers()
+
+    def test_headers_without_end_are_cut_off(self):
+        with socket.create_connection(("127.0.0.1", self.server.port), timeout=PATIENCE) as endless:
+            endless.sendall(f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\n".encode())
+            endless.settimeout(3)  # who has closed takes no more, and may not say so
+            sent, before = 0, self.server.memory()
+            try:
+                while sent < 30_000_000:
+                    endless.sendall(b"X: abc\r\n" * 5000)
+                    sent += 40_000
+            except OSError:
+                pass
+        self.assertLess(sent, 30_000_000, "all of it was taken")
+        if not self.server.sanitized():
+            self.assertLess(self.server.memory() - before, 100_000, "kilobytes more")
+        self.answers()
+
+    def test_slow_clients_are_cut_off_where_no_descriptor_is_left(self):
+        server = Server()
+        resource.prlimit(server.program.pid, resource.RLIMIT_NOFILE, (80, 80))
+        clients = [socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) for _ in range(100)]
+        done = threading.Event()
+        def drip():
+            """A byte of a header from each, now and then."""
+            while not done.wait(1):
+                for client in clients:
+                    try:
+                        client.sendall(b"a")
+                    except OSError:
+                        pass
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        try:
+            time.sleep(1)
+            self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
+        finally:
+            done.set()
+            dripping.join()
+            for client in clients:
+                client.close()
+            server.stop()
+
+    def test_who_is_refused_and_goes_on_keeps_the_connection(self):
+        """Whole requests within the time that one may take, for longer than that."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=PATIENCE)
+        end = time.monotonic() + 12
+        number = 0
+        while time.monotonic() < end:
+            for method, path, body, expected in (("POST", "/api/translate", b"{", 400), ("POST", "/api/translate", b"{}", 422),
+                                                 ("GET", "/openapi.json", None, 200)):
+                connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
+                answer = connection.getresponse()
+                self.assertEqual(answer.status, expected)
+                answer.read()
+                number = number or connection.sock.getsockname()[1]
+                self.assertEqual(connection.sock.getsockname()[1], number, "it is another connection")
+            time.sleep(0.5)
+        connection.close()
 
     def test_more_connections_than_are_served(self):
         server = Server()

@@ -155,6 +155,23 @@ class LivePage(ServerCase):
         self.wait_text("#live-target", "Die Gruppe ging nach Hause")
         self.assertFalse(self.shown("#live-search"))
 
+    def test_an_answer_leaves_a_letter_that_is_being_composed(self):
+        """¨ waits for its vowel, also where the German for the letter before it comes meanwhile."""
+        self.open()
+        for selector, other in (("#live-target", "#live-text"), ("#live-text", "#live-target")):
+            self.type(selector, "zw")
+            self.settle()
+            self.browser.command("Input.imeSetComposition", {"text": "¨", "selectionStart": 1, "selectionEnd": 1})
+            self.js("live.want({without: live.asked.without.length > 0 ? [] : ['cross:0:0']})")  # an answer
+            self.settle()
+            self.assertEqual(self.text(selector), "zw¨")
+            self.browser.command("Input.insertText", {"text": "ö"})
+            self.browser.press("l", "f")
+            self.wait_text(selector, "zwölf")
+            self.settle()
+            self.assertEqual(self.text(selector), "zwölf")
+            self.js("document.activeElement.blur()")
+
     def test_a_head_is_switched_off_and_on_by_clicking(self):
         self.open()
         name = self.text("#stage-name")
@@ -277,6 +294,34 @@ class LivePage(ServerCase):
         self.wait_text("#stage-name", "cross:1:2")
         until("the address", lambda: "text=The%20old%20dog%20sleeps&without=cross%3A1%3A2" in self.js("return location.hash"))
 
+    def test_a_link_opens_a_branch_of_the_search(self):
+        tree = json.loads(self.server.post("/api/attend", {"text": SENTENCE, "tree": True})[2])["search"]
+        branch = next(i for i, node in enumerate(tree["nodes"]) if node["step"] == 2 and not node["ended"])
+        self.open({"text": SENTENCE, "branch": branch})
+        until("the branch", lambda: self.shown("#branch-chip"))
+        until("the address", lambda: f"branch={branch}&" in self.js("return location.hash"))
+        self.type("#live-text", "Tom")
+        self.wait_text("#live-target", self.german(text="Tom"))
+        until("the search", lambda: self.shown("#tree"))
+        self.assertFalse(self.shown("#branch-chip"))
+
+    def test_another_hypothesis_stays_when_the_rest_of_the_answer_comes(self):
+        self.open({"text": SENTENCE, "hypothesis": 2})
+        until("the search", lambda: self.shown("#tree"))
+        self.assertEqual(self.js("return state.hypothesis"), 2)
+
+    def test_what_the_page_cannot_do_is_said(self):
+        self.open({"text": SENTENCE, "model": "/no/such"})
+        self.wait_text("#live-target", "Die Gruppe ging nach Hause")
+        until("the model", lambda: "/no/such is not served here" in self.text("#live-says"))
+        self.type("#live-beams", "99")
+        self.wait_text("#live-says", "beams: a whole number from 1 to 64")
+        self.type("#live-beams", "2")
+        until("the time", lambda: self.text("#live-says").endswith(" ms"))
+        self.js("Object.defineProperty(navigator, 'clipboard', {value: undefined})")  # as on http:// from elsewhere
+        self.browser.click("#live-link")
+        self.wait_text("#live-says", "the browser copies nothing here; the address bar has the link")
+
     def test_what_the_server_refuses_is_said(self):
         self.open({"text": SENTENCE, "without": "cross:9:9"})
         self.wait_text("#live-says", "without cross:9:9: layer 9 is asked for, but the model's decoder has layers 0 to 2")
@@ -342,6 +387,58 @@ class LivePage(ServerCase):
             seen.append(self.browser.focused()["id"])
         for one in ("live-target", "live-beams", "live-swap-open", "live-compare-open", "live-link", "live-save"):
             self.assertIn(one, seen)
+
+    def tab_to(self, name):
+        for _ in range(40):
+            if self.browser.focused()["id"] == name:
+                return
+            self.browser.press("Tab")
+        self.fail(f"the tabulator does not come to {name}")
+
+    def test_all_that_is_changed_is_changed_by_keyboard(self):
+        self.open({"text": SENTENCE, "kind": "cross", "layer": 1, "head": 3, "cell": "2.1"})
+        self.js("document.activeElement.blur()")
+        self.browser.press("f")
+        self.wait_text("#compare-changes", "changed: forced cross:1:3:2=1")
+        self.browser.press("f")
+        until("the model as it is", lambda: not self.shown("#compare"))
+        self.browser.press("i")
+        self.tab_to("live-swap-open")
+        self.browser.press("Enter", "Tab")
+        self.tab_to("live-swap-word")
+        self.browser.press(*"girl", "Enter")
+        self.wait_text("#compare-changes", "changed: swapped 0=girl")
+        self.js("document.getElementById('live-text').focus()")
+        self.tab_to("live-compare-open")
+        self.browser.press("Enter")
+        self.assertEqual(self.browser.focused()["id"], "live-compare")
+        self.browser.press(*"Tom")
+        self.wait_text("#compare-changes", "changed: another sentence")
+        self.js("document.getElementById('live-text').focus()")
+        self.tab_to("live-beams")
+        self.browser.press("2")
+        until("two beams", lambda: "beams=2" in self.js("return location.hash"))
+        self.browser.command("Browser.grantPermissions", {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]})
+        self.tab_to("live-link")
+        self.browser.press("Enter")
+        self.wait_text("#live-link", "Copied")
+
+    def test_typing_and_clicking_in_a_narrow_window_and_in_the_dark(self):
+        for width, theme in ((400, "light"), (400, "dark"), (1400, "dark")):
+            self.browser.resize(width, 900)
+            self.open({"text": "Tom", "theme": theme})
+            self.type("#live-text", "The old dog sleeps")
+            self.wait_text("#live-target", self.german(text="The old dog sleeps"))
+            name = self.text("#stage-name")
+            self.browser.click("#live-off")
+            self.wait_text("#compare-changes", f"changed: without {name}")
+            self.browser.click("#live-changes button")
+            until("the model as it is", lambda: not self.shown("#compare"))
+            self.browser.click("#live-swap-open")
+            self.type("#live-swap-word", "A")
+            self.browser.press("Enter")
+            self.wait_text("#compare-changes", "changed: swapped 0=A")
+            self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), width)
 
     def test_nothing_is_wider_than_the_window(self):
         for width in (400, 1400):

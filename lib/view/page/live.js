@@ -12,12 +12,19 @@ const live = (() => {
   let number = 0;  // of the last request: on several connections an older one may come later
   let rest = 0;
   let hurry = false;  // an answer is being shown: what is in sight comes first
+  let awaited = null;  // {hypothesis, branch} of an address: only the second answer brings the search
 
-  /** What is known of the last request: {busy, error, notes, took}. */
-  const status = { busy: false, error: "", notes: [], took: null };
+  /** What is known of the last request, and what was `said` since: {busy, error, said, notes, took}. */
+  const status = { busy: false, error: "", said: "", notes: [], took: null };
 
   function tell() {
     for (const run of listeners) run();
+  }
+
+  /** A line beside the fields, until something else is asked for. */
+  function say(text) {
+    status.said = text;
+    tell();
   }
 
   function bodyOf(detail) {
@@ -66,14 +73,15 @@ const live = (() => {
     throw problem;
   }
 
-  function show(text) {
+  /** The first translation of what has come, or the one that is `kept`. */
+  function show(text, kept = {}) {
     const data = JSON.parse(text);
     takePage(data);
     status.notes = (data.live && data.live.notes) || [];
     hurry = true;
     try {
       change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
-        hypothesis: 0, branch: null, lock: state.lock, cell: state.cell });
+        hypothesis: 0, branch: null, lock: state.lock, cell: state.cell, ...kept });
     } finally {
       hurry = false;
     }
@@ -112,7 +120,9 @@ const live = (() => {
   async function complete(control) {
     try {
       const text = await post("/api/page", { report: true, vectors: true, tree: true }, control.signal);
-      if (running === control) show(text);
+      if (running !== control) return;
+      show(text, { hypothesis: state.hypothesis, branch: state.branch, ...awaited });
+      awaited = null;
     } catch {
       // The picture without them stands; the next key asks again.
     }
@@ -127,6 +137,8 @@ const live = (() => {
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
     if (LISTS.some((key) => fields[key] && fields[key].length > 0)) asked.compare = null;
     Object.assign(asked, fields);
+    status.said = "";
+    awaited = null;
     return follow();
   }
 
@@ -156,7 +168,7 @@ const live = (() => {
     return parts;
   }
 
-  /** What an address asks for; null: it does not say. */
+  /** What an address asks for; null: it does not say. A model that is not here is none. */
   function wantedBy(address) {
     const wanted = { text: null, model: null, beams: null, target: null, compare: null, without: [], force: [], swap: [] };
     for (const part of address.replace(/^#/, "").split("&")) {
@@ -171,6 +183,10 @@ const live = (() => {
       else if (key === "beams" && /^\d{1,2}$/.test(value)) wanted.beams = Number(value);
       else if (key !== "beams" && key in wanted) wanted[key] = value;
     }
+    if (wanted.model !== null && !settings.models.includes(wanted.model)) {
+      status.said = `the link's model ${wanted.model} is not served here; this is ${settings.models[0]}`;
+      wanted.model = null;
+    }
     return wanted.text === null ? null : wanted;
   }
 
@@ -178,12 +194,19 @@ const live = (() => {
     return location.origin + "/" + addressOf();
   }
 
+  /** Asks for what an address says, and shows it as it says. */
+  function take(wanted, address) {
+    const { sentence, moment, ...view } = fieldsOf(address);
+    Object.assign(asked, wanted);
+    awaited = Object.fromEntries(["hypothesis", "branch"].filter((key) => key in view).map((key) => [key, view[key]]));
+    follow().then(() => change(view));
+  }
+
   /** After the address was changed by hand. */
   function go() {
     const wanted = settings && wantedBy(location.hash);
     if (!wanted || JSON.stringify({ ...asked, ...wanted }) === JSON.stringify(asked)) return;
-    Object.assign(asked, wanted);
-    follow();
+    take(wanted, location.hash);
   }
 
   function start(given, address) {
@@ -193,12 +216,9 @@ const live = (() => {
     // The token of the address is a cookie by now; a copied link must not hold it.
     if (location.search) history.replaceState(null, "", location.pathname + location.hash);
     const wanted = wantedBy(address);
-    if (!wanted) return;
-    const { sentence, moment, ...view } = fieldsOf(address);
-    Object.assign(asked, wanted);
-    follow().then(() => change(view));
+    if (wanted) take(wanted, address);
   }
 
-  return { start, want, save, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, say, save, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, hurries: () => hurry };
 })();

@@ -13,18 +13,24 @@ const liveView = (() => {
     field.style.height = `${field.scrollHeight}px`;
   }
 
-  /** Leaves the field alone that someone types in, unless it has not been changed. */
+  let composing = null;  // the field in which a letter is on its way: ¨ before the u, characters from their sounds
+
+  /** An answer does not take away what is being composed. */
   function put(field, text) {
-    if (field.value !== text) field.value = text;
+    if (field !== composing && field.value !== text) field.value = text;
     fit(field);
   }
 
   function typed(field, run) {
+    field.addEventListener("compositionstart", () => { composing = field; });
     field.addEventListener("input", (event) => {
       fit(field);
       if (!event.isComposing) run(field.value.replace(/\n/g, " "));
     });
-    field.addEventListener("compositionend", () => run(field.value.replace(/\n/g, " ")));
+    field.addEventListener("compositionend", () => {
+      composing = null;
+      run(field.value.replace(/\n/g, " "));
+    });
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") event.preventDefault();
       if (event.key === "Escape") field.blur();
@@ -69,7 +75,7 @@ const liveView = (() => {
 
   function says() {
     const { status } = live;
-    if (status.error) return status.error;
+    if (status.error || status.said) return status.error || status.said;
     if (status.notes.length > 0) return status.notes.join("; ");
     return status.took === null ? "" : `${Math.round(status.took)} ms`;
   }
@@ -129,7 +135,9 @@ const liveView = (() => {
       setTimeout(() => { find("live-link").textContent = "Copy link"; }, 1500);
       announce("the link is copied");
     } catch {
-      announce("the browser copies nothing here; the address bar has the link");
+      const problem = "the browser copies nothing here; the address bar has the link";
+      announce(problem);
+      live.say(problem);
     }
   }
 
@@ -144,6 +152,7 @@ const liveView = (() => {
       const beams = Number(event.target.value);
       const whole = Number.isInteger(beams) && beams >= 1 && beams <= live.settings().most_beams;
       if (event.target.value === "" || whole) live.want({ beams: whole ? beams : null });
+      else live.say(`beams: a whole number from 1 to ${live.settings().most_beams}`);
     }, "input");
     on("live-compare-open", () => {
       const open = toggle("live-compare-open", "live-second", "live-compare");

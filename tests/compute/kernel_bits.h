@@ -1,0 +1,63 @@
+// The bits that tables of kernels leave: which of them must agree, and a digest of what they are.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/sha256.h"
+#include "kernel_rows.h"
+
+namespace attn::test {
+
+using Rows = std::vector<Row>;
+
+/// What this machine's tables compute, and a digest of it.
+class Bits {
+ public:
+  Bits() : tables_(all_kernels()) {
+    tables_.erase(tables_.begin());  // the portable one rounds more often
+    if (tables_.empty()) MESSAGE("this CPU has the portable kernels alone: compared nothing");
+  }
+
+  /// Whether all tables leave the same bits in every row that `work` hands back.
+  template <typename Work>
+  bool same(const Work& work) {
+    if (tables_.empty()) return true;
+    const auto first = work(*tables_.front());
+    add(first);
+    return agree(first, work);
+  }
+
+  /// The same without a part in the digest: the system's logarithm may be another elsewhere.
+  template <typename Work>
+  bool same_here(const Work& work) const {
+    return tables_.empty() || agree(work(*tables_.front()), work);
+  }
+
+  /// Of what same() has seen; `expected` where there was nothing to see.
+  std::string digest(const std::string& expected) const {
+    return tables_.empty() ? expected : digest_.hex();
+  }
+
+ private:
+  template <typename Found, typename Work>
+  bool agree(const Found& first, const Work& work) const {
+    return std::all_of(tables_.begin() + 1, tables_.end(),
+                       [&](const Kernels* k) { return work(*k) == first; });
+  }
+  void add(const Row& row) {
+    digest_.update(
+        {reinterpret_cast<const char*>(row.data()), to_size(row.size()) * sizeof(float)});
+  }
+  void add(const Rows& rows) {
+    for (const Row& row : rows) add(row);
+  }
+
+  std::vector<const Kernels*> tables_;
+  Sha256 digest_;
+};
+
+}  // namespace attn::test
