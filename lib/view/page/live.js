@@ -12,7 +12,7 @@ const live = (() => {
   let number = 0;  // of the last request: on several connections an older one may come later
   let rest = 0;
   let hurry = false;  // an answer is being shown: what is in sight comes first
-  let awaited = null;  // {hypothesis, branch} of an address: only the second answer brings the search
+  let branch = null;  // of an address, until the second answer brings the search
 
   /** What is known of the last request, and what was `said` since: {busy, error, said, notes, took}. */
   const status = { busy: false, error: "", said: "", notes: [], took: null };
@@ -73,15 +73,15 @@ const live = (() => {
     throw problem;
   }
 
-  /** The first translation of what has come, or the one that is `kept`. */
-  function show(text, kept = {}) {
+  /** The translation of what has come, or a branch of its search. */
+  function show(text, node = null) {
     const data = JSON.parse(text);
     takePage(data);
     status.notes = (data.live && data.live.notes) || [];
     hurry = true;
     try {
       change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
-        hypothesis: 0, branch: null, lock: state.lock, cell: state.cell, ...kept });
+        hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
     } finally {
       hurry = false;
     }
@@ -121,8 +121,8 @@ const live = (() => {
     try {
       const text = await post("/api/page", { report: true, vectors: true, tree: true }, control.signal);
       if (running !== control) return;
-      show(text, { hypothesis: state.hypothesis, branch: state.branch, ...awaited });
-      awaited = null;
+      show(text, branch);
+      branch = null;
     } catch {
       // The picture without them stands; the next key asks again.
     }
@@ -138,7 +138,7 @@ const live = (() => {
     if (LISTS.some((key) => fields[key] && fields[key].length > 0)) asked.compare = null;
     Object.assign(asked, fields);
     status.said = "";
-    awaited = null;
+    branch = null;
     return follow();
   }
 
@@ -198,7 +198,7 @@ const live = (() => {
   function take(wanted, address) {
     const { sentence, moment, ...view } = fieldsOf(address);
     Object.assign(asked, wanted);
-    awaited = Object.fromEntries(["hypothesis", "branch"].filter((key) => key in view).map((key) => [key, view[key]]));
+    branch = "branch" in view ? view.branch : null;
     follow().then(() => change(view));
   }
 
