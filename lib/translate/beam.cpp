@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/at.h"
+#include "base/error.h"
 
 namespace attn {
 namespace {
@@ -110,6 +111,12 @@ std::vector<SearchHypothesis> SentenceBeam::results(Index count) const {
     if (!finished_[i].is_finished) continue;
     require_finite_score(finished_[i].score, decode_.length_penalty);
     results.push_back({finished_[i].ids, finished_[i].score});
+  }
+  if (results.empty() && decode_.length_penalty < 0) {
+    throw InputError(
+        "length_penalty {}: no translation's score reaches the {:g} of an empty place; use one "
+        "nearer to 0",
+        decode_.length_penalty, static_cast<double>(kNone));
   }
   return results;
 }

@@ -81,4 +81,14 @@ TEST_CASE("a length penalty whose power no float holds is refused, not a score o
   }
 }
 
+TEST_CASE("a length penalty that no translation survives is refused, not an empty line") {
+  const Result result = run_program(
+      {.args = {"translate", "--length-penalty", "-20", "--show", "none", "The group went home"}});
+  CHECK(result.code == 3);
+  CHECK(result.out.empty());
+  CHECK(result.err ==
+        "attn-demo: length_penalty -20: no translation's score reaches the -1e+09 of an empty "
+        "place; use one nearer to 0\n");
+}
+
 }  // namespace attn::test
