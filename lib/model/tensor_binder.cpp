@@ -114,7 +114,8 @@ void TensorBinder::check_finite() const {
 std::vector<std::string> TensorBinder::unused() const {
   std::vector<std::string> rest;
   for (const TensorInfo& tensor : file_->tensors()) {
-    if (!used_.contains(tensor.name)) rest.push_back(tensor.name);
+    // One without numbers, as Pegasus-X's table of no global tokens, has nothing to use.
+    if (!used_.contains(tensor.name) && tensor.elements > 0) rest.push_back(tensor.name);
   }
   return rest;
 }

@@ -122,23 +122,26 @@ class FamilyReference(reference.Reference):
 
     def __init__(self, config, weights):
         kind = config["model_type"]
-        renamed = {}
-        for name, tensor in weights.items():
-            for theirs, ours in NAMES:
-                name = name.replace(theirs, ours)
-            if kind == "bigbird_pegasus":
-                name = name.replace("layernorm_embedding", "layer_norm")
-            if kind == "bart" and "embed_positions" in name:
-                tensor = tensor[2:]
-            renamed[name] = tensor
         pre = kind in ("bigbird_pegasus", "pegasus_x")
         super().__init__({**config, "normalize_before": pre, "add_final_layer_norm": pre,
                           "normalize_embedding": not pre, "tie_word_embeddings": True,
-                          "scale_embedding": config.get("scale_embedding", False) and kind != "led"}, renamed)
-        self.weights.setdefault("final_logits_bias", torch.zeros(1, config["vocab_size"], dtype=torch.float64))
+                          "scale_embedding": config.get("scale_embedding", False) and kind != "led"}, {})
         self.kind, self.places = kind, (0,)
+        self.take(weights)
         reference_activation = reference.activation
         reference.activation = lambda name: gelu_new if name == "gelu_new" else reference_activation(name)
+
+    def take(self, weights):
+        """The class's tensors by Marian's names, in float64."""
+        self.weights = {"final_logits_bias": torch.zeros(1, self.config["vocab_size"], dtype=torch.float64)}
+        for name, tensor in weights.items():
+            for theirs, ours in NAMES:
+                name = name.replace(theirs, ours)
+            if self.kind == "bigbird_pegasus":
+                name = name.replace("layernorm_embedding", "layer_norm")
+            if self.kind == "bart" and "embed_positions" in name:
+                tensor = tensor[2:]
+            self.weights[name] = tensor.to(torch.float64)
 
     def linear(self, name, x):
         bias = self.weights.get(name + ".bias")
@@ -204,6 +207,7 @@ class FamilyReference(reference.Reference):
                     out = p @ v[:, cut]
                     if self.kind == "led":
                         places = [i for i in self.places if i < n]
+                        p = p.clone()  # softmax's gradient wants its own result
                         p[places] = torch.softmax(gq[places, cut] @ gk[:, cut].T / math.sqrt(dim), -1)
                         out[places] = p[places] @ gv[:, cut]
                     outputs.append(out)

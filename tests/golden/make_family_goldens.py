@@ -66,6 +66,12 @@ SPECS = {
                      num_global_tokens=3, block_size=6, stagger_local_blocks=True, scale_embedding=True, **PEGASUS),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=1, num_beams=3, max_length=12),
         lengths=(1, 5, 6, 7, 19), seed=250000),
+    "pegasus-x-0-globals": dict(
+        model=config("pegasus_x", 8, (2, 2), (2, 1), (12, 10), "gelu", max_position_embeddings=32,
+                     num_global_tokens=0, block_size=4, stagger_local_blocks=True, scale_embedding=True,
+                     **PEGASUS),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(1, 3, 4, 5, 9, 17), globals=((),) * 6, seed=270000),
     "pegasus-x-1-global": dict(
         model=config("pegasus_x", 8, (2, 1), (2, 1), (12, 10), "relu", max_position_embeddings=32,
                      num_global_tokens=1, block_size=4, stagger_local_blocks=False, scale_embedding=False,

@@ -192,4 +192,5 @@ def main():
     (HERE / "goldens.json").write_text("\n".join(lines) + "\n]\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,19 +1,22 @@
-"""The two models that make_training_goldens.py trains: the plain reference and transformers' class.
+"""The two models that make_training_goldens.py trains: the plain reference and transformers' class,
+and the same two of the published families.
 
-Either has `trained`, the parameters by their Hugging Face names, and `logits(batch)`.
+Each has `trained`, the parameters by their Hugging Face names, and `logits(batch)`.
 """
 
 import math
 
 import torch
+import transformers
 
+import family_networks
 import reference
 from networks import add_hooks, base_class, config_for_class
 
 
 def is_table(name):
     """Whether it has a row for each token."""
-    return any(part in name for part in ("embed_tokens", "model.shared", "lm_head"))
+    return any(part in name for part in ("embed_tokens", ".shared.", "lm_head"))
 
 
 class Plain(reference.Reference):
@@ -97,3 +100,55 @@ class Transformers:
         out = self.model(input_ids=padded("source_ids"), attention_mask=mask, use_cache=False,
                          decoder_input_ids=padded("decoder_input_ids")).logits
         return torch.cat([rows[: len(pair["target_ids"])] for rows, pair in zip(out, batch)])
+
+
+class PlainFamily(family_networks.FamilyReference):
+    """family_networks.py's model with leaves that autograd follows. It computes in float64 whatever
+    the type of the leaves."""
+
+    kink = math.inf
+
+    def __init__(self, config, weights, dtype):
+        self.trained = {name: tensor.to(dtype, copy=True).requires_grad_() for name, tensor in weights.items()
+                        if name != "final_logits_bias"}
+        self.fixed = {name: tensor for name, tensor in weights.items() if name == "final_logits_bias"}
+        super().__init__(config, {})
+        for name, tensor in self.trained.items():
+            if is_table(name):
+                tensor.register_hook(self.without_pad)
+
+    without_pad = Plain.without_pad
+
+    def logits(self, batch):
+        self.take({**self.trained, **self.fixed})
+        return Plain.logits(self, batch)
+
+
+class TransformersFamily:
+    """The family's class, a sentence at a time: BigBird's blocks depend on how long a batch is. With
+    weights None: its shapes alone."""
+
+    def __init__(self, config, weights, dtype):
+        self.config = config
+        kind = family_networks.CLASSES[config["model_type"]]
+        wanted = transformers.AutoConfig.for_model(**config, attn_implementation="eager")
+        self.model = getattr(transformers, kind)(wanted)
+        if weights is None:
+            return
+        missing = self.model.load_state_dict({name: tensor.clone() for name, tensor in weights.items()}, strict=False)
+        assert not missing.unexpected_keys, missing
+        self.model.tie_weights()
+        self.model.eval().to(dtype)
+        named = dict(self.model.named_parameters())
+        self.trained = {name: named[name] for name in weights if name != "final_logits_bias"}
+        assert {name for name, p in named.items() if p.requires_grad} == set(self.trained)
+
+    def logits(self, batch):
+        rows = []
+        for pair in batch:
+            family_networks.reset(self.model)
+            rows.append(self.model(
+                input_ids=torch.tensor([pair["source_ids"]]), use_cache=False,
+                decoder_input_ids=torch.tensor([pair["decoder_input_ids"]]),
+                **family_networks.options_for(self.model, 1, len(pair["source_ids"]), (0,))).logits[0])
+        return torch.cat(rows)

@@ -301,6 +301,20 @@ def pattern_records():
     return [record]
 
 
+REASONS = ["window", "global", "random", "stride", "block"]
+
+
+def reason_records():
+    """Every key of a row is seen for another reason, with the same weight."""
+    record = main_records()[0]
+    n = len(record["source"]["tokens"])
+    record["encoder_self"] = [[[[1 / n] * n for _ in range(n)] for _ in heads] for heads in record["encoder_self"]]
+    runs = [[x for k in range(n) for x in (k, 1, k % len(REASONS))] for _ in range(n)]
+    record["seen"] = {"encoder_self": {"reasons": REASONS, "patterns": [runs],
+        "of": [[0] * len(heads) for heads in record["encoder_self"]]}}
+    return [record]
+
+
 def approximation_record(kind, **more):
     """The first of main, whose encoder is an approximation."""
     record = main_records()[0]
@@ -465,7 +479,7 @@ def parts_records():
 
 
 MAKERS = {"main": main_records, "training": training_records, "hostile": hostile_records, "empty": empty_records,
-          "pattern": pattern_records, "large_pattern": large_pattern_records,
+          "pattern": pattern_records, "reasons": reason_records, "large_pattern": large_pattern_records,
           "linformer": linformer_records, "performer": performer_records, "lsh": lsh_records,
           "several": several_records, "changed": changed_records, "parts": parts_records, "film": film_records, "given": given_records,
           "big": big_records, "bare": lambda: [without_options(record) for record in main_records()]}

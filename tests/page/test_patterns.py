@@ -48,6 +48,23 @@ class Patterns(PageCase):
         self.choose("why", "weight")
         self.assertEqual(self.pixels("#heat-canvas"), before)
 
+    def test_each_reason_has_a_colour_of_its_own(self):
+        reasons = ["window", "global", "random", "stride", "block"]
+        self.open("#kind=encoder_self&layer=0&head=0&view=heat&why=reason", "reasons")
+        self.assertEqual(self.texts("#legend-reasons .legend-item"), reasons)
+        (width, height), pixels = self.pixels("#heat-canvas")
+        row = 4 * width * (height * 3 // 10)  # through the middle of the second row
+        cells = [tuple(pixels[row + 4 * (width * (2 * k + 1) // 10):][:3]) for k in range(5)]
+        self.assertEqual(len(set(cells)), 5, cells)
+        swatches = self.js("return [...document.querySelectorAll('#legend-reasons .legend-item *')]"
+            ".map(e => getComputedStyle(e).backgroundColor).filter(c => c !== 'rgba(0, 0, 0, 0)')")
+        self.assertEqual(len(set(swatches)), 5, swatches)
+        for k, says in enumerate(("the key is near", "one of the two looks at all", "drawn by lot", "a stride away",
+                                  "the same block")):
+            self.browser.hover(f".heat-cell[data-row='1'][data-column='{k}']")
+            self.wait_for(says, "return document.getElementById('readout').textContent.includes(arguments[0])",
+                f"{reasons[k]}: {says}")
+
     def test_a_row_says_what_the_models_own_global_tokens_took(self):
         self.open("#kind=encoder_self&layer=0&head=0&lock=row.2")
         self.assertTrue(self.browser.text("#readout").endswith("the model's own global tokens 0.250"))
