@@ -36,11 +36,13 @@ LED = {"model_type": "led", "attention_window": 512, "max_encoder_position_embed
        "max_decoder_position_embeddings": 64}
 BIGBIRD = {"model_type": "bigbird_pegasus", "block_size": 64, "num_random_blocks": 3, "max_position_embeddings": 4096}
 PEGASUS_X = {"model_type": "pegasus_x", "block_size": 512, "max_position_embeddings": 2048}
+EDGES_LED = (1, 256, 512, 513, 2051, 4096)
 EDGES_X = (1, 511, 512, 513, 1300)
 # name: (config, lengths, lists of global tokens)
 CASES = {
-    "LED, the first token global": (LED, (1, 256, 512, 513, 2051, 4096), ((0,),)),
-    "LED, four global tokens": (LED, (513, 2051), ((0, 5, 6, 500),)),
+    "LED, no global token": (LED, EDGES_LED, ((),)),
+    "LED, the first token global": (LED, EDGES_LED, ((0,),)),
+    "LED, four global tokens": (LED, EDGES_LED, ((0, 5, 6, 500),)),
     "BigBird-Pegasus": (BIGBIRD, (1, 704, 705, 1000, 1024, 3072, 4096), ((0,),)),
     "Pegasus-X, no global token": ({**PEGASUS_X, "num_global_tokens": 0}, EDGES_X, ((0,),)),
     "Pegasus-X, one global token": ({**PEGASUS_X, "num_global_tokens": 1}, EDGES_X, ((0,),)),
@@ -60,7 +62,7 @@ def record_of(program, directory, length, places):
     words = ["house", "the", "group", "went", "home", "old", "man"]
     dice = random.Random(length)
     text = " ".join(dice.choice(words) for _ in range(length - 1))
-    more = ["--global", ",".join(map(str, places))] if places and "led" in directory.name else []
+    more = ["--global", ",".join(map(str, places)) or "none"] if "led" in directory.name else []
     record = json.loads(run([program, "translate", "--model", directory, "--json", "-", "--split", "never",
                              "--target", "Die Gruppe ging", *more, "--", text]))
     if len(record["source"]["ids"]) != length:

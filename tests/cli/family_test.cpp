@@ -11,13 +11,14 @@ namespace {
 
 /// An experiment of this family, tiny, with the demo's tokenizer and toy data.
 std::string write_family(const TemporaryDirectory& scene, const std::string& type,
-                         const std::string& more) {
+                         const std::string& more,
+                         const std::string& tokenizer = "/data/demo/tokenizer") {
   return scene.write(type + ".json", R"({"model": {"model_type": ")" + type + R"(", "d_model": 12,
     "encoder_layers": 2, "decoder_layers": 1, "encoder_attention_heads": 2,
     "decoder_attention_heads": 2, "encoder_ffn_dim": 16, "decoder_ffn_dim": 16)" +
                                          more + R"(},
     "tokenizer": {"model": ")" + std::string(ATTN_SOURCE_DIR) +
-                                         R"(/data/demo/tokenizer"},
+                                         tokenizer + R"("},
     "data": {"train": {"source": ")" + std::string(ATTN_SOURCE_DIR) +
                                          R"(/data/demo/corpus.en",
       "target": ")" + std::string(ATTN_SOURCE_DIR) +
@@ -60,6 +61,31 @@ TEST_CASE("families: init writes a directory of the class, which translates and 
     const Json record = Json::parse(shown.out);
     CHECK(record["encoder_self"].size() == 2);
     CHECK(record["encoder_self"][1][1].size() == record["source"]["ids"].size());
+  }
+}
+
+TEST_CASE("families: directories with the tokenizers of their classes") {
+  const TemporaryDirectory scene;
+  const std::string tokenizers = "/tests/golden/tokenizer/";
+  for (const auto& [type, keys, tokenizer, file] :
+       {std::tuple{"led", kLed, "bytes", "merges.txt"},
+        {"bart", "", "bytes", "vocab.json"},
+        {"bigbird_pegasus", kBigBird, "pegasus", "spiece.model"},
+        {"pegasus_x", kPegasusX, "pegasus", "spiece.model"}}) {
+    const std::string kind = type;
+    CAPTURE(kind);
+    const std::string model = scene.file(kind);
+    const std::string config = write_family(scene, kind, keys, tokenizers + tokenizer);
+    const Result made = run_program({.args = {"init", "--config", config, "--out", model}});
+    REQUIRE_MESSAGE(made.code == kDone, made.err);
+    CHECK(bytes_of(model + "/" + file) ==
+          bytes_of(std::string(ATTN_SOURCE_DIR) + tokenizers + tokenizer + "/" + file));
+    const Result shown = run_program(
+        {.args = {"translate", "--model", model, "--json", "-", "The group went home"}});
+    REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+    const Result from_config = run_program(
+        {.args = {"translate", "--config", config, "--json", "-", "The group went home"}});
+    CHECK(Json::parse(shown.out)["source"] == Json::parse(from_config.out)["source"]);
   }
 }
 
