@@ -23,7 +23,7 @@ PAPER, INK = "#16181d", "#d7dae0"
 def run(columns, command):
     pid, terminal = pty.fork()
     if pid == 0:
-        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor")
+        os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", ATTN_DEMO_BACKGROUND="dark")
         os.environ.pop("NO_COLOR", None)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
         os.execvp(command[0], command)
