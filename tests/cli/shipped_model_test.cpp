@@ -48,9 +48,13 @@ TEST_CASE("one head of thirty words is one screen of 80 columns and 24 lines") {
   const std::string sentence =
       "Yesterday evening the old man who lives behind the small church told the children a long "
       "story about a brave sailor who crossed the wild ocean in a tiny boat";
+  const std::string german =
+      "Gestern Abend erzählte der alte Mann, der hinter der kleinen Kirche wohnt, den Kindern eine "
+      "lange Geschichte von einem tapferen Seemann, der in einem winzigen Boot das wilde Meer "
+      "überquerte";
   const auto seen = [&](std::vector<std::string> more, const char* color = "") {
     Terminal terminal;
-    more.insert(more.begin(), {"translate", sentence, "--show", "cross:2:2"});
+    more.insert(more.begin(), {"translate", sentence, "--target", german, "--show", "cross:2:2"});
     const Program program(in_a_shell(
         {.args = std::move(more),
          .environment = {{"TERM", "xterm"}, {"NO_COLOR", color}, {"ATTN_DEMO_BACKGROUND", "dark"}},

@@ -49,6 +49,22 @@ class OpenApi(ServerCase):
                     self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, *described))
                     self.assertEqual(faults(json.loads(text), described["application/json"]["schema"], self.document), [])
 
+    def test_every_refusal_is_described(self):
+        json_type = {"Content-Type": "application/json"}
+        for path in GOOD:
+            responses = self.document["paths"][path]["post"]["responses"]
+            for code, method, body, headers in ((400, "POST", "{", json_type), (413, "POST", " " * 70_000, json_type),
+                                                (415, "POST", "{}", {"Content-Type": "text/plain"}),
+                                                (403, "POST", "{}", {**json_type, "Origin": "http://evil.example"}),
+                                                (421, "POST", "{}", {**json_type, "Host": "evil.example"}),
+                                                (411, "POST", None, {**json_type, "Transfer-Encoding": "chunked"}),
+                                                (405, "GET", None, {})):
+                with self.subTest(path=path, code=code):
+                    status, _, text = self.server.ask(method, path, body, headers)
+                    self.assertEqual(status, code)
+                    schema = responses[str(code)]["content"]["application/json"]["schema"]
+                    self.assertEqual(faults(json.loads(text), schema, self.document), [])
+
     def test_what_is_not_described_is_refused(self):
         for path in GOOD:
             for more in BAD + ([{"target": "a"}] if path == "/api/translate" else []):
