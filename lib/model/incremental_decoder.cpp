@@ -98,7 +98,6 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
 }
 
 void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n) {
-  first_row_ = cache_place(model_.config().decoder_attention, step_, kept_steps_) * rows_;
   for (Index r = 0; r < n; ++r) {
     std::int32_t* own = next_ancestors_.data() + r * steps_;
     if (step_ > 0) {
@@ -156,6 +155,7 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
                                    std::span<const Index> sentences) {
   const auto n = std::ssize(tokens);
   if (n > rows_ || step_ >= steps_) throw std::logic_error("more rows or steps than reserved");
+  first_row_ = cache_place(model_.config().decoder_attention, step_, kept_steps_) * rows_;
   follow_parents(parents, n);
   make_groups(sentences);
   if (observer_ != nullptr) observer_->step_begins(step_);

@@ -138,7 +138,9 @@ bool LiveServer::Http::refused(const httplib::Request& request, httplib::Respons
     refuse(response, status, message);
     // A body that nobody reads would be taken for the next request.
     if (may_have_body(request)) ThreadQueue::leave_unread();
-    connections_.end(peer_of(request), ThreadQueue::has_unread() || ThreadQueue::surplus());
+    const bool last = ThreadQueue::has_unread() || ThreadQueue::surplus();
+    if (last) response.set_header("Connection", "close");
+    connections_.end(peer_of(request), last);
     return true;
   };
   if (ThreadQueue::has_unread()) return say(400, "an earlier request's body was not read");

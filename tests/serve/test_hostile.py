@@ -93,6 +93,7 @@ class Hostile(ServerCase):
                             received += piece
                     except (ConnectionResetError, BrokenPipeError):
                         pass
+                self.assertIn(b"Connection: close", received)  # for the browser's own pages, which share connections
                 self.assertNotIn(b"HTTP/1.1 200", received)
                 self.assertNotIn(b"translations", received)
         self.answers()

@@ -183,6 +183,7 @@ const live = (() => {
       else if (key === "beams" && /^\d{1,2}$/.test(value)) wanted.beams = Number(value);
       else if (key !== "beams" && key in wanted) wanted[key] = value;
     }
+    status.said = "";
     if (wanted.model !== null && !settings.models.includes(wanted.model)) {
       status.said = `the link's model ${wanted.model} is not served here; this is ${settings.models[0]}`;
       wanted.model = null;
