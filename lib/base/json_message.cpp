@@ -1,5 +1,6 @@
 #include "base/json_message.h"
 #include "base/excerpt.h"
+#include "base/lower.h"
 #include "base/utf8.h"
 
 #include <fmt/format.h>
@@ -31,8 +32,7 @@ std::string_view word_around(std::string_view text, std::size_t offset, std::siz
 }
 
 std::string_view literal_hint(std::string_view word) {
-  std::string small(word);
-  for (char& c : small) c = static_cast<char>(std::tolower(byte_value(c)));
+  const std::string small = lower(word);
   if (small.starts_with("nan") || small.starts_with("inf")) {
     return "JSON has no NaN and no infinity";
   }

@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <cstring>
 #include <utility>
 
 #include "base/excerpt.h"
 #include "base/json.h"
+#include "base/lower.h"
 #include "base/utf8.h"
 
 namespace attn {
@@ -41,12 +40,9 @@ Refusal length_refusal(const httplib::Request& request, bool reads) {
 }
 
 /// The type alone, in small letters: what follows it and capitals mean nothing (RFC 9110, 8.3.1).
-std::string media_type(std::string type) {
-  type.resize(std::min(type.find(';'), type.size()));
-  while (!type.empty() && (type.back() == ' ' || type.back() == '\t')) type.pop_back();
-  std::transform(type.begin(), type.end(), type.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return type;
+std::string media_type(std::string_view header) {
+  const std::string_view type = header.substr(0, header.find(';'));
+  return lower(type.substr(0, type.find_last_not_of(" \t") + 1));
 }
 
 }  // namespace

@@ -8,23 +8,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <memory>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/lower.h"
 #include "base/utf8.h"
 
 namespace attn {
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 bool is_address(const std::string& host) {
   std::array<unsigned char, sizeof(in6_addr)> address{};
