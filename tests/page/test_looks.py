@@ -209,6 +209,18 @@ class Screens(PageCase):
         self.assertEqual(self.browser.attribute("#fold", "aria-expanded"), "true")
         self.assertLessEqual(self.js("return document.documentElement.scrollWidth"), 400)
 
+    def test_a_narrow_screen_cuts_no_word_of_the_next_pieces(self):
+        self.browser.resize(400, 800)
+        record = make_fixture.Maker().record(["\u2581sister", "</s>"], [["\u2581Schwesternschaft", "</s>"]])
+        self.open_path(write_page("long", [json.dumps(record)]))
+        self.browser.click("[data-step-index='0']")
+        self.assertEqual(self.js("""const head = document.querySelector('.next-table .is-written th');
+            return [head.querySelector('.written') !== null, head.scrollWidth - head.clientWidth]"""), [True, 0])
+        cut = self.js("""const edges = (e) => e.getBoundingClientRect();
+            return [...document.querySelectorAll('.stop-best')].map((box) => [...box.children].filter((piece) =>
+                edges(piece).top < edges(box).bottom - 1 && edges(piece).right > edges(box).right + 0.5).length)""")
+        self.assertEqual(cut, [0])
+
     def test_what_is_on_show_is_labelled(self):
         self.open()
         self.assertIn("score", self.browser.text("#hypotheses .score"))
