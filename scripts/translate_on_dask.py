@@ -6,13 +6,15 @@
 
 Each task reads its own bytes of INPUT, which every worker sees at the same path, and writes its own
 part beside OUTPUT; the parts are joined in order when all are there. A worker that dies is
-replaced, and what it had not finished is done again. Without --scheduler a cluster of --workers
+replaced, and what it had not finished is done again; a run that was broken off goes on with its
+parts, where INPUT and options are the same. Without --scheduler a cluster of --workers
 processes is started here; --kill kills one of them halfway, to show that nothing is lost. Needs
 this package (pip install .) and
     pip install "dask[distributed]"
 """
 import argparse
 import functools
+import json
 import os
 import shutil
 import signal
@@ -22,10 +24,11 @@ import warnings
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-from python_packages import need
+from python_packages import need, need_files
 
 need("attn_demo", "distributed")
 
+import attn_demo
 from distributed import Client, LocalCluster, as_completed
 
 
@@ -68,6 +71,18 @@ def translate(path, part, partition, precision, options):
     return count
 
 
+def begin(parts, about):
+    """Makes the folder of the parts, or goes on with it; another run's, whose parts are others, stays as it is."""
+    parts.mkdir(parents=True, exist_ok=True)
+    note = parts / "run.json"
+    if any(parts.iterdir()) and not (note.exists() and json.loads(note.read_text()) == about):
+        sys.exit(f"{Path(sys.argv[0]).name}: {parts} holds parts of another run (other lines or options: "
+                 f"{note.name}); remove it to begin anew")
+    unfinished = parts / "run.unfinished"
+    unfinished.write_text(json.dumps(about))
+    os.replace(unfinished, note)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -82,16 +97,20 @@ def main():
     parser.add_argument("--precision", choices=["float32", "int8"], default="float32")
     parser.add_argument("--kill", action="store_true")
     options = parser.parse_args()
+    need_files(parser, options.input)
+
+    parts = Path(f"{options.output}.parts")
+    search = {name: getattr(options, name) for name in ("beam", "batch", "threads")}
+    written = options.input.stat()
+    begin(parts, {"version": attn_demo.__version__, "beam": options.beam, "precision": options.precision,
+                  "lines": options.lines, "bytes": written.st_size, "changed": written.st_mtime_ns})
+    todo = partitions(options.input, options.lines)
 
     cluster = None
     if options.scheduler is None:
         cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, processes=True,
                                dashboard_address=None)
     client = Client(options.scheduler or cluster)
-    parts = Path(f"{options.output}.parts")
-    parts.mkdir(parents=True, exist_ok=True)
-    todo = partitions(options.input, options.lines)
-    search = {name: getattr(options, name) for name in ("beam", "batch", "threads")}
     start = time.perf_counter()
     futures = []
     for i, partition in enumerate(todo):

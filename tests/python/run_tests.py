@@ -12,7 +12,7 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).parent
-PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy"]
+PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy", "distributed"]
 SKIPPED = 77
 
 
