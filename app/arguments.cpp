@@ -65,7 +65,7 @@ bool is_head_name(const std::string& text) {
 
 void add_color_to(CLI::App& command) {
   command.add_option("--color", "Colours: auto (on a terminal), always or never [auto]")
-      ->type_name("WHEN")
+      ->type_name("auto|always|never")
       ->each([](const std::string& when) {
         if (when != "auto" && when != "always" && when != "never") {
           throw UsageError("--color {}: expected auto, always or never", excerpt(when));

@@ -53,7 +53,7 @@ void add_convert(CLI::App& app, Run& run) {
       ->required();
   command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
   command->add_option("--dtype", options->dtype, "float16, bfloat16, float32 or int8 [float16]")
-      ->type_name("TYPE");
+      ->type_name("float16|bfloat16|float32|int8");
   command->footer(
       "Example:\n"
       "  attn-demo convert --model data/models/en-de --dtype bfloat16 --out en-de-16\n"

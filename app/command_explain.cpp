@@ -285,7 +285,7 @@ void add_explain(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
   command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number");
   command->add_option("--kind", options->kind, "encoder, decoder or cross [cross]")
-      ->type_name("KIND");
+      ->type_name("encoder|decoder|cross");
   command->add_option("--layer", options->layer, "Layer, from 0 [the last, or the best head's]")
       ->type_name("N");
   command

@@ -49,7 +49,7 @@ void add_init(CLI::App& app, Run& run) {
   options->source.add_heads_to(*command);
   command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
   command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8 [float32]")
-      ->type_name("TYPE");
+      ->type_name("float32|float16|bfloat16|int8");
   command->footer(
       "Example:\n  attn-demo init --config configs/demo.json --seed 7 --out my-model\n"
       "  attn-demo translate --model my-model \"The group went home\"");

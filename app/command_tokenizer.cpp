@@ -157,7 +157,7 @@ void add_tokenizer(CLI::App& app, Run& run) {
   };
   add("--source", options->source, "Text in the source language, a sentence a line", "FILE");
   add("--target", options->target, "Text in the target language", "FILE");
-  add("--type", options->type, "unigram, bpe or word [unigram]", "TYPE");
+  add("--type", options->type, "unigram, bpe or word [unigram]", "unigram|bpe|word");
   add("--vocab-size", options->vocab_size,
       "Pieces at most, with </s> and <unk>, without <pad> [8000]", "N");
   command->add_flag("--separate", options->separate, "A vocabulary for each language");

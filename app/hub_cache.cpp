@@ -1,5 +1,8 @@
 #include "hub_cache.h"
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -30,15 +33,26 @@ bool is_hub_name(std::string_view text) {
          is_hub_word(text.substr(slash + 1));
 }
 
-/// As huggingface_hub finds it; empty where the environment says nothing.
+fs::path home() {
+  if (const auto own = environment("HOME"); !own.empty()) return own;
+  const passwd* user = getpwuid(getuid());
+  return user != nullptr ? user->pw_dir : "/";
+}
+
+/// Shells leave "~" alone in quotes, and services have none.
+fs::path expanded(std::string_view path) {
+  if (path == "~") return home();
+  return path.starts_with("~/") ? home() / path.substr(2) : fs::path(path);
+}
+
+/// As huggingface_hub finds it.
 fs::path hub_cache() {
-  if (const auto own = environment("HF_HUB_CACHE"); !own.empty()) return own;
-  if (const auto home = environment("HF_HOME"); !home.empty()) return fs::path(home) / "hub";
-  if (const auto all = environment("XDG_CACHE_HOME"); !all.empty()) {
-    return fs::path(all) / "huggingface" / "hub";
+  for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
+    if (const auto own = environment(name); !own.empty()) return expanded(own);
   }
-  const auto user = environment("HOME");
-  return user.empty() ? fs::path() : fs::path(user) / ".cache" / "huggingface" / "hub";
+  if (const auto own = environment("HF_HOME"); !own.empty()) return expanded(own) / "hub";
+  const auto all = environment("XDG_CACHE_HOME");
+  return (all.empty() ? home() / ".cache" : expanded(all)) / "huggingface" / "hub";
 }
 
 /// The commit that a branch's file names; empty where that is no name of a folder.

@@ -81,7 +81,7 @@ void ModelOptions::add_precision_to(CLI::App& command) {
       .add_option(
           "--precision", precision,
           "Of the products with weights: float32, or int8: faster, nearly the same [float32]")
-      ->type_name("P");
+      ->type_name("float32|int8");
 }
 
 Backend ModelOptions::backend() const {

@@ -13,15 +13,16 @@ struct Value {
   std::string words;  ///< with blanks between them
 };
 
-/// FILE and DIR are what they say, a|b|c in small letters one of the words.
+/// FILE and DIR are what they say, a|b|c in small letters and digits one of the words.
 Value value_of(const CLI::Option& option) {
   if (option.get_positional()) return {Value::Kind::file, ""};
   if (option.get_type_size() == 0 || option.get_items_expected_max() == 0) return {};
   const std::string type = option.get_type_name();
   if (type == "FILE") return {Value::Kind::file, ""};
   if (type == "DIR") return {Value::Kind::directory, ""};
-  const bool small = std::all_of(type.begin(), type.end(),
-                                 [](char c) { return (c >= 'a' && c <= 'z') || c == '|'; });
+  const bool small = std::all_of(type.begin(), type.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '|';
+  });
   if (!small || type.find('|') == type.npos) return {Value::Kind::text, ""};
   std::string words = type;
   std::replace(words.begin(), words.end(), '|', ' ');

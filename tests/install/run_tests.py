@@ -4,11 +4,13 @@ library that another project finds, and a package that knows what it depends on.
 import argparse
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 import unittest
 
 HERE = pathlib.Path(__file__).parent
@@ -80,6 +82,12 @@ class Program(unittest.TestCase):
         self.assertEqual(self.completed("tra"), ["translate", "train"])
         self.assertEqual(self.completed("translate", "--len"), ["--length-penalty"])
         self.assertEqual(self.completed("translate", "--early-stopping", ""), ["true", "false", "never"])
+        for typed, offered in ((("translate", "--precision"), ["float32", "int8"]),
+                               (("convert", "--dtype"), ["float16", "bfloat16", "float32", "int8"]),
+                               (("explain", "--kind"), ["encoder", "decoder", "cross"]),
+                               (("tokenizer", "--type"), ["unigram", "bpe", "word"]),
+                               (("inspect", "--color"), ["auto", "always", "never"])):
+            self.assertEqual(self.completed(*typed, ""), offered)
         self.assertEqual(self.completed("translate", "--model", "us"), ["usr"])
         self.assertEqual(self.completed("translate", "--beam", ""), [])
         self.assertEqual(self.completed("help", "ins"), ["inspect"])
@@ -96,6 +104,14 @@ class Program(unittest.TestCase):
             run("zsh", "-n", PREFIX / "usr/share/zsh/site-functions/_attn-demo")
         if shutil.which("fish"):
             run("fish", "-n", PREFIX / "usr/share/fish/vendor_completions.d/attn-demo.fish")
+
+
+class Versions(unittest.TestCase):
+    def test_it_is_one(self):
+        source = HERE.parents[1]
+        said = run(PREFIX / "usr/bin/attn-demo", "--version").split()[1]
+        self.assertEqual(tomllib.loads((source / "pyproject.toml").read_text())["project"]["version"], said)
+        self.assertIn(f"\nversion: {said}\n", (source / "CITATION.cff").read_text())
 
 
 class Removal(unittest.TestCase):
@@ -129,8 +145,11 @@ class Cache(unittest.TestCase):
         (model / "refs/main").write_text("0123abcd")
         (model / "snapshots").mkdir()
         (model / "snapshots/0123abcd").symlink_to(PREFIX / "usr/share/attn-demo/data/models/en-de")
+        home = {"HOME": str(PREFIX / "home")}
         for environment in ({"HF_HUB_CACHE": str(hub)}, {"HF_HOME": str(hub.parent)},
-                            {"XDG_CACHE_HOME": str(hub.parents[1])}, {"HOME": str(PREFIX / "home")}):
+                            {"HUGGINGFACE_HUB_CACHE": str(hub), "HF_HOME": "/nowhere"},
+                            {"XDG_CACHE_HOME": str(hub.parents[1])}, home,
+                            home | {"HF_HOME": "~/.cache/huggingface"}):  # as huggingface_hub reads it
             done = self.translate(**environment)
             self.assertEqual((done.returncode, done.stdout), (0, GERMAN), done.stderr)
 
@@ -140,6 +159,8 @@ class Cache(unittest.TestCase):
         self.assertEqual(done.returncode, 4)
         self.assertEqual(done.stderr, f"attn-demo: {self.NAME}: no such model directory, and no such model in "
                                       f"Hugging Face's cache ({hub}); fetch it: hf download {self.NAME}\n")
+        done = self.translate(HOME="")
+        self.assertIn(f"({pathlib.Path(pwd.getpwuid(os.getuid()).pw_dir)}/.cache/huggingface/hub)", done.stderr)
         for wrong in ("../../x", ""):  # a commit that is none
             model = hub / "models--someone--some-model/refs"
             model.mkdir(parents=True, exist_ok=True)
