@@ -33,12 +33,17 @@ std::string translation_line(const LineTranslation& translation, std::size_t ran
 /// How to see what the default leaves out.
 std::string more_text(const std::vector<LeftOut>& left_out) {
   if (left_out.empty()) return "The last layer; others: --show all, cross:0, encoder:0:1.";
-  std::string heads;
+  std::string maps;
+  bool heads = true;
+  std::size_t count = 0;
   for (const LeftOut& kind : left_out) {
-    heads += fmt::format("{}{} {}", heads.empty() ? "" : ", ", kind.heads, kind_word(kind.kind));
+    maps += fmt::format("{}{} {}", maps.empty() ? "" : ", ", kind.maps, kind_word(kind.kind));
+    heads = heads && kind.heads;
+    count += kind.maps;
   }
-  return fmt::format("Not shown of the last layer: {} heads; they come with --show {} or all.",
-                     heads, kind_word(left_out.front().kind));
+  return fmt::format("Not shown of the last layer: {} {}{} with --show {} or all.", maps,
+                     heads ? "head" : "map", count == 1 ? "; it comes" : "s; they come",
+                     kind_word(left_out.front().kind));
 }
 
 /// Maps of no head.

@@ -101,17 +101,17 @@ class KindRenderer {
 
   AttentionKind kind() const { return shown_.kind; }
   const MapLayout& layout() const { return layout_; }
-  /// What its shades mean, as a line; empty where it has none.
-  TextLine scale(bool sums, ColorMode color, int width) const {
+  /// What the shades of the first so many maps mean, as a line; empty where they have none.
+  TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
     if (top_) return {};
-    const bool all_sum = sums && !has_own_global() && !has_signs();
+    const bool all_sum = sums && !has_own_global() && !has_signs(first(maps));
     return scale_line({layout_.form, layout_.cell, all_sum}, color, width);
   }
 
   /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
   std::vector<std::string> pattern_sentences(std::size_t maps, ColorMode color) const {
     std::vector<std::string> sentences;
-    const auto drawn = std::span(shown_.maps).first(maps);
+    const auto drawn = first(maps);
     const bool marks =
         !top_ && std::any_of(drawn.begin(), drawn.end(),
                              [this](const ShownMap& map) { return leaves_out(map); });
@@ -121,7 +121,7 @@ class KindRenderer {
       sentences.emplace_back("What is unpainted is not computed.");
     }
     add_beside(sentences, drawn);
-    if (has_signs() && color != ColorMode::none) {
+    if (has_signs(drawn) && color != ColorMode::none) {
       sentences.emplace_back("Warm colours: below 0.");
     }
     if (!has_own_global()) return sentences;
@@ -171,7 +171,7 @@ class KindRenderer {
   /// Of heads of lsh among the first bands: their buckets; of a brief text's one.
   void add_hashes(int bands, std::span<const std::string> tokens, int width,
                   std::string& out) const {
-    for (const ShownMap& map : std::span(shown_.maps).first(maps_in(bands))) {
+    for (const ShownMap& map : first(maps_in(bands))) {
       if (!map.name.layer || !map.name.head || maps_.hashed(0, 0) == nullptr) continue;
       out += '\n' + hash_text(maps_, map.name, tokens, width);
       if (brief_) return;
@@ -182,7 +182,7 @@ class KindRenderer {
   bool cuts_best(int bands) const {
     if (top_) return false;
     const int room = layout_.heading == Heading::listed ? layout_.rows.width - 1 : layout_.slot;
-    const auto shown = std::span(shown_.maps).first(maps_in(bands));
+    const auto shown = first(maps_in(bands));
     return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
       return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
     });
@@ -227,12 +227,21 @@ class KindRenderer {
                       "lie elsewhere on average.",
                       missed / counted));
     }
-    if (!has_signs() || counted > 0) return;
-    sentences.emplace_back("E: how much of a token is in a mixture's key; F: in its value.");
+    if (!has_part(drawn, MapPart::mixed_keys)) return;
+    sentences.push_back(
+        fmt::format("E: how much of a token is in a mixture's key{}.",
+                    has_part(drawn, MapPart::mixed_values) ? "; F: in its value" : ""));
   }
 
-  bool has_signs() const {
-    return std::any_of(shown_.maps.begin(), shown_.maps.end(), [](const ShownMap& map) {
+  std::span<const ShownMap> first(std::size_t maps) const {
+    return std::span(shown_.maps).first(maps);
+  }
+  static bool has_part(std::span<const ShownMap> maps, MapPart part) {
+    return std::any_of(maps.begin(), maps.end(),
+                       [part](const ShownMap& map) { return map.part == part; });
+  }
+  static bool has_signs(std::span<const ShownMap> maps) {
+    return std::any_of(maps.begin(), maps.end(), [](const ShownMap& map) {
       return map.part != MapPart::weights && map.part != MapPart::exact;
     });
   }
@@ -281,6 +290,14 @@ std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
     }
   }
   return shown;
+}
+
+/// What a text has no room for that shows the first `drawn` maps.
+LeftOut left_out_of(const ShownMaps& shown, std::size_t drawn) {
+  const auto left = std::span(shown.maps).subspan(drawn);
+  return {shown.kind, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
+            return map.part == MapPart::weights;
+          })};
 }
 
 /// Whether no head was switched off: softmax makes rows of zeros only there.
@@ -344,9 +361,9 @@ MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
   };
   for (std::size_t i = 0; i < all.size(); ++i) {
     const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
-    if (drawn < maps) result.left_out.push_back({shown[i].kind, maps - drawn});
+    if (drawn < maps) result.left_out.push_back(left_out_of(shown[i], drawn));
     if (bands[i] == 0) continue;
-    add_scale(all[i].scale(sums, style.color, width - note));
+    add_scale(all[i].scale(drawn, sums, style.color, width - note));
     all[i].render(bands[i], style.color, width, result.text);
     all[i].add_hashes(bands[i], tokens, width, result.text);
     continued = continued || all[i].has_continuations();

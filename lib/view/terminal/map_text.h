@@ -22,10 +22,11 @@ struct MapTextOptions {
   std::string_view note = {};
 };
 
-/// Heads of a kind that a brief text has no room for.
+/// Maps of a kind that a brief text has no room for.
 struct LeftOut {
   AttentionKind kind = AttentionKind::cross;
-  std::size_t heads = 0;
+  std::size_t maps = 0;
+  bool heads = true;  ///< all of them; else some stand beside a head's (E, exact, …)
 };
 
 struct MapText {

@@ -255,7 +255,7 @@ TEST_CASE("terminal: the default leaves out what needs too many lines, and says 
     const MapText text = text_of(many, {}, brief(size.first));
     CHECK(to_int(map_lines(text.text).size()) <= size.second);
     std::size_t left_out = 0;
-    for (const LeftOut& kind : text.left_out) left_out += kind.heads;
+    for (const LeftOut& kind : text.left_out) left_out += kind.maps;
     CHECK(left_out > 0);
     // The best head is one more where it is of the first layer.
     const std::size_t all = to_size(titles(text.text)) + left_out;
