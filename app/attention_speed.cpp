@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+#include <utility>
 
 #include "analysis/cost_growth.h"
 #include "arguments.h"
@@ -57,11 +58,6 @@ double seconds_of(const auto& action) {
   const auto start = std::chrono::steady_clock::now();
   action();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return at(values, values.size() / 2);
 }
 
 /// Random rows, queries, keys and values of all heads side by side, in [−1, 1).
@@ -168,8 +164,8 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
     }
   }
   AttentionTiming timing;
-  timing.forward_seconds = median(forward);
-  timing.backward_seconds = median(backward);
+  timing.forward_seconds = median(std::move(forward));
+  timing.backward_seconds = median(std::move(backward));
   timing.peak_bytes = status_bytes("VmHWM:") - before;
   timing.multiply_adds = multiply_adds_of(trial, shape, groups.front());
   return timing;

@@ -47,6 +47,12 @@ std::optional<Index> overtaken(const CostCurve& kind, const CostCurve& full) {
 
 }  // namespace
 
+double median(std::vector<double> rounds) {
+  std::sort(rounds.begin(), rounds.end());
+  const std::size_t half = rounds.size() / 2;
+  return rounds.size() % 2 == 1 ? rounds[half] : (rounds[half - 1] + rounds[half]) / 2;
+}
+
 std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured) {
   const std::vector<CostCurve> curves = cost_curves(measured);
   const auto full = std::find_if(curves.begin(), curves.end(),

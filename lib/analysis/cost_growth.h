@@ -8,6 +8,9 @@
 
 namespace attn {
 
+/// Of at least one round: the middle one, of an even number the mean of the two in the middle.
+double median(std::vector<double> rounds);
+
 /// One a kind; empty where fewer than two lengths were measured.
 std::vector<CostGrowth> cost_growth(std::span<const AttentionCost> measured);
 

@@ -25,6 +25,12 @@ TEST_CASE("growth: exponents are those of powers of the length, a kind at a time
   CHECK(growth[1].overtakes == 400);  // 4 s · N/100 = (N/100)² s
 }
 
+TEST_CASE("growth: the median of four rounds is the mean of the two in the middle") {
+  CHECK(median({3}) == 3);
+  CHECK(median({5, 1, 2}) == 2);
+  CHECK(median({10, 2, 1, 3}) == 2.5);
+}
+
 TEST_CASE("growth: one length says nothing, and lengths that fall name no place") {
   CHECK(cost_growth({}).empty());
   CHECK(cost_growth(std::vector{cost("full", 100, 1, 1)}).empty());

@@ -25,6 +25,8 @@ TEST_CASE("costs of attention: rows of the tables") {
   CHECK(tables[1].rows[1] == Row{"lsh", "N^1.04", "N^1.00", "512"});
   CHECK(attention_cost_tables(costs_of(false))[0].rows[0][3] == "");
   AttentionCosts one = costs_of(false);
+  one.measured[0].forward_seconds = 0.0000123;
+  CHECK(attention_cost_tables(one)[0].rows[0][2] == "12.3 µs");
   one.growth.clear();
   CHECK(attention_cost_tables(one).size() == 1);
 }

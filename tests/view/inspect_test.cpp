@@ -41,6 +41,30 @@ TEST_CASE("the tables hold the figures, and only what was asked for") {
   CHECK(tables[5].rows[0][1] == "4");
 }
 
+TEST_CASE("the tables name kinds of attention, and say that costs are those of full attention") {
+  ModelConfig config = inspected_model();
+  std::vector<Table> tables = inspect_tables(config, {});
+  const std::size_t rows = tables[0].rows.size(), notes = tables[2].notes.size();
+  config.encoder_attention.type = PatternType::linformer;
+  config.encoder_attention.rank = 6;
+  tables = inspect_tables(config, {});
+  REQUIRE(tables[0].rows.size() == rows + 1);
+  CHECK(tables[0].rows.back() == std::vector<std::string>{"encoder attention", "linformer, k 6"});
+  for (const Table& costs : {tables[2], tables[3]}) {
+    REQUIRE(costs.notes.size() == notes + 1);
+    CHECK(costs.notes.back() == "Self-attention is counted as full attention, not as linformer.");
+  }
+  config.decoder_attention.type = PatternType::performer;
+  tables = inspect_tables(config, {});
+  CHECK(tables[0].rows.back() ==
+        std::vector<std::string>{"decoder attention", "performer, orthogonal true"});
+  CHECK(tables[2].notes.back() ==
+        "Self-attention is counted as full attention, not as linformer and performer.");
+  config.encoder_attention.type = PatternType::full;
+  CHECK(inspect_tables(config, {})[3].notes.back() ==
+        "Self-attention is counted as full attention, not as performer.");
+}
+
 TEST_CASE("the JSON forms hold the same figures") {
   const ModelConfig config = inspected_model();
   InspectOptions options;

@@ -20,7 +20,10 @@ Table measured_table(const AttentionCosts& costs) {
               {},
               {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
                "values; multiply-adds are those of the forward pass."}};
-  const auto time = [](double seconds) { return fmt::format("{:.1f} ms", seconds * 1e3); };
+  const auto time = [](double seconds) {
+    return seconds < 1e-3 ? fmt::format("{:.1f} µs", seconds * 1e6)
+                          : fmt::format("{:.1f} ms", seconds * 1e3);
+  };
   for (const AttentionCost& cost : costs.measured) {
     table.rows.push_back(
         {cost.kind, with_separators(to_size(cost.length)), time(cost.forward_seconds),

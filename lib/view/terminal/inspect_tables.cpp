@@ -70,6 +70,11 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
       {"parameters", with_separators(count_parameters(config).value_or(0)) + " (" +
                          bytes_text(4 * count_parameters(config).value_or(0)) + " as float32)"},
   };
+  const auto add_attention = [&](const char* stack, const AttentionPattern& pattern) {
+    if (!pattern.full()) table.rows.push_back({stack, pattern_says(pattern)});
+  };
+  add_attention("encoder attention", config.encoder_attention);
+  add_attention("decoder attention", config.decoder_attention);
   table.notes = options.notes;
   if (!options.unknown_keys.empty()) {
     std::string keys = "Keys of config.json that are not used:";
@@ -133,6 +138,18 @@ Table cost_table(const std::vector<CostRow>& rows, std::uint64_t total, bool mem
   return table;
 }
 
+/// Whose costs the tables of a model are not.
+void note_kinds(const ModelConfig& config, Table& table) {
+  if (config.encoder_attention.full() && config.decoder_attention.full()) return;
+  const AttentionPattern& encoder = config.encoder_attention;
+  const AttentionPattern& decoder = config.decoder_attention;
+  const std::string_view first = pattern_word((encoder.full() ? decoder : encoder).type);
+  const bool two = !encoder.full() && !decoder.full() && encoder.type != decoder.type;
+  table.notes.push_back(fmt::format("Self-attention is counted as full attention, not as {}{}.",
+                                    first,
+                                    two ? fmt::format(" and {}", pattern_word(decoder.type)) : ""));
+}
+
 std::vector<Table> cost_tables(const ModelConfig& config, const InspectOptions& options) {
   const CostReport report = cost_report(config, options.source_length, options.target_length);
   Table work = cost_table(report.multiply_adds, report.total_multiply_adds, false);
@@ -144,6 +161,8 @@ std::vector<Table> cost_tables(const ModelConfig& config, const InspectOptions& 
   Table memory = cost_table(report.memory, report.total_memory, true);
   memory.title = "Attention memory for " + lengths;
   memory.notes = {"One hypothesis, float32 (4 bytes). Maps are kept only when they are recorded."};
+  note_kinds(config, work);
+  note_kinds(config, memory);
   return {work, memory};
 }
 
