@@ -183,6 +183,58 @@ TEST_CASE("what explain --compare attention refuses") {
   });
 }
 
+TEST_CASE("inspect --attention all: every kind at every length, as JSON, CSV and table") {
+  const TemporaryDirectory scene;
+  const std::string csv = scene.file("costs.csv");
+  const auto measured = [&](std::vector<std::string> more) {
+    std::vector<std::string> args{"inspect",  "--attention", "all", "--lengths",
+                                  "1,65,130", "--heads",     "2",   "--head-dim",
+                                  "4",        "--threads",   "2"};
+    args.insert(args.end(), more.begin(), more.end());
+    const Result result = run_program({.args = args});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return result;
+  };
+  std::vector<std::string> kinds = kAllKinds;
+  kinds.insert(kinds.begin(), "full");
+  const Json all = Json::parse(measured({"--backward", "--json", "-", "--csv", csv}).out);
+  REQUIRE(all["attention"].size() == 3 * kinds.size());
+  REQUIRE(all["growth"].size() == kinds.size());
+  const std::vector<std::string> lines = lines_of(bytes_of(csv));
+  REQUIRE(lines.size() == 1 + 3 * kinds.size());
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    CAPTURE(kinds[k]);
+    CHECK(all["growth"][k]["kind"] == kinds[k]);
+    CHECK(all["growth"][k]["time_exponent"].is_number());
+    CHECK(all["growth"][k]["memory_exponent"].is_number());
+    CHECK(all["growth"][k].contains("overtakes"));
+    for (std::size_t i = 0; i < 3; ++i) {
+      const Json& row = all["attention"][3 * k + i];
+      CHECK(row["kind"] == kinds[k]);
+      CHECK(row["forward_seconds"].get<double>() > 0);
+      CHECK(row["backward_seconds"].get<double>() > 0);
+      CHECK(row["peak_bytes"].get<std::uint64_t>() < 1'000'000'000);
+      CHECK(lines[1 + 3 * k + i].starts_with(
+          fmt::format("{},{},false,", kinds[k], row["length"].get<int>())));
+    }
+  }
+  CHECK(all["growth"][0]["overtakes"].is_null());
+  // linformer: E, F and twice their mixtures; performer: K ln K features; lsh: 65 tokens are two
+  // chunks, with two rounds and 64 buckets.
+  const auto multiply_adds = [&](std::size_t kind) {
+    return all["attention"][3 * kind + 1]["multiply_adds"].get<int>();
+  };
+  CHECK(multiply_adds(7) == 4 * 65 * 256 * 8);
+  CHECK(multiply_adds(8) == 4 * 65 * 5 * 8);
+  CHECK(multiply_adds(9) == 65 * 2 * (4 * 64 + 32) * 8);
+  const std::string causal = measured({"--causal"}).out;
+  std::string found;
+  for (const std::string& line : lines_of(causal.substr(causal.find("\nGrowth, ")))) {
+    if (line.find(" N^") != std::string::npos) found += line.substr(0, line.find(' ')) + " ";
+  }
+  CHECK(found == "full window sparse_strided sparse_fixed performer ");
+}
+
 TEST_CASE("inspect --attention --svg: a line a kind in both plots, and a message of the file") {
   const TemporaryDirectory scene;
   const std::string svg = scene.file("g.svg"), png = scene.file("g.png");
