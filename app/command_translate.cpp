@@ -325,11 +325,8 @@ class TranslateCommand {
 
   /// What was to be changed of --target.
   void note_target(const AttentionRecord& record) {
-    const CleanedText target = clean_text(options_.target);
-    notes_.cleaning("the target", target.invalid_bytes, target.controls);
-    const std::vector<int>& ids = record.hypotheses.front().produced.ids;
-    notes_.add_unknown(to_size(
-        std::count(ids.begin(), ids.end(), models_.mapped().tokenizer->special_tokens().unk)));
+    notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
+                      models_.mapped().tokenizer->special_tokens().unk);
   }
 
   const TranslateOptions& options_;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/at.h"
 #include "base/excerpt.h"
+#include "base/utf8.h"
 #include "console.h"
 
 namespace attn {
@@ -36,6 +40,12 @@ void SentenceNotes::cleaning(const std::string& text, std::size_t invalid_bytes,
     say_(text + " holds control characters; they were replaced by U+FFFD (said once)");
     controls_noted_ = true;
   }
+}
+
+void SentenceNotes::add_target(std::string_view target, const std::vector<int>& ids, int unk) {
+  const CleanedText cleaned = clean_text(target);
+  cleaning("the target", cleaned.invalid_bytes, cleaned.controls);
+  unknown_ += to_size(std::count(ids.begin(), ids.end(), unk));
 }
 
 void SentenceNotes::report() const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "translate/line_parts.h"
 
@@ -27,7 +28,8 @@ class SentenceNotes {
   /// Says what was replaced in a text, the first time that each happens.
   void cleaning(const std::string& text, std::size_t invalid_bytes, std::size_t controls);
 
-  void add_unknown(std::size_t pieces) { unknown_ += pieces; }
+  /// Counts what is to be said of a translation that was given, whose pieces became `ids`.
+  void add_target(std::string_view target, const std::vector<int>& ids, int unk);
 
   /// The totals, at the end.
   void report() const;

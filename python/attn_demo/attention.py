@@ -1,6 +1,5 @@
 """Where every head looked while one sentence was translated."""
 
-import html
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -8,6 +7,9 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     import numpy as np
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.float32]
 
 _KINDS = ("encoder", "decoder", "cross")
 
@@ -45,20 +47,21 @@ class Attention:
     @property
     def tokens(self) -> "list[str]":
         """The L pieces that were written, "</s>" the last: rows of `cross` and `decoder`."""
-        return self._facts["tokens"]
+        return list(self._facts["tokens"])
 
     @property
     def ids(self) -> "list[int]":
         """Of `tokens`."""
-        return self._facts["ids"]
+        return list(self._facts["ids"])
 
     @property
     def decoder_tokens(self) -> "list[str]":
         """The L pieces that the decoder read, the start symbol first: columns of `decoder`."""
-        return self._facts["decoder_tokens"]
+        return list(self._facts["decoder_tokens"])
 
     @property
     def source_text(self) -> str:
+        """The sentence."""
         return self._record.source_text
 
     @property
@@ -72,12 +75,12 @@ class Attention:
         return self._record.source_ids
 
     @property
-    def log_probs(self) -> "np.ndarray":
+    def log_probs(self) -> "Floats":
         """[L] natural log-probabilities of `tokens`, as the model has them."""
         return self._facts["log_probs"]
 
     @property
-    def encoder(self) -> "np.ndarray":
+    def encoder(self) -> "Floats":
         """[layers, heads, S, S] encoder self-attention: rows look at columns and sum to 1.
 
         Of a linformer [layers, heads, S, k]: its columns are mixtures of all tokens.
@@ -85,16 +88,16 @@ class Attention:
         return self._record.maps("encoder", self._index)
 
     @property
-    def decoder(self) -> "np.ndarray":
+    def decoder(self) -> "Floats":
         """[layers, heads, L, L] masked decoder self-attention; later columns are exactly 0."""
         return self._record.maps("decoder", self._index)
 
     @property
-    def cross(self) -> "np.ndarray":
+    def cross(self) -> "Floats":
         """[layers, heads, L, S] cross-attention: row t is the step that writes tokens[t]."""
         return self._record.maps("cross", self._index)
 
-    def vectors(self, kind: str, layer: int, head: int) -> "tuple[np.ndarray, np.ndarray, np.ndarray]":
+    def vectors(self, kind: str, layer: int, head: int) -> "tuple[Floats, Floats, Floats]":
         """Queries, keys and values of a head, [tokens, K] each."""
         self._check(kind, layer, head)
         query, key, value = self._record.vectors(kind, self._index)
@@ -156,6 +159,8 @@ class Attention:
         return layer % layers
 
     def _repr_html_(self) -> str:
+        import html  # in notebooks alone, which have it already
+
         return (f'<iframe srcdoc="{html.escape(self.page())}" style="width: 100%; height: 720px; '
                 'border: 1px solid #ccc"></iframe>')
 

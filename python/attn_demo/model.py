@@ -4,15 +4,28 @@ import contextlib
 import contextvars
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from . import _core
-from .arguments import clean, given, several, tell
+from .arguments import clean, given, lasting, tell
 from .attention import Attention
+from .errors import UsageError
 
 Path = str | os.PathLike[str]
 Watcher = Callable[[_core.Head], Any]
+Progress = bool | Callable[[str, str, dict[str, Any]], Any]
+
+
+_looking_up = threading.Lock()
+
+
+def _use_arrays() -> None:
+    """numpy is loaded with the first array; two threads that do so at once would wait for each other
+    (pybind11 before 2.12)."""
+    with _looking_up:
+        _core.look_up_numpy()
 
 
 class Search(TypedDict, total=False):
@@ -28,6 +41,16 @@ class Search(TypedDict, total=False):
     precision: "str | None"
 
 
+class Training(TypedDict, total=False):
+    """What Model.train() takes beside config and out."""
+
+    from_: "Path | None"
+    resume: bool
+    threads: "int | None"
+    set: "Sequence[str] | str"
+    progress: "Progress"
+
+
 class Translation(NamedTuple):
     """One of the n best: its text and its score, the sum of log-probabilities over
     length ** length_penalty."""
@@ -38,7 +61,7 @@ class Translation(NamedTuple):
 
 def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = None,
          preset: "str | None" = None, seed: "int | None" = None, d_model: "int | None" = None,
-         heads: "int | None" = None, layers: "int | None" = None, set: "Sequence[str]" = (),
+         heads: "int | None" = None, layers: "int | None" = None, set: "Sequence[str] | str" = (),
          maps_of: int | Path | None = None, global_: "str | None" = None,
          precision: str = "float32") -> "Model":
     """Loads a model.
@@ -52,10 +75,12 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
     if isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".json"):
         if config is None:
             model, config = None, model
-    models = None if model is None else several(model)
-    return Model(given(model=models, config=config, preset=preset, seed=seed, d_model=d_model,
-                       heads=heads, layers=layers, set=several(set), maps_of=maps_of,
-                       precision=precision, **{"global": global_}))
+    options = given(model=model, config=config, preset=preset, seed=seed, d_model=d_model,
+                    heads=heads, layers=layers, set=set, maps_of=maps_of, precision=precision,
+                    **{"global": global_})
+    if model is not None and "model" not in options:
+        raise UsageError("--model: the list is empty; give a directory, or nothing for the shipped model")
+    return Model(options)
 
 
 class Model:
@@ -64,8 +89,11 @@ class Model:
 
     def __init__(self, options: "dict[str, Any]") -> None:
         """load() makes models."""
-        self._options = options
         self._core = _core.Model(options)
+        # What loads it again: for another precision, and where it is unpickled.
+        self._options = lasting(options) | {"names": self._core.names}
+        own = os.fsdecode(self._core.directory)
+        self._directory = own and os.path.abspath(own)
         self._cores = {options["precision"]: self._core}
         self._watchers: contextvars.ContextVar[tuple[Watcher, ...]] = contextvars.ContextVar(
             "watchers", default=())
@@ -73,12 +101,12 @@ class Model:
     @property
     def name(self) -> str:
         """Directory, config or preset, as it was given; several are joined by " + "."""
-        return " + ".join(self._core.names)
+        return " + ".join(map(os.fsdecode, self._core.names))
 
     @property
     def directory(self) -> str:
         """Where its files lie, for other libraries to load; empty for random weights."""
-        return self._core.directory
+        return self._directory
 
     @property
     def notes(self) -> "list[str]":
@@ -109,12 +137,7 @@ class Model:
         return self
 
     def __reduce__(self) -> "tuple[Any, ...]":
-        options = dict(self._options)
-        if "model" in options:
-            options["model"] = [os.path.abspath(path) for path in options["model"]]
-        if "config" in options:
-            options["config"] = os.path.abspath(options["config"])
-        return Model, (options,)
+        return Model, (self._options,)
 
     # A text is an iterable of texts, too: the first two have it.
     @overload
@@ -144,7 +167,7 @@ class Model:
         load()'s ("float32", "int8") loads the files once more, and keeps them.
         """
         one = isinstance(text, (str, bytes)) or not isinstance(text, Iterable)
-        texts: Iterable[Any] = [text] if one else text  # type: ignore[assignment]
+        texts: Any = [text] if one else text
         lines = [clean(each) for each in texts]
         options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
                         early_stopping=early_stopping, max_length=max_length, split=split,
@@ -169,10 +192,10 @@ class Model:
         "cross:1"), force ("cross:1:3:ging=went") and swap ("went=ran") are the program's what-if:
         the result is what came of the change, and its `before` what was without it.
         """
-        options = given(target=target, without=several(without), force=several(force),
-                        swap=several(swap), beam=beam, n_best=n_best,
-                        length_penalty=length_penalty, early_stopping=early_stopping,
+        options = given(target=target, without=without, force=force, swap=swap, beam=beam,
+                        n_best=n_best, length_penalty=length_penalty, early_stopping=early_stopping,
                         max_length=max_length, threads=threads)
+        _use_arrays()
         records, notes = self._with(precision).attend(clean(text), options,
                                                       list(self._watchers.get()))
         tell(notes)
@@ -191,29 +214,30 @@ class Model:
         queries of a sentence are its beams. An exception of fn comes out where the model was
         called, and the model goes on.
         """
+        _use_arrays()
         token = self._watchers.set((*self._watchers.get(), fn))
         try:
             yield self
         finally:
             self._watchers.reset(token)
 
-    def train(self, config: Path, out: Path, **options: Any) -> "Model":
+    def train(self, config: Path, out: Path, **options: Unpack[Training]) -> "Model":
         """train(), beginning with this model's weights and tokenizer where it has a directory."""
-        if "from_" not in options and self._core.directory:
-            options["from_"] = self._core.directory
+        if "from_" not in options and self.directory:
+            options["from_"] = self.directory
         return train(config, out, **options)
 
 
 def train(config: Path, out: Path, *, from_: Path | None = None, resume: bool = False,
-          threads: "int | None" = None, set: "Sequence[str]" = (),
-          progress: "bool | Callable[[str, str, dict[str, Any]], Any]" = False) -> Model:
+          threads: "int | None" = None, set: "Sequence[str] | str" = (),
+          progress: Progress = False) -> Model:
     """Trains as `attn-demo train CONFIG --out DIR` does, and loads what came of it.
 
     progress: True prints the program's lines on sys.stderr; a function gets ("update" | "look" |
     "note", line, figures). Ctrl-C finishes the update, saves a checkpoint and raises
     KeyboardInterrupt; resume=True goes on from there. A second one ends at once.
     """
-    options = given(config=config, out=out, threads=threads, set=several(set),
+    options = given(config=config, out=out, threads=threads, set=set,
                     resume=True if resume else None, **{"from": from_})
     if not _core.train(options, _print if progress is True else progress or None):
         raise KeyboardInterrupt("stopped after a checkpoint; resume=True goes on")

@@ -10,6 +10,7 @@
 #include "base/utf8.h"
 #include "compute/matmul.h"
 #include "config/model_config.h"
+#include "lock.h"
 #include "observer.h"
 #include "options.h"
 #include "sentence_notes.h"
@@ -40,7 +41,7 @@ class Observers {
 
 /// Ctrl-C ends a long call between two batches.
 void check_signals() {
-  const py::gil_scoped_acquire lock;
+  const Locked lock;
   if (PyErr_CheckSignals() != 0) throw py::error_already_set();
 }
 
@@ -73,11 +74,15 @@ Model::Translations translate_lines(const Translator& translator,
 
 Model::Model(const py::dict& options) {
   const ModelOptions asked = model_options(options);
-  const py::gil_scoped_release unlocked;
+  const std::vector<std::string> names = list_of(options, "names");
+  const Unlocked unlocked;
   kernels();  // what the environment asks for is refused before anything is read
   default_backend();
   asked.check_one_source();
   models_ = load_all(asked);
+  for (std::size_t i = 0; i < names.size() && i < models_.models.size(); ++i) {
+    models_.models[i].name = names[i];
+  }
 }
 
 std::pair<Model::Translations, std::vector<std::string>> Model::translate(
@@ -86,7 +91,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   const SearchOptions search = search_options(options);
   const Observers watching(observers);
   std::vector<std::string> notes;
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   const DecodeOptions given = search.decode();
   const std::size_t batch = search.batch_size();
   const Splitting splitting = search.splitting();
@@ -117,7 +122,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   const std::string target = text_of(options, "target");
   const Observers watching(observers);
   std::vector<std::string> notes;
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   if (models_.models.size() > 1 && (target_given || what_if.given())) {
     throw UsageError("several models do not go with {}; give one of them",
                      target_given ? "target" : "without, force and swap");
@@ -147,6 +152,10 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   } else {
     records = translator->record({whole}, detail);
   }
+  if (target_given) {
+    read.add_target(target, records.front().hypotheses.front().produced.ids,
+                    models_.mapped().tokenizer->special_tokens().unk);
+  }
   read.report();
   std::vector<SharedRecord> shared;
   for (AttentionRecord& record : records) {
@@ -174,11 +183,18 @@ void add_models(py::module_& module) {
       .def("translate", &Model::translate, py::arg("lines"), py::arg("options"),
            py::arg("observers"))
       .def("attend", &Model::attend, py::arg("sentence"), py::arg("options"), py::arg("observers"))
-      .def_property_readonly("names", &Model::names)
+      .def_property_readonly("names",
+                             [](const Model& m) {
+                               std::vector<py::bytes> names;
+                               for (const std::string& name : m.names()) names.emplace_back(name);
+                               return names;
+                             })
       .def_property_readonly("notes", &Model::notes)
       .def_property_readonly(
           "directory",
-          [](const Model& m) { return m.mapped().seed ? "" : m.mapped().tokenizer_directory; })
+          [](const Model& m) {
+            return py::bytes(m.mapped().seed ? "" : m.mapped().tokenizer_directory);
+          })
       .def_property_readonly("sizes", [](const Model& m) {
         const Json config = to_directory_json(m.mapped().transformer->config());
         std::map<std::string, Index> sizes;

@@ -1,7 +1,9 @@
 // attn_demo._core: the libraries as Python calls them. What people see is python/attn_demo/*.py.
+#include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
 #include "errors.h"
+#include "lock.h"
 #include "model.h"
 #include "model_source.h"
 #include "observer.h"
@@ -12,10 +14,12 @@
 PYBIND11_MODULE(_core, module) {
   attn::draw_no_progress();
   attn::translate_exceptions();
+  attn::wait_at_exit();
   attn::add_heads(module);
   attn::add_records(module);
   attn::add_models(module);
   attn::add_training(module);
+  module.def("look_up_numpy", [] { pybind11::array_t<float>(0); });
   module.def("set_shipped_root", &attn::set_shipped_root);
   module.attr("version") = ATTN_VERSION;
 }

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "lock.h"
+
 namespace py = pybind11;
 
 namespace attn {
@@ -37,9 +39,16 @@ void WatchedHead::set_weights(const Array& weights) {
   weights_ = copy(Eigen::Map<const Matrix>(weights.data(), own.rows(), own.cols()));
 }
 
+AttentionHead* WatchedHead::end() {
+  return std::exchange(head_, nullptr);
+}
+
 void WatchedHead::finish() {
-  AttentionHead* head = std::exchange(head_, nullptr);
+  AttentionHead* head = end();
   if (!weights_) return;
+  if (weights_->size() != head->weights.size()) {
+    throw py::value_error("weights were resized in place; assign others instead");
+  }
   head->weights =
       Eigen::Map<const Matrix>(weights_->data(), head->weights.rows(), head->weights.cols());
 }
@@ -49,31 +58,53 @@ void PythonObserver::stage_ready(const StageView& view) {
 }
 
 void PythonObserver::weights_ready(AttentionHead& head) {
-  const py::gil_scoped_acquire lock;
+  const Locked lock;
   const auto watched = std::make_shared<WatchedHead>(head, position_);
   try {
     fn_(watched);
   } catch (...) {
-    watched->finish();
+    watched->end();
     throw;
   }
   watched->finish();
 }
 
 void add_heads(py::module_& module) {
-  py::class_<WatchedHead, std::shared_ptr<WatchedHead>>(module, "Head")
-      .def_property_readonly("kind", [](const WatchedHead& h) { return kind_word(h.head().kind); })
-      .def_property_readonly("layer", [](const WatchedHead& h) { return h.head().layer; })
-      .def_property_readonly("head", [](const WatchedHead& h) { return h.head().head; })
-      .def_property_readonly("sentence", [](const WatchedHead& h) { return h.head().sentence; })
-      .def_property_readonly("scale", [](const WatchedHead& h) { return h.head().scale; })
-      .def_property_readonly("position", &WatchedHead::position)
-      .def_property_readonly("query", &WatchedHead::query)
-      .def_property_readonly("key", &WatchedHead::key)
-      .def_property_readonly("value", &WatchedHead::value)
-      .def_property_readonly("scores", &WatchedHead::scores)
-      .def_property_readonly("mask", &WatchedHead::mask)
-      .def_property("weights", &WatchedHead::weights, &WatchedHead::set_weights);
+  using Shown = py::class_<WatchedHead, std::shared_ptr<WatchedHead>>;
+  Shown(
+      module, "Head",
+      "One head while it is computed: what fn of Model.observe() gets. L queries (in a beam search "
+      "the\nbeams of a sentence), S keys, K columns. Arrays are copies and may be kept; the head "
+      "itself ends\nwith the call.")
+      .def_property_readonly(
+          "kind", [](const WatchedHead& h) { return kind_word(h.head().kind); },
+          "\"encoder\", \"decoder\" or \"cross\".")
+      .def_property_readonly(
+          "layer", [](const WatchedHead& h) { return h.head().layer; }, "From 0.")
+      .def_property_readonly(
+          "head", [](const WatchedHead& h) { return h.head().head; }, "From 0.")
+      .def_property_readonly(
+          "sentence", [](const WatchedHead& h) { return h.head().sentence; },
+          "In its batch, from 0.")
+      .def_property_readonly(
+          "scale", [](const WatchedHead& h) { return h.head().scale; },
+          "Of the scores: 1 / sqrt(K) in most models.")
+      .def_property_readonly(
+          "position", &WatchedHead::position,
+          "Of all queries in their sentences while a search writes word by word; "
+          "None: query i stands at i.")
+      .def_property_readonly("query", &WatchedHead::query, "[L, K].")
+      .def_property_readonly("key", &WatchedHead::key, "[S, K].")
+      .def_property_readonly("value", &WatchedHead::value, "[S, K].")
+      .def_property_readonly("scores", &WatchedHead::scores,
+                             "[L, S] scale * query @ key.T, before the mask.")
+      .def_property_readonly(
+          "mask", &WatchedHead::mask,
+          "[L, S] added to scores: 0, or a pattern's bias, where a query may look, else -inf.")
+      .def_property(
+          "weights", &WatchedHead::weights, &WatchedHead::set_weights,
+          "[L, S] softmax of scores + mask. What is written here is what the model goes on "
+          "with.");
 }
 
 }  // namespace attn

@@ -32,8 +32,10 @@ class WatchedHead {
   /// ValueError for another shape.
   void set_weights(const Array& weights);
 
-  /// The call has ended: hands over what was written.
+  /// The call has ended: hands over what was written. ValueError where it has another size by now.
   void finish();
+  /// The call has ended by an exception: gives the head, which can be read no more.
+  AttentionHead* end();
 
  private:
   static Array copy(const ConstMatrixRef& matrix);

@@ -7,17 +7,17 @@ namespace py = pybind11;
 namespace attn {
 namespace {
 
-std::vector<std::string> list_of(const py::dict& given, const char* key) {
-  if (!given.contains(key)) return {};
-  return given[key].cast<std::vector<std::string>>();
-}
-
 /// Keeps a default that `field` may have.
 void read(const py::dict& given, const char* key, std::string& field) {
   if (given.contains(key)) field = given[key].cast<std::string>();
 }
 
 }  // namespace
+
+std::vector<std::string> list_of(const py::dict& given, const char* key) {
+  if (!given.contains(key)) return {};
+  return given[key].cast<std::vector<std::string>>();
+}
 
 std::string text_of(const py::dict& given, const char* key) {
   std::string text;

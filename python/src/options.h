@@ -19,6 +19,9 @@ SearchOptions search_options(const pybind11::dict& given);
 WhatIfOptions what_if_options(const pybind11::dict& given);
 TrainOptions train_options(const pybind11::dict& given);
 
+/// Of each option that may be given more than once; empty where there is none.
+std::vector<std::string> list_of(const pybind11::dict& given, const char* key);
+
 /// Bytes or text under a key; "" where there is none.
 std::string text_of(const pybind11::dict& given, const char* key);
 

@@ -4,6 +4,7 @@
 
 #include "analysis/annotate.h"
 #include "base/error.h"
+#include "lock.h"
 #include "page_content.h"
 #include "view/data/json_record.h"
 
@@ -113,10 +114,10 @@ void add_records(py::module_& module) {
       .def_property_readonly("source_ids", [](const AttentionRecord& r) { return r.source.ids; })
       .def_property_readonly("changes", [](const AttentionRecord& r) { return r.changes; })
       .def("json", [](const AttentionRecord& r) {
-        const py::gil_scoped_release unlocked;
+        const Unlocked unlocked;
         return to_json_line(r);
       });
-  module.def("page", &page, py::arg("records"), py::call_guard<py::gil_scoped_release>());
+  module.def("page", &page, py::arg("records"), py::call_guard<Unlocked>());
 }
 
 }  // namespace attn

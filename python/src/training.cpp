@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/utf8.h"
+#include "lock.h"
 #include "options.h"
 
 namespace py = pybind11;
@@ -21,7 +22,7 @@ class Listener : public RunListener {
       : RunListener(directory), names_(names), progress_(progress), stop_(stop) {}
 
   void updated(const UpdateFigures& f) override {
-    const py::gil_scoped_acquire lock;
+    const Locked lock;
     if (PyErr_CheckSignals() != 0) stop_or_throw(py::error_already_set());
     if (progress_.is_none()) return;
     const ProgressFigures figures = progress_figures(f);
@@ -36,7 +37,7 @@ class Listener : public RunListener {
     tell("update", update_line(figures, names_), told);
   }
   void looked(const LookFigures& f) override {
-    const py::gil_scoped_acquire lock;
+    const Locked lock;
     if (progress_.is_none()) return;
     py::dict told;
     told["update"] = f.point.update;
@@ -48,7 +49,7 @@ class Listener : public RunListener {
     tell("look", look_line(f, names_), told);
   }
   void say(const std::string& text) override {
-    const py::gil_scoped_acquire lock;
+    const Locked lock;
     if (!progress_.is_none()) tell("note", printable(text), py::dict());
   }
 
@@ -90,7 +91,7 @@ class Owner : public RunOwner {
 bool train(const py::dict& options, const py::object& progress) {
   const TrainOptions asked = train_options(options);
   Owner owner(progress);
-  const py::gil_scoped_release unlocked;
+  const Unlocked unlocked;
   return run_training(asked, owner) == TrainingEnd::finished;
 }
 

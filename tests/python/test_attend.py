@@ -41,6 +41,9 @@ def test_arrays_are_views_and_read_only(model):
     assert not a.cross.flags.owndata and not a.cross.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         a.cross[0, 0, 0, 0] = 1
+    for name in ("tokens", "ids", "decoder_tokens", "source_tokens"):
+        getattr(a, name).clear()
+        assert getattr(a, name), name
 
 
 def test_arrays_outlive_their_model():

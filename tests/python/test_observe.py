@@ -1,5 +1,7 @@
 """observe() sees every head, changes what it writes, and passes on what is thrown."""
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -116,6 +118,31 @@ def test_weights_of_another_shape_are_refused(model):
 
     with model.observe(wrong), pytest.raises(ValueError, match=r"have the shape \(5, 5\)"):
         model.translate(SENTENCE)
+
+    def resized(head):
+        head.weights.resize((1, 1), refcheck=False)
+
+    with model.observe(resized), pytest.raises(ValueError, match="resized in place"):
+        model.translate(SENTENCE)
+    assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
+
+
+def test_two_threads_may_be_the_first_that_see_arrays():
+    script = """if True:
+        import sys, threading, attn_demo
+        assert "numpy" not in sys.modules  # translating alone needs none, and starts sooner
+        model = attn_demo.load()
+        def go():
+            with model.observe(lambda head: head.weights):
+                model.translate("The group went home")
+        threads = [threading.Thread(target=go) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        """
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", script], timeout=120, check=True)
 
 
 def test_other_threads_are_not_watched(model):

@@ -1,6 +1,7 @@
 """Fork, pickle, copy and Ctrl-C."""
 
 import copy
+import json
 import multiprocessing
 import os
 import pathlib
@@ -65,6 +66,42 @@ def test_a_model_travels_by_the_names_of_its_files(model, tmp_path, monkeypatch)
     assert pickle.loads(pickle.dumps(made)).translate(SENTENCE) == made.translate(SENTENCE)
 
 
+def test_a_model_knows_its_files_in_every_folder(tmp_path, monkeypatch):
+    """What loads them again (int8, pickle, another library) finds them, and the name stays."""
+    shipped = SOURCE / "data/models/en-de"
+    hub = tmp_path / "hub/models--someone--some-model"
+    (hub / "refs").mkdir(parents=True)
+    (hub / "refs/main").write_text("0123abcd")
+    (hub / "snapshots").mkdir()
+    for link in (tmp_path / "one", tmp_path / "two", hub / "snapshots/0123abcd"):
+        link.symlink_to(shipped)
+    (tmp_path / "configs").symlink_to(SOURCE / "configs")
+    (tmp_path / "data").symlink_to(SOURCE / "data")
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.chdir(tmp_path)
+    models = [attn_demo.load("one"), attn_demo.load(["one", "two"], maps_of="two"),
+              attn_demo.load("someone/some-model"), attn_demo.load("configs/demo.json")]
+    assert [model.name for model in models] == ["one", "one + two", "someone/some-model", "configs/demo.json"]
+    assert models[0].directory == str(tmp_path / "one") and models[1].directory == str(tmp_path / "two")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for model in models:
+        again = pickle.loads(pickle.dumps(model))
+        assert (again.name, again.directory) == (model.name, model.directory)
+        assert again.translate(SENTENCE) == model.translate(SENTENCE)
+        eight = json.loads(model.attend(SENTENCE, precision="int8").json())["model"]
+        assert eight == json.loads(model.attend(SENTENCE).json())["model"] | {"precision": "int8"}
+
+
+def test_a_model_in_a_folder_whose_name_is_no_utf8(tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xff"
+    os.symlink(SOURCE / "data/models/en-de", folder)
+    model = attn_demo.load(folder)
+    assert os.fsencode(model.directory) == folder and model.name == model.directory
+    assert attn_demo.load(model.directory).translate(SENTENCE) == "Die Gruppe ging nach Hause"
+    assert pickle.loads(pickle.dumps(model)).translate(SENTENCE, precision="int8")
+
+
 def test_copies_are_the_model_itself(model):
     assert copy.copy(model) is model and copy.deepcopy(model) is model
 
@@ -98,6 +135,34 @@ def test_ctrl_c_ends_a_translation(tmp_path):
 CONFIG = f"{SOURCE}/configs/toy.json"
 
 
+@pytest.mark.parametrize("call", [
+    "model.translate(lines, threads=1)", "model.translate(lines, threads=2)",
+    "watched(lambda head: head.weights)", "attn_demo.load()", "model.attend(lines[0])",
+    f"attn_demo.train({CONFIG!r}, os.path.join(folder, 'run'), threads=1, set=['train.updates=9999'])"])
+def test_daemon_threads_may_compute_when_python_ends(call, tmp_path):
+    script = f"""
+        import atexit, os, tempfile, threading, time
+        def at_the_end():  # runs after what the package does there
+            print(model.translate("The group went home"))
+        atexit.register(at_the_end)
+        import attn_demo
+        model = attn_demo.load()
+        lines = ["The group went home"] * 2000
+        def watched(fn):
+            with model.observe(fn):
+                model.translate(lines)
+        def go(folder):
+            while True:
+                {call}
+        for i in range(2):
+            threading.Thread(target=go, args=(os.path.join({str(tmp_path)!r}, str(i)),), daemon=True).start()
+        time.sleep(0.3)
+        """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(script)], text=True, capture_output=True,
+                          timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Die Gruppe ging nach Hause\n", "")
+
+
 @pytest.mark.skipif(SANITIZED, reason="trains for minutes")
 def test_training_goes_to_its_end_and_saves_at_ctrl_c(tmp_path, program):
     script = f"""
@@ -116,8 +181,11 @@ def test_training_goes_to_its_end_and_saves_at_ctrl_c(tmp_path, program):
     code, out, err = run_python(script, tmp_path, "epoch")
     assert code == 0, err
     assert out.splitlines()[-1] == "stopped: stopped after a checkpoint; resume=True goes on"
-    checkpoints = list((tmp_path / "run/checkpoints").iterdir())
-    assert checkpoints
+    made = max(int(path.name.split("-")[1]) for path in (tmp_path / "run/checkpoints").iterdir())
+    updates = []
+    attn_demo.train(CONFIG, tmp_path / "run", resume=True, threads=1, set=[f"train.updates={made + 2}"],
+                    progress=lambda what, _, figures: updates.append(figures.get("update")) if what == "update" else 0)
+    assert updates == [made + 1, made + 2]
     # It goes on, where the run has fewer updates left than it has made: to its end.
     code, _, err = program("train", CONFIG, "--out", str(tmp_path / "run"), "--resume", "--set",
                            "train.updates=1")

@@ -3,7 +3,9 @@
 import json
 import pathlib
 import threading
+import warnings
 
+import numpy as np
 import pytest
 
 import attn_demo
@@ -57,6 +59,26 @@ def test_a_refusal_is_the_line_of_the_program(model, program, options, typed):
     assert model.translate(SENTENCE) == "Die Gruppe ging nach Hause"
 
 
+def test_numbers_of_numpy_are_numbers(model):
+    plain = model.translate(SENTENCE, beam=2, n_best=2, length_penalty=0.00001, early_stopping=True)
+    for real in (np.float64, np.float32):
+        assert model.translate(SENTENCE, beam=np.int64(2), n_best=np.uint8(2), length_penalty=real(1e-5),
+                               early_stopping=np.True_) == plain
+
+
+@pytest.mark.parametrize("call, said", [
+    (lambda model: model.translate(SENTENCE, beam=[2]), "--beam [2]: expected a whole number from 1 to 1000"),
+    (lambda model: model.translate(SENTENCE, beam=""), "--beam: the value is empty"),
+    (lambda model: model.attend(SENTENCE, swap=["went=ran", ""]), "--swap: the value is empty"),
+    (lambda _: attn_demo.load(""), "--model: the value is empty"),
+    (lambda _: attn_demo.load([]), "--model: the list is empty; give a directory"),
+    (lambda _: attn_demo.load("data\0models"), "--model: the value holds a null byte")])
+def test_what_is_no_value_is_refused(model, call, said):
+    with pytest.raises(attn_demo.UsageError) as caught:
+        call(model)
+    assert str(caught.value).startswith(said)
+
+
 def test_what_is_no_text_is_refused(model):
     for wrong, found in [(3, "int"), (None, "NoneType"), ([3], "int"), (["a", None], "NoneType")]:
         with pytest.raises(TypeError, match=rf"^expected a text \(str or bytes\), found {found}$"):
@@ -95,6 +117,23 @@ def test_what_the_program_notes_is_a_warning(model):
         assert model.translate(b"The group \xff went home")
     with pytest.warns(UserWarning, match="sentence 1 is not valid UTF-8; what is not was replaced"):
         assert model.translate("The group \ud800 went home")
+
+
+def test_a_given_translation_is_noted_as_a_sentence_is(model, program):
+    target = "Die Gru\u2603ppe ".encode() + b"\xff"
+    _, _, said = program("translate", SENTENCE, "--show", "none", "--target", target)
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        model.attend(SENTENCE, target=target)
+    assert [f"note: {each.message}" for each in noted] == said.splitlines() and len(noted) == 2
+
+
+def test_a_warning_names_the_line_that_called(model):
+    with warnings.catch_warnings(record=True) as noted:
+        warnings.simplefilter("always")
+        model.translate(b"The group \xff went home")
+        model.attend(b"The group \xff went home")
+    assert {each.filename for each in noted} == {__file__} and noted[1].lineno == noted[0].lineno + 1
 
 
 def test_several_models_translate_together(model):
