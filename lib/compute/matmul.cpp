@@ -252,6 +252,7 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
     throw std::logic_error("product of mismatched shapes");
   }
   if (backend == Backend::int8) throw std::logic_error("gradients are not added up in 8 bits");
+  if (c.size() == 0) return;
   if (backend == Backend::plain) {
     c.noalias() += a.transpose() * b;
     return;

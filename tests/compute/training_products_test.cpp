@@ -221,6 +221,12 @@ TEST_CASE("a prepared product is a copy until update(), and update() refuses wha
   const Matrix a = Matrix::Zero(4, 3);
   Matrix c = Matrix::Zero(3, 3);
   CHECK_NOTHROW(add_transposed_product(a, a, c, Backend::panels));
+  // Nothing of it: no rows of c, no columns, no rows of a and b.
+  Matrix nothing(0, 3);
+  CHECK_NOTHROW(add_transposed_product(a.leftCols(0), a, nothing, Backend::panels));
+  CHECK_NOTHROW(add_transposed_product(a, a.leftCols(0), c.leftCols(0), Backend::panels));
+  CHECK_NOTHROW(add_transposed_product(a.topRows(0), a.topRows(0), c, Backend::panels));
+  CHECK(c == Matrix::Zero(3, 3));
   CHECK_THROWS_AS(add_transposed_product(a, a.topRows(3), c, Backend::panels), std::logic_error);
   CHECK_THROWS_AS(add_transposed_product(a, a, c.topRows(2), Backend::panels), std::logic_error);
   CHECK_THROWS_AS(add_transposed_product(a, a, c.leftCols(2), Backend::panels), std::logic_error);

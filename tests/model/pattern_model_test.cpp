@@ -31,8 +31,8 @@ ModelConfig pattern_config(PatternType type, int size) {
 
 /// Logits of every step of one hypothesis, whose rows lie among others' in the cache.
 Matrix stepwise(const Transformer& model, const EncodedSource& source,
-                const std::vector<int>& tokens) {
-  IncrementalDecoder decoder(model, source, 3, std::ssize(tokens));
+                const std::vector<int>& tokens, AttentionObserver* observer = nullptr) {
+  IncrementalDecoder decoder(model, source, 3, std::ssize(tokens), observer);
   Matrix logits(std::ssize(tokens), model.config().decoder_vocab_size);
   Index own = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {
@@ -114,6 +114,20 @@ TEST_CASE("performer: a cache of one size whatever the step, and as exact with a
   const ModelConfig c = pattern_config(PatternType::performer, 8);
   CHECK(IncrementalDecoder::cache_bytes(c, 2, 10, 0) ==
         IncrementalDecoder::cache_bytes(c, 2, 100, 0));
+  // An observer sees keys, which are kept for it: another way to the same steps.
+  struct Watching : AttentionObserver {
+    int heads = 0;
+    void weights_ready(AttentionHead&) override { ++heads; }
+  } watching;
+  const Transformer model = random_model(c, 3, default_backend());
+  PackedTokens source;
+  source.add(std::vector<int>{4, 9, 2, 0});
+  std::vector<int> tokens(70);
+  for (std::size_t t = 0; t < tokens.size(); ++t) tokens[t] = to_int(t * 7 % 30 + 1);
+  const EncodedSource encoded = model.encode(source);
+  const Matrix watched = stepwise(model, encoded, tokens, &watching);
+  CHECK(watching.heads > 0);
+  CHECK((watched - stepwise(model, encoded, tokens)).cwiseAbs().maxCoeff() < 1e-5F);
 }
 
 TEST_CASE("linformer, performer and lsh: a sentence gives the same alone and in a batch") {

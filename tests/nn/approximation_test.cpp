@@ -173,7 +173,9 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
 }
 
 TEST_CASE("performer's error falls with the root of its features, orthogonal ones no slower") {
-  const Matrix rows = rows_of(96);
+  // Scores of which 16 features already tell something; of the larger ones of whole rows_of() the
+  // error is half of the output at first, and falls more slowly.
+  const Matrix rows = 0.5F * rows_of(96);
   const Matrix exact = ApproximationRun{}(rows);
   double x = 0, y = 0, xx = 0, xy = 0;
   int n = 0;
@@ -190,7 +192,7 @@ TEST_CASE("performer's error falls with the root of its features, orthogonal one
     ++n;
   }
   const double slope = (n * xy - x * y) / (n * xx - x * x);
-  CHECK(slope == doctest::Approx(-0.5).epsilon(0.2));
+  CHECK_MESSAGE(std::abs(slope + 0.5) <= 0.1, slope);
   CHECK(orthogonal <= independent);
 }
 

@@ -366,6 +366,15 @@ TEST_CASE("patterns that leave nothing out are exact attention") {
     const std::vector<AttentionGroup> groups{c.group(0, n)};
     CHECK((attended(c, rows, groups) - expected).cwiseAbs().maxCoeff() < 1e-6F);
   }
+  const TiledCase causal{{}, true};
+  const std::vector<AttentionGroup> earlier{causal.group(0, n)};
+  const Matrix expected_earlier = attended(causal, rows, earlier);
+  for (const PatternType type : {window, sparse_strided, sparse_fixed}) {
+    CAPTURE(pattern_word(type));
+    const TiledCase c{pattern_of(type, 600), true};
+    const std::vector<AttentionGroup> groups{c.group(0, n)};
+    CHECK((attended(c, rows, groups) - expected_earlier).cwiseAbs().maxCoeff() < 1e-6F);
+  }
 }
 
 TEST_CASE("tiles: weights that an observer changes are used, in the rows where it changed them") {
