@@ -248,3 +248,34 @@ TEST_CASE("observers of approximations: rows sum to 1, make the output, and chan
     set_threads(before);
   }
 }
+
+TEST_CASE("performer: where no float holds a row's square, watched and unwatched are the same") {
+  Matrix w = random_matrix(40, kHeadDim, "features", 2.0F);
+  Matrix positive = w.cwiseAbs();  // whose products with such a row are below every float
+  for (const bool causal : {false, true}) {
+    CAPTURE(causal);
+    for (const float large : {1e20F, 1e30F, -3e38F}) {
+      CAPTURE(large);
+      ApproximationRun run;
+      run.pattern.type = PatternType::performer;
+      run.extras.features = view(large > 0 ? w : positive);
+      run.causal = causal;
+      for (const Index row : {0, 70, 149}) {
+        CAPTURE(row);
+        Matrix rows = rows_of(150);
+        auto query_and_key = rows.row(row).leftCols(4 * kHeadDim);
+        if (large > 0) query_and_key *= large;
+        if (large < 0) query_and_key.setConstant(large);
+        const Matrix alone = run(rows);
+        CHECK(alone.allFinite());
+        Watching watching;
+        CHECK((run(rows, &watching) == alone));
+        CHECK(watching.farthest_sum < 1e-5);
+        CHECK(watching.farthest_output < 2e-5);
+      }
+      Matrix rows = rows_of(150);
+      rows.row(3).leftCols(4 * kHeadDim).setConstant(INFINITY);
+      CHECK(run(rows).row(3).array().isNaN().all());
+    }
+  }
+}

@@ -212,6 +212,31 @@ TEST_CASE("masked keys contribute nothing, infinite values neither, watched or n
   CHECK(without.row(3).array().isNaN().all());
 }
 
+TEST_CASE("a row of scores below every float has no weights, and is no row without keys") {
+  const Index d = 5;
+  const Matrix q = Matrix::Constant(3, d, 3e38F);
+  Matrix kv = random_matrix(3, 2 * d, "kv");
+  kv.leftCols(d).setConstant(-1.0F);
+  const std::vector<std::uint8_t> hidden{1, 0, 0};  // the first row of three sees nothing
+  const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 3, nullptr, {true, hidden}}};
+  const AttentionShape shape{AttentionKind::decoder_self, 0, 1, d, 0.5F};
+  struct Silent : AttentionObserver {
+    Matrix weights;
+    void weights_ready(AttentionHead& head) override { weights = head.weights; }
+  } silent;
+  for (AttentionObserver* observer :
+       {static_cast<AttentionObserver*>(nullptr), static_cast<AttentionObserver*>(&silent)}) {
+    Matrix out = poisoned(3, d);
+    attend(shape, {q, keys_and_values(kv), groups}, out, observer);
+    CHECK(out.row(0) == RowVector::Zero(d));
+    CHECK(out.bottomRows(2).array().isNaN().all());
+  }
+  CHECK(silent.weights.row(0) == RowVector::Zero(3));
+  CHECK(silent.weights.col(0) == Matrix::Zero(3, 1));
+  CHECK(std::isnan(silent.weights(1, 1)));
+  CHECK(silent.weights(1, 2) == 0.0F);
+}
+
 TEST_CASE("weights that an observer changes are the ones used") {
   const Matrix q = random_matrix(3, 4, "q");
   const Matrix kv = random_matrix(5, 8, "kv");

@@ -225,6 +225,31 @@ TEST_CASE("tiles: hidden keys count for nothing, whatever they hold") {
   }
 }
 
+TEST_CASE("tiles: a row of scores below every float has no weights, and is no row without keys") {
+  struct Watch : AttentionObserver {
+    std::vector<Matrix> weights;
+    void weights_ready(AttentionHead& head) override { weights.push_back(head.weights); }
+  };
+  for (const TiledCase& c : tiled_cases()) {
+    CAPTURE(pattern_word(c.pattern.type));
+    CAPTURE(c.causal);
+    const Index n = c.pattern.full() ? 700 : 300;
+    Matrix rows = rows_for(c, n);
+    rows.leftCols(c.width()).setConstant(3e38F);
+    rows.middleCols(c.width(), c.width()).setConstant(-1.0F);
+    const std::vector<AttentionGroup> groups{c.group(0, n)};
+    Watch watch;
+    CHECK(attended(c, rows, groups).array().isNaN().all());
+    CHECK(attended(c, rows, groups, &watch).array().isNaN().all());
+    for (const Matrix& weights : watch.weights) {
+      CHECK(weights.rowwise().sum().array().isNaN().all());
+    }
+    const std::vector<std::uint8_t> hidden(to_size(n), 1);
+    const std::vector<AttentionGroup> padding{c.group(0, n, hidden)};
+    CHECK(attended(c, rows, padding) == Matrix::Zero(n, c.width()));
+  }
+}
+
 TEST_CASE("tiles: who reads no scores sees the same weights, and what it changes counts as much") {
   struct Watch : AttentionObserver {
     explicit Watch(bool with_scores) : reads(with_scores) {}

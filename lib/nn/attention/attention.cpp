@@ -122,7 +122,7 @@ void run_observed_head(const ObservedHead& observed, AttentionObserver& observer
     }
     mask_row(group, pattern, i, mask.data());
     weights.row(i) += mask;
-    kernels().softmax(row, group.keys);
+    softmax_of_shown(row, group.keys, [&](Index j) { return mask[j] != kMinusInfinity; });
     computed.push_back(mark_of(weights, i));
   }
   if (from_cache) hide_dropped(all.mask, all.key, all.value, all.scores);

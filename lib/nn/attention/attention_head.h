@@ -67,14 +67,26 @@ inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i
   for (Index j = 0; j < n; ++j) scores[j] *= shape.scale;
 }
 
+/// In place: a query's masked scores to weights. Zeros where it may look at no key; NaN where it
+/// may, and all those scores are below every float: they say nothing of its keys.
+template <typename Shown>
+void softmax_of_shown(float* row, Index keys, Shown&& shown) {
+  kernels().softmax(row, keys);
+  if (std::any_of(row, row + keys, [](float weight) { return weight != 0.0F; })) return;
+  for (Index j = 0; j < keys; ++j) {
+    if (shown(j)) row[j] = std::numeric_limits<float>::quiet_NaN();
+  }
+}
+
 /// In place: scores of one query to weights. Keys from `visible` on get exactly 0.
 inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index keys, float* row) {
+  const auto shown = [&](Index j) { return mask.hidden.empty() || at(mask.hidden, j) == 0; };
   if (!mask.hidden.empty()) {
     for (Index j = 0; j < visible; ++j) {
-      if (at(mask.hidden, j) != 0) row[j] = kMinusInfinity;
+      if (!shown(j)) row[j] = kMinusInfinity;
     }
   }
-  kernels().softmax(row, visible);
+  softmax_of_shown(row, visible, shown);
   std::fill(row + visible, row + keys, 0.0F);
 }
 

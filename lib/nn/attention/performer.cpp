@@ -167,7 +167,7 @@ Matrix implied_weights(const FeatureMap& map, const AttentionGroup& group, const
     float sum = 0;
     for (Index j = 0; j < group.keys; ++j) {
       if (mask(i, j) == kMinusInfinity) continue;
-      const float later = std::exp(at(all.maxima, j) - at(all.maxima, last));
+      const float later = under_maximum(at(all.maxima, j), at(all.maxima, last));
       weights(i, j) = all.queries.row(i).dot(all.keys.row(j)) * later + epsilon;
       sum += weights(i, j);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/at.h"
 
@@ -23,6 +24,20 @@ FeatureMap::FeatureMap(const Parameter& features, float scale)
   k.pack_rows(all, count_, width_, rows_.data());
 }
 
+namespace {
+
+/// s |x|² / 2, of numbers whose squares no float holds a float all the same: e to the minus of it
+/// is 0 either way, and ∞ − ∞ no number. NaN where x itself is infinite.
+float half_square(const float* x, Index width, float scale) {
+  constexpr float kLargest = std::numeric_limits<float>::max() / 2;
+  const float half = kernels().sum_of_squares(x, width) * scale * 0.5F;
+  if (!(half > kLargest)) return half;
+  const bool finite = std::all_of(x, x + width, [](float value) { return std::isfinite(value); });
+  return finite ? kLargest : std::numeric_limits<float>::quiet_NaN();
+}
+
+}  // namespace
+
 void FeatureTile::load(const FeatureMap& map, const GatheredRows& from, Index n) {
   const Index width = map.width();
   rows_ = n;
@@ -33,7 +48,7 @@ void FeatureTile::load(const FeatureMap& map, const GatheredRows& from, Index n)
     const float* x = from.base + (from.rows != nullptr ? Index{from.rows[r]} : r) * from.stride;
     float* row = input + r * (width + 1);
     std::copy_n(x, width, row);
-    row[width] = kernels().sum_of_squares(x, width) * map.scale() * 0.5F;
+    row[width] = half_square(x, width, map.scale());
   }
   float* exponents = features_.reserve(kFeatureRows * count_);
   PanelProduct product = product_of(input, width + 1, map.columns(), count_, exponents);

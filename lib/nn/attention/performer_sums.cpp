@@ -114,7 +114,7 @@ void CausalSight::take(Index i, Index keys, float* row) const {
   const Index first_hidden = at(seen, i);
   const float here = at(maximum, i);
   for (Index j = 0; j < first_hidden; ++j) {
-    if (maxima[j] != here) row[j] *= std::exp(maxima[j] - here);
+    row[j] *= under_maximum(maxima[j], here);
   }
   std::fill(row + first_hidden, row + keys, 0.0F);
 }
@@ -171,7 +171,7 @@ void PerformerState::add(const CausalSight& sight, Index n, float* exponentials,
                          const float* tile_values) const {
   rescale(sight.after);
   for (Index j = 0; j < n; ++j) {
-    const float later = std::exp(sight.maxima[j] - sight.after);
+    const float later = under_maximum(sight.maxima[j], sight.after);
     float* row = exponentials + j * m_;
     if (later != 1.0F) {
       for (Index f = 0; f < m_; ++f) row[f] *= later;

@@ -1,6 +1,8 @@
 // The sums of one head's keys, as performer's forward and backward passes share them.
 #pragma once
 
+#include <cmath>
+
 #include "nn/attention/performer.h"
 #include "nn/attention/performer_features.h"
 
@@ -53,6 +55,11 @@ struct CausalTile {
 
 /// All places, in their order.
 std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKeys& keys);
+
+/// What makes exponentials under one maximum those under a later one; both may be −∞.
+inline float under_maximum(float earlier, float later) {
+  return earlier == later ? 1.0F : std::exp(earlier - later);
+}
 
 /// Which keys of a tile its queries see, and under which maxima: query i sees the first seen[i].
 /// Key j's exponentials are those under the largest w_f · s x of the keys up to it, and a query

@@ -1,6 +1,7 @@
 #include "nn/attention/tiled_attention.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/at.h"
 #include "compute/per_thread.h"
@@ -111,7 +112,27 @@ void load_rows(const Tile& t, const RowSums& sums) {
   }
 }
 
-void store_rows(const Tile& t, const RowSums& sums) {
+/// Whether query i may look at any key, whatever its score.
+bool sees_any_key(const TiledHead& head, Index number, Index i) {
+  const AttentionGroup& group = head.group;
+  if (group.mask.hidden.empty()) return true;  // itself, or all of another sentence
+  RowVector mask(group.keys);
+  if (sees_all(head.shape, group)) {
+    mask_row(group, nullptr, i, mask.data());
+  } else {
+    const SeenCells seen = seen_cells(head.shape, group, number);
+    mask_row(group, &seen, i, mask.data());
+  }
+  return (mask.array() != kMinusInfinity).any();
+}
+
+/// What stands for the weighted mean of values whose weights are all 0: zeros where the query sees
+/// nothing, NaN where the scores of what it sees are below every float.
+float without_weights(const TiledHead& head, Index number, Index i) {
+  return sees_any_key(head, number, i) ? std::numeric_limits<float>::quiet_NaN() : 0.0F;
+}
+
+void store_rows(const Tile& t, const RowSums& sums, Index number) {
   const Index head_dim = t.head.shape.head_dim;
   const HeadRows& rows = t.head.rows;
   for (Index r = 0; r < t.tile.count; ++r) {
@@ -126,7 +147,11 @@ void store_rows(const Tile& t, const RowSums& sums) {
     }
     const float sum = t.sums.sum[r];
     sums.maximum[i] = sum == 0.0F ? kMinusInfinity : t.sums.maximum[r] + std::log(sum);
-    for (Index k = 0; k < head_dim; ++k) to[k] = sum == 0.0F ? 0.0F : from[k] / sum;
+    if (sum == 0.0F) {
+      std::fill_n(to, head_dim, without_weights(t.head, number, i));
+      continue;
+    }
+    for (Index k = 0; k < head_dim; ++k) to[k] = from[k] / sum;
   }
 }
 
@@ -237,7 +262,7 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
       }
     });
   });
-  store_rows(t, sums);
+  store_rows(t, sums, task.head);
 }
 
 }  // namespace attn
