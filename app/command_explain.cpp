@@ -15,6 +15,7 @@
 #include "console.h"
 #include "explain/compare.h"
 #include "explain/explain_head.h"
+#include "explain/matrices.h"
 #include "explain/meaning.h"
 #include "explain/shortcuts.h"
 #include "explain/telling_query.h"
@@ -80,6 +81,7 @@ class ExplainCommand {
                        *model_.seed));
     }
     const Explanation explanation = explain();
+    require_numbers(explanation, model_.transformer->name());
     notes_.report();
     write(explanation);
   }

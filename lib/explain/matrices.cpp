@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/at.h"
+#include "base/error.h"
 
 namespace attn {
 
@@ -35,6 +38,20 @@ NamedMatrix named(std::string name, const Parameter& parameter, Index begin, Ind
 
 NamedMatrix named(std::string name, const Parameter& parameter) {
   return named(std::move(name), parameter, 0, parameter.columns);
+}
+
+void require_numbers(const Explanation& explanation, std::string_view model) {
+  constexpr float kMask = -std::numeric_limits<float>::infinity();
+  const auto is_number = [](float value) { return std::isfinite(value) || value == kMask; };
+  for (const ExplanationStep& step : explanation.steps) {
+    for (const NamedMatrix& matrix : step.matrices) {
+      if (std::ranges::all_of(matrix.values, is_number)) continue;
+      throw InputError(
+          "{}: numbers of the step “{}” are not finite; the weights are too large for 32-bit "
+          "floats",
+          model, step.title);
+    }
+  }
 }
 
 std::string shape_of(Index rows, Index columns) {

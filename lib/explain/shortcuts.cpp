@@ -93,9 +93,10 @@ HeadLoss loss_of(const Matrix& exact, const Matrix& found, const Matrix& value) 
   const auto rows = static_cast<double>(std::max<Index>(exact.rows(), 1));
   loss.missed /= rows;
   loss.top_stays /= rows;
-  const Matrix output = exact * value;
-  const double size = static_cast<double>(output.norm());
-  loss.error = size > 0 ? static_cast<double>((found * value - output).norm()) / size : 0;
+  // In double: the squares of large floats are beyond a float.
+  const Eigen::MatrixXd output = exact.cast<double>() * value.cast<double>();
+  const double size = output.norm();
+  loss.error = size > 0 ? (found.cast<double>() * value.cast<double>() - output).norm() / size : 0;
   return loss;
 }
 

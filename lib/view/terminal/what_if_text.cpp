@@ -17,14 +17,21 @@ namespace {
 constexpr int kNumber = 9;
 constexpr int kNumbers = 3;
 
-std::string signed_number(float value) {
-  std::string text = fmt::format("{:.3f}", std::abs(value));
+/// Without its sign; what has no room in a column has an exponent.
+std::string digits(double value) {
+  constexpr double kMost = 1e5;
+  return std::abs(value) < kMost ? fmt::format("{:.3f}", std::abs(value))
+                                 : fmt::format("{:.1e}", std::abs(value));
+}
+
+std::string signed_number(double value) {
+  const std::string text = digits(value);
   if (text == "0.000") return text;
   return (value < 0 ? "−" : "+") + text;
 }
 
-std::string plain_number(float value) {
-  std::string text = fmt::format("{:.3f}", std::abs(value));
+std::string plain_number(double value) {
+  const std::string text = digits(value);
   return value < 0 && text != "0.000" ? "−" + text : text;
 }
 
@@ -33,7 +40,7 @@ std::string right(const std::string& text) {
 }
 
 /// As its three decimals say, so that a reader's own difference is the printed one.
-float as_printed(float value) {
+double as_printed(double value) {
   return std::isfinite(value) ? std::round(value * 1000) / 1000 : value;
 }
 
@@ -55,8 +62,8 @@ std::string links(const AttentionRecord& record, bool with_weights) {
   return line.empty() ? "" : "         " + line + "\n";
 }
 
-float sum(const std::vector<float>& values) {
-  return std::accumulate(values.begin(), values.end(), 0.0F);
+double sum(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
 }  // namespace
@@ -80,12 +87,12 @@ std::string what_if_text(const WhatIfRecord& record, const TerminalStyle& style,
   out += "How likely each word of the first translation is (natural logarithm):\n";
   out += row("", width, {"before", "after", "change"});
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    const float was = as_printed(before.log_probs[i]);
-    const float is = as_printed(record.replayed.log_probs[i]);
+    const double was = as_printed(static_cast<double>(before.log_probs[i]));
+    const double is = as_printed(static_cast<double>(record.replayed.log_probs[i]));
     out += row(labels[i], width, {plain_number(was), plain_number(is), signed_number(is - was)});
   }
-  const float was = as_printed(sum(before.log_probs));
-  const float is = as_printed(sum(record.replayed.log_probs));
+  const double was = as_printed(sum(before.log_probs));
+  const double is = as_printed(sum(record.replayed.log_probs));
   out +=
       row("whole sentence", width, {plain_number(was), plain_number(is), signed_number(is - was)});
   return out;
