@@ -25,9 +25,11 @@ struct ConvertOptions {
 
 void run_convert(const ConvertOptions& options) {
   const DType dtype = parse_dtype("--dtype", options.dtype);
-  NewDirectory directory(options.out);
   ModelOptions source;
   source.model = options.model;
+  FileGuard guard;
+  tell_inputs(source, guard);
+  NewDirectory directory(options.out);
   const ReadyModel model = load_or_make(source);
   for (const std::string& text : model.notes) note(text);
   const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);

@@ -26,6 +26,8 @@ void run_init(const InitOptions& options) {
   if (options.source.config.empty() && options.source.preset.empty()) {
     throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
   }
+  FileGuard guard;
+  tell_inputs(options.source, guard);
   NewDirectory directory(options.out);
   const ReadyModel model = load_or_make(options.source);
   for (const std::string& text : model.notes) note(text);

@@ -12,6 +12,7 @@
 #include "config/experiment.h"
 #include "console.h"
 #include "experiment_tokenizer.h"
+#include "file_guard.h"
 #include "model_source.h"
 #include "new_directory.h"
 #include "text/tokenizer_trainer.h"
@@ -65,6 +66,18 @@ void check_sources(const TokenizerOptions& options) {
         "--set data.train.source=FILE, or give no config",
         printable(options.config));
   }
+}
+
+/// UsageError where stdout or stderr leads into what is read.
+void check_streams(const TokenizerOptions& options) {
+  FileGuard guard;
+  guard.read("CONFIG", options.config);
+  guard.read("--source", options.source);
+  guard.read("--target", options.target);
+  if (options.config.empty()) return;
+  const DataFiles train = read_with_overrides(options.config, options.overrides).data.train;
+  guard.read("data.train.source", train.source);
+  guard.read("data.train.target", train.target);
 }
 
 TokenizerTraining training_for(const TokenizerOptions& options) {
@@ -127,6 +140,7 @@ void run_tokenizer(const TokenizerOptions& options) {
   check_sources(options);
   const std::string source_language = parse_language("--source-language", options.source_language);
   const std::string target_language = parse_language("--target-language", options.target_language);
+  check_streams(options);
   NewDirectory directory(options.out);
   TokenizerTraining training = training_for(options);
   training.source_language = source_language;

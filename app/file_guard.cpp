@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -10,6 +11,7 @@
 #include "base/files.h"
 #include "base/utf8.h"
 #include "console.h"
+#include "text/tokenizer.h"
 
 namespace attn {
 
@@ -18,6 +20,14 @@ namespace fs = std::filesystem;
 namespace {
 constexpr const char* kStdout = "stdout";
 constexpr const char* kStderr = "stderr";
+
+/// Whether a file of that name belongs to the model or tokenizer whose directory it is in.
+bool is_model_file(const std::string& name) {
+  if (name == "model.safetensors" || name == "config.json" || name == "generation_config.json") {
+    return true;
+  }
+  return std::ranges::find(tokenizer_files(), name) != tokenizer_files().end();
+}
 }  // namespace
 
 FileGuard::FileGuard(bool reads_stdin) {
@@ -71,8 +81,13 @@ void FileGuard::read_all(const std::string& option, const std::string& directory
   std::error_code error;
   for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
        entry.increment(error)) {
-    Place place;  // a file that stdout has just made there is none of the model's
-    if (find(entry->path().string(), place)) inputs_.emplace(place, option);
+    Place place;
+    if (!find(entry->path().string(), place)) continue;
+    if (is_model_file(entry->path().filename().string())) {
+      take_input(place, option);
+    } else {  // stdout may have made it just now
+      inputs_.emplace(place, option);
+    }
   }
 }
 

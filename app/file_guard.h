@@ -21,7 +21,8 @@ class FileGuard {
   /// A file that `option` (--config, RECORDS) names. UsageError where stdout, stderr or an output
   /// leads into it.
   void read(const std::string& option, const std::string& path);
-  /// All files in a directory, as a model's.
+  /// All files in a directory, as a model's or a tokenizer's. UsageError as read() where one of
+  /// those that are read is meant.
   void read_all(const std::string& option, const std::string& directory);
 
   /// UsageError where `path`, which `option` asks for, is read or written already. It is finished

@@ -69,6 +69,8 @@ void run_serve(const ServeOptions& options) {
       for_option<SystemError>("--host", [&] { return is_loopback(options.host); });
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
+  FileGuard guard;
+  tell_inputs(options.source, guard);
   options.search.use_threads();
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
   constexpr int kHeaps = 4;

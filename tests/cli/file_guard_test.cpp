@@ -141,6 +141,8 @@ TEST_CASE("a stream never leads into what is read, nor a descriptor's name into 
   refused_for(R"("$0" evaluate --config "$1" --source "$2" --target "$2" >> "$2")",
               into("--source"));
   refused_for(R"("$0" page "$2" --html - >> "$2")", into("RECORDS"));
+  const std::string new_one = " --out " + scene.file("new");
+  refused_for(R"("$0" tokenizer --source "$2" --target "$2" >> "$2")" + new_one, into("--source"));
   const std::string both = scene.file("both");
   refused_for(R"(exec 7> ")" + both +
                   R"("; "$0" translate --config "$1" x --json /dev/fd/7 --html ")" + both + "\"",
@@ -150,6 +152,44 @@ TEST_CASE("a stream never leads into what is read, nor a descriptor's name into 
       R"("$0" translate --config "$1" x --show none --json /dev/stdout > ")" + both + "\"");
   CHECK(itself.code == kDone);
   CHECK(bytes_of(both).find("\"encoder_self\"") != std::string::npos);
+}
+
+TEST_CASE("a stream never leads into a model, its config or its tokenizer") {
+  const TemporaryDirectory scene;
+  make_scene(scene);
+  // What is only kept beside the model is none of it.
+  const Result beside = run_program(
+      {.args = {"-c", "cd \"$1\"; \"$0\" translate --model m --show none x >> m/german.txt",
+                ATTN_DEMO_BINARY, scene.path()},
+       .program = "/bin/sh"});
+  CHECK(beside.code == kDone);
+  CHECK(!bytes_of(scene.file("m/german.txt")).empty());
+  const auto refused_for = [&](const std::string& command, const std::string& file,
+                               const std::string& stream) {
+    CAPTURE(command);
+    const std::string before = bytes_of(scene.file(file));
+    const Result result =
+        run_program({.args = {"-c", "cd \"$1\"; " + command, ATTN_DEMO_BINARY, scene.path()},
+                     .program = "/bin/sh"});
+    CHECK(result.code == kUsage);
+    const std::string message = "attn-demo: " + stream + "; give it another name\n";
+    const std::string after = bytes_of(scene.file(file));
+    CHECK((stream.starts_with("stdout") ? after == before && result.err == message
+                                        : after == before + message));
+    CHECK(!fs::exists(scene.file("new")));
+  };
+  const std::string model = "stdout leads into the file of --model";
+  const std::string config = " --config config --set tokenizer.model=tokenizer";
+  refused_for("\"$0\" convert --model m --out new >> m/config.json", "m/config.json", model);
+  refused_for("\"$0\" convert --model m --out new 2>> m/config.json", "m/config.json",
+              "stderr leads into the file of --model");
+  refused_for("\"$0\" translate --model m x >> m/source.spm", "m/source.spm", model);
+  refused_for("timeout 20 \"$0\" serve --port 0 --model m >> weights", "m/model.safetensors",
+              model);
+  refused_for("\"$0\" init" + config + " --out new >> config", "config",
+              "stdout leads into the file of --config");
+  refused_for("\"$0\" init" + config + " --out new >> tokenizer/vocab.json", "tokenizer/vocab.json",
+              "stdout leads into the file of tokenizer.model");
 }
 
 TEST_CASE("a numbered picture takes no other output's or input's place") {
