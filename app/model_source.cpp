@@ -25,6 +25,7 @@
 #include "model/memory.h"
 #include "model/random_model.h"
 #include "progress.h"
+#include "shipped.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -35,11 +36,6 @@ namespace fs = std::filesystem;
 constexpr const char* kDefaultModel = "data/models/en-de";
 constexpr const char* kDemoConfig = "configs/demo.json";
 constexpr const char* kDemoTokenizer = "data/demo/tokenizer";
-
-std::string& shipped_root() {
-  static std::string root;
-  return root;
-}
 
 ModelConfig preset_config(const ModelOptions& options) {
   if (!options.overrides.empty()) {
@@ -150,7 +146,7 @@ ReadyModel make_from_config(const ModelOptions& options, const std::string& path
 }
 
 /// The directory of a training run holds its model in a folder.
-void refuse_run(const std::string& directory) {
+void refuse_run_directory(const std::string& directory) {
   const fs::path run(directory);
   if (file_exists((run / "model.safetensors").string())) return;
   if (!directory_exists((run / "model").string()) || !file_exists((run / "train.jsonl").string())) {
@@ -162,7 +158,7 @@ void refuse_run(const std::string& directory) {
 
 ReadyModel load_from_directory(const std::string& named, Backend backend) {
   const std::string directory = model_directory(named);
-  refuse_run(directory);
+  refuse_run_directory(directory);
   const Progress progress("reading " + directory);
   ReadyModel ready;
   std::optional<LoadedModel> loaded;
@@ -376,28 +372,6 @@ DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config)
     decode.bad_words_ids = std::vector<std::vector<int>>{{config.pad_token_id}};
   }
   return decode;
-}
-
-void set_shipped_root(std::string directory) {
-  shipped_root() = std::move(directory);
-}
-
-std::string shipped(const std::string& relative) {
-  std::vector<fs::path> roots;
-  if (!shipped_root().empty()) roots.emplace_back(shipped_root());
-  std::error_code error;
-  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
-  if (!error) roots.push_back(executable.parent_path().parent_path() / "share" / "attn-demo");
-  roots.emplace_back(ATTN_SOURCE_DIR);
-  roots.emplace_back(ATTN_DATA_DIR);
-  for (const fs::path& root : roots) {
-    const fs::path path = root / relative;
-    if (fs::exists(path, error)) return path.string();
-  }
-  throw InputError(
-      "{}: not found beside the program ({}) nor in its source tree ({}); install it "
-      "again, or give --model or --config",
-      relative, roots.front().string(), ATTN_SOURCE_DIR);
 }
 
 }  // namespace attn

@@ -76,11 +76,4 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
 /// How a model that is made here searches: the experiment's `decode`, never producing padding.
 DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
 
-/// A file or directory that ships with the program (configs/demo.json): beside the executable's
-/// installation, else in the source tree. InputError where there is none.
-std::string shipped(const std::string& relative);
-
-/// Where shipped() looks first from now on: what is loaded as a library brings its own.
-void set_shipped_root(std::string directory);
-
 }  // namespace attn

@@ -5,10 +5,10 @@
 #include "errors.h"
 #include "lock.h"
 #include "model.h"
-#include "model_source.h"
 #include "observer.h"
 #include "progress.h"
 #include "record.h"
+#include "shipped.h"
 #include "training.h"
 
 PYBIND11_MODULE(_core, module) {
