@@ -5,19 +5,18 @@
     scripts/needle.py run OUT_DIR [KIND…] [--threads N]
     scripts/needle.py show OUT_DIR
 
-A text begins with a question, `k7?`. Among filler behind it stand pairs, `k7=v2`, no key twice; the
-translation is the value of the key that is asked for. A model with one layer each can answer only
+A text begins with a question, `k7?`. Among filler behind it stand pairs, `k7=v2`, no key and no value twice;
+the translation is the value of the key that is asked for. A model with one layer each can answer only
 where its encoder brings the pair to the question: the decoder reads the encoder's rows, and what it
 has read cannot ask again.
 
-OUT_DIR gets {short,train,dev,test}.{source,target}. Short has texts of 24 to 48 tokens, train of 32
-to 2,048, short ones most often; both one to eight pairs: what is learned from a text with one pair,
-to look at it and to say its value, is the beginning of choosing among eight. Dev and test have 2,048
-tokens, the end symbol among them, and eight pairs. Each doubling of the distance between question
-and pair is as likely.
+OUT_DIR gets a {source,target} for each stage of the training, whose texts grow from 48 tokens to 2,048
+(STAGES), with one to eight pairs: what is learned from a text with one pair, to look at it and to say
+its value, is the beginning of choosing among eight. Dev and test have 2,048 tokens, the end symbol
+among them, and eight pairs. Each doubling of the distance between question and pair is as likely.
 
-`run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, on short and
-then on train, answers test, and writes OUT_DIR/KIND.json: right answers for each doubling of the
+`run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, stage by stage,
+answers test, and writes OUT_DIR/KIND.json: right answers for each doubling of the
 distance, and where the kind's first row looks, as the program's record says. What is there already
 is not made again. `show` prints the table, and draws OUT_DIR/needle.svg. Standard library only; the
 task's bytes are the same everywhere.
@@ -28,6 +27,7 @@ import random
 import resource
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 KEYS, VALUES, FILLERS, PAIRS = 8, 8, 8, 8
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,21 +39,39 @@ KINDS = {
     "sparse_strided": {"type": "sparse_strided", "stride": 45},
     "sparse_fixed": {"type": "sparse_fixed", "stride": 45},
     "chunks": {"type": "chunks", "block_size": 256, "global": []},
-    "linformer": {"type": "linformer", "k": 128},
+    "linformer": {"type": "linformer", "k": 256},
     "performer": {"type": "performer", "m": 256},
-    "lsh": {"type": "lsh", "block_size": 64, "buckets": 64, "rounds": 4},
+    "lsh": {"type": "lsh", "block_size": 64, "buckets": 64, "rounds": 8},
 }
 LONGEST = 2048
-LENGTHS = {"short": (24, 48), "train": (32, LONGEST)}
-POWER = 1.5  # texts are so many times fewer for a length
-LINES = {"short": 60000, "train": 20000, "dev": 100, "test": 1000}
+
+
+class Stage(NamedTuple):
+    """A part of the training: lengths of its texts, which are length^-power as likely, and how it is learned."""
+    shortest: int
+    longest: int
+    power: float
+    lines: int
+    updates: int
+    learning_rate: float
+    batch_tokens: int
+
+
+STAGES = {
+    "stage1": Stage(24, 48, 1.5, 60000, 1500, 0.01, 4096),
+    "stage2": Stage(32, 128, 1.0, 40000, 1000, 0.006, 4096),
+    "stage3": Stage(64, 512, 1.0, 20000, 1000, 0.005, 8192),
+    "stage4": Stage(128, 1024, 0.7, 10000, 1000, 0.004, 8192),
+    "stage5": Stage(256, LONGEST, 0.5, 8000, 1500, 0.003, 16384),
+}
+QUESTIONS = {"dev": 100, "test": 1000}
 
 
 def a_text(numbers, tokens, pairs):
-    """The words of a text of so many tokens, the end symbol among them, and the answer."""
+    """A text of so many tokens, the end symbol among them, and its answer."""
     words = [f"f{numbers.randrange(FILLERS)}" for _ in range(tokens - 1)]
     keys = numbers.sample(range(KEYS), pairs)
-    values = [numbers.randrange(VALUES) for _ in keys]
+    values = numbers.sample(range(VALUES), pairs)
     taken = {0}
     for key, value in zip(keys, values):
         place = 0
@@ -62,25 +80,28 @@ def a_text(numbers, tokens, pairs):
         taken.add(place)
         words[place] = f"k{key}=v{value}"
     words[0] = f"k{keys[0]}?"
-    return words, f"v{values[0]}"
+    return " ".join(words), f"v{values[0]}"
+
+
+def write_texts(path, texts):
+    for suffix, side in ((".source", 0), (".target", 1)):
+        path.with_suffix(suffix).write_text("".join(text[side] + "\n" for text in texts), encoding="utf-8")
 
 
 def make(out):
     out.mkdir(parents=True, exist_ok=True)
-    for part, lines in LINES.items():
-        numbers = random.Random(f"needle {part}")
-        sources, targets = [], []
-        for _ in range(lines):
-            tokens, pairs = LONGEST, PAIRS
-            if part in LENGTHS:
-                short, long = (length**-POWER for length in LENGTHS[part])
-                tokens = int((short + (long - short) * numbers.random()) ** (-1 / POWER))
-                pairs = int((PAIRS + 1) ** numbers.random())
-            words, answer = a_text(numbers, tokens, pairs)
-            sources.append(" ".join(words) + "\n")
-            targets.append(answer + "\n")
-        (out / f"{part}.source").write_text("".join(sources), encoding="utf-8")
-        (out / f"{part}.target").write_text("".join(targets), encoding="utf-8")
+    for name, stage in STAGES.items():
+        numbers = random.Random(f"needle {name}")
+        texts = []
+        for _ in range(stage.lines):
+            # The inverse of the share of texts that are at most so long.
+            short, long = (length**-stage.power for length in (stage.shortest, stage.longest))
+            tokens = int((short + (long - short) * numbers.random()) ** (-1 / stage.power))
+            texts.append(a_text(numbers, tokens, int((PAIRS + 1) ** numbers.random())))
+        write_texts(out / name, texts)
+    for name, lines in QUESTIONS.items():
+        numbers = random.Random(f"needle {name}")
+        write_texts(out / name, [a_text(numbers, LONGEST, PAIRS) for _ in range(lines)])
 
 
 def answers_by_distance(sources, targets, answers):
@@ -140,29 +161,31 @@ def processor_seconds():
 
 
 def train(kind, out, program, threads):
-    """Both trainings. Seconds of the processor."""
-    pattern = ["--set", "model.encoder_attention=" + json.dumps(KINDS[kind])]
-    common = [program, "train", str(ROOT / "configs/long/needle.json"), "--threads", str(threads)]
-    files = []
-    for part, of in (("train", "train"), ("dev", "dev"), ("test", "test")):
-        for side in ("source", "target"):
-            files += ["--set", f"data.{part}.{side}={out.resolve()}/{of}.{side}"]
-    short = ["--set", f"data.train.source={out.resolve()}/short.source",
-             "--set", f"data.train.target={out.resolve()}/short.target",
-             "--set", "train.updates=1500", "--set", "train.validate_every=1500",
-             "--set", "train.learning_rate=0.01"]
-    begun = processor_seconds()
+    """All stages, one from the weights of the other. Seconds of the processor."""
+    begun, before = processor_seconds(), None
     with open(out / f"{kind}.log", "w", encoding="utf-8") as log:
-        subprocess.run(common + pattern + files + short + ["--out", str(out / f"{kind}-short")],
-                       check=True, stderr=log)
-        subprocess.run(common + pattern + files + ["--from", str(out / f"{kind}-short/model"),
-                       "--out", str(out / f"{kind}-run")], check=True, stderr=log)
+        for name, stage in STAGES.items():
+            settings = {"model.encoder_attention": json.dumps(KINDS[kind]),
+                        "train.updates": stage.updates, "train.validate_every": stage.updates,
+                        "train.learning_rate": stage.learning_rate,
+                        "train.batch_tokens": stage.batch_tokens}
+            for part, of in (("train", name), ("dev", "dev"), ("test", "test")):
+                for side in ("source", "target"):
+                    settings[f"data.{part}.{side}"] = f"{out.resolve()}/{of}.{side}"
+            command = [program, "train", str(ROOT / "configs/long/needle.json"), "--threads", str(threads),
+                       "--out", str(out / f"{kind}-{name}")]
+            for key, value in settings.items():
+                command += ["--set", f"{key}={value}"]
+            if before:
+                command += ["--from", str(before)]
+            subprocess.run(command, check=True, stderr=log)
+            before = out / f"{kind}-{name}/model"
     return processor_seconds() - begun
 
 
 def run(options):
     out, program = options.out, options.program
-    if not (out / "train.source").exists():
+    if not (out / "test.source").exists():
         make(out)
     for kind in options.kinds or KINDS:
         if (out / f"{kind}.json").exists():
@@ -170,7 +193,7 @@ def run(options):
         timed = out / f"{kind}.seconds"
         if not timed.exists():
             timed.write_text(str(round(train(kind, out, program, options.threads))) + "\n")
-        model = str(out / f"{kind}-run/model")
+        model = str(out / f"{kind}-{list(STAGES)[-1]}/model")
         sources = lines_of(out / "test.source")
         given = subprocess.run([program, "translate", "--model", model, "--threads",
                                 str(options.threads)], input="\n".join(sources) + "\n", check=True,
