@@ -12,6 +12,7 @@
 #include "model_source.h"
 #include "progress.h"
 #include "search_options.h"
+#include "shipped.h"
 #include "translate/translate_all.h"
 
 namespace attn_demo {
