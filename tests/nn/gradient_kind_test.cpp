@@ -289,11 +289,11 @@ TEST_CASE("linformer and lsh: gradients through dropout of the weights") {
 }
 
 TEST_CASE("performer: gradients of causal rows, beyond a tile too") {
-  KindSetting s{PatternType::performer, kLengths};
-  s.causal = true;
+  // One narrow head: the formula in double is slow, under sanitizers most of all.
+  KindSetting s{PatternType::performer, kLengths, 1, 2, true};
   check_kind_gradients(s);
   s.hide = true;
   check_kind_gradients(s);
-  check_kind_gradients({PatternType::performer, {66}, 1, 4, true});
-  check_kind_gradients({PatternType::performer, {129}, 1, 4});
+  check_kind_gradients({PatternType::performer, {66}, 1, 1, true});
+  check_kind_gradients({PatternType::performer, {129}, 1, 1});
 }
