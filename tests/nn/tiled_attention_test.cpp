@@ -207,6 +207,37 @@ TEST_CASE("tiles: full attention of long sentences, forward and back") {
   }
 }
 
+TEST_CASE("attention: gradients of many queries that look at few keys") {
+  const TiledCase c{};
+  const Index keys = 30, d = c.width();
+  for (const Index n : {0, 1, 512, 513, 1100}) {
+    CAPTURE(n);
+    const Matrix queries = random_matrix(n, d, "many queries", 1.5F);
+    const Matrix memory = random_matrix(keys, 2 * d, "few keys", 1.5F);
+    const Matrix dout = random_matrix(n, d, "tiled dout");
+    const std::vector<AttentionGroup> groups{{0, 0, n, 0, keys, nullptr, {}}};
+    const AttentionInput input{queries, keys_and_values(memory), groups};
+    Matrix out(n, d), dqueries = Matrix::Constant(n, d, NAN);
+    Matrix dmemory = Matrix::Constant(keys, 2 * d, NAN);
+    KeptWeights kept;
+    attend_training(c.shape(), input, {}, out, kept);
+    attend_backward(c.shape(), input, kept, dout, input_gradient(dqueries, dmemory));
+    for (Index h = 0; h < c.heads; ++h) {
+      const auto part = [&](const Matrix& x, Index column) {
+        return x.middleCols(column + h * c.head_dim, c.head_dim);
+      };
+      const std::array<Doubles, 3> qkv{part(queries, 0).cast<double>(),
+                                       part(memory, 0).cast<double>(),
+                                       part(memory, d).cast<double>()};
+      const HeadInDouble expected(qkv, part(dout, 0).cast<double>(), 0.3F, Doubles::Zero(n, keys),
+                                  Doubles::Ones(n, keys));
+      if (n > 0) CHECK(error_of(part(dqueries, 0), expected.dquery) < 2e-5);
+      CHECK(error_of(part(dmemory, 0), expected.dkey) < 2e-5);
+      CHECK(error_of(part(dmemory, d), expected.dvalue) < 2e-5);
+    }
+  }
+}
+
 TEST_CASE("tiles: hidden keys count for nothing, whatever they hold") {
   for (const TiledCase& c : tiled_cases()) {
     CAPTURE(pattern_word(c.pattern.type));

@@ -16,15 +16,19 @@
 namespace attn {
 namespace {
 
+/// Queries whose weights stand transposed at a time: more would be written too far apart.
+constexpr Index kQueriesAtOnce = 512;
+
 /// Memory of one thread for one head of one group.
 struct Scratch {
-  std::vector<float> row;      ///< [keys]
-  std::vector<float> dropped;  ///< [keys, queries] weights after dropout, transposed
-  std::vector<float> dscores;  ///< [keys, queries] gradient at the scores, transposed
+  std::vector<float> row;      ///< [max(keys, K)]
+  std::vector<float> dropped;  ///< [keys, queries at once] weights after dropout, transposed
+  std::vector<float> dscores;  ///< [keys, queries at once] gradient at the scores, transposed
 
-  void reserve(Index queries, Index keys) {
-    const auto cells = to_size(queries * keys);
-    if (row.size() < to_size(keys)) row.resize(to_size(keys));
+  void reserve(Index queries, Index keys, Index head_dim) {
+    const auto cells = to_size(std::min(queries, kQueriesAtOnce) * keys);
+    const auto longest = to_size(std::max(keys, head_dim));
+    if (row.size() < longest) row.resize(longest);
     if (dropped.size() < cells) dropped.resize(cells);
     if (dscores.size() < cells) dscores.resize(cells);
   }
@@ -51,13 +55,21 @@ struct HeadBackward {
   Index first_weight;    ///< number of the first of them, for dropout
 };
 
+/// Some of a group's queries.
+struct QueryRange {
+  Index first = 0;
+  Index end = 0;
+
+  Index count() const { return end - first; }
+};
+
 /// dQ, and the transposed weights and score gradients from which dK and dV follow.
-void backward_queries(const HeadBackward& head, const Dropout& dropout, Scratch& scratch) {
+void backward_queries(const HeadBackward& head, const QueryRange& queries, const Dropout& dropout,
+                      Scratch& scratch) {
   const Kernels& k = kernels();
   const Index head_dim = head.shape.head_dim;
   const HeadGradient& gradient = head.gradient;
-  const Index queries = head.group.queries;
-  for (Index i = 0; i < queries; ++i) {
+  for (Index i = queries.first; i < queries.end; ++i) {
     const Index visible = visible_keys(head.group, i);
     const float* p = head.weights + i * head.group.keys;
     const Index first_number = head.first_weight + i * head.group.keys;
@@ -65,38 +77,40 @@ void backward_queries(const HeadBackward& head, const Dropout& dropout, Scratch&
     std::copy(p, p + visible, row);
     dropout.apply(row, visible, first_number);
     for (Index j = 0; j < visible; ++j) {
-      at(scratch.dropped, j * queries + i) = row[j];
+      at(scratch.dropped, j * queries.count() + i - queries.first) = row[j];
     }
     k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
                    head_dim, row);
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
     for (Index j = 0; j < visible; ++j) {
-      at(scratch.dscores, j * queries + i) = row[j];
+      at(scratch.dscores, j * queries.count() + i - queries.first) = row[j];
     }
     k.weighted_sum(row, head.rows.keys, visible, head_dim,
                    gradient.dquery + i * gradient.dquery_stride);
   }
 }
 
-/// dK and dV: each key gathers from the queries that saw it.
-void backward_keys(const HeadBackward& head, const Scratch& scratch) {
-  const Kernels& k = kernels();
+/// dK and dV: each key gathers from those of the queries that saw it.
+void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch& scratch) {
   const AttentionGroup& group = head.group;
   const HeadGradient& gradient = head.gradient;
+  const Index head_dim = head.shape.head_dim;
   for (Index j = 0; j < group.keys; ++j) {
-    const Index first =
-        group.mask.causal ? std::max<Index>(0, j - (group.keys - group.queries)) : 0;
-    const Index count = group.queries - first;
-    const auto at = to_size(j * group.queries + first);
-    const GatheredRows doutput{gradient.doutput + first * gradient.doutput_stride,
-                               gradient.doutput_stride, nullptr};
-    const GatheredRows queries{head.rows.query + first * head.rows.query_stride,
-                               head.rows.query_stride, nullptr};
-    k.weighted_sum(scratch.dropped.data() + at, doutput, count, head.shape.head_dim,
-                   gradient.dvalues + j * gradient.dmemory_stride);
-    k.weighted_sum(scratch.dscores.data() + at, queries, count, head.shape.head_dim,
-                   gradient.dkeys + j * gradient.dmemory_stride);
+    const Index sees = group.mask.causal ? j - (group.keys - group.queries) : 0;
+    const Index first = std::clamp(sees, queries.first, queries.end);
+    const auto column = to_size(j * queries.count() + first - queries.first);
+    const auto gather = [&](const std::vector<float>& weights, const float* rows, Index stride,
+                            float* to) {
+      float* sum = queries.first == 0 ? to : scratch.row.data();
+      kernels().weighted_sum(weights.data() + column, {rows + first * stride, stride, nullptr},
+                             queries.end - first, head_dim, sum);
+      if (sum != to) kernels().add(sum, to, head_dim);
+    };
+    gather(scratch.dropped, gradient.doutput, gradient.doutput_stride,
+           gradient.dvalues + j * gradient.dmemory_stride);
+    gather(scratch.dscores, head.rows.query, head.rows.query_stride,
+           gradient.dkeys + j * gradient.dmemory_stride);
   }
 }
 
@@ -238,9 +252,13 @@ void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                             kept.weights.data() + kept.place[g] + in_group,
                             kept.first[g] + in_group};
     auto& scratch = of_this_thread<Scratch>();
-    scratch.reserve(group.queries, group.keys);
-    backward_queries(head, kept.dropout, scratch);
-    backward_keys(head, scratch);
+    scratch.reserve(group.queries, group.keys, shape.head_dim);
+    QueryRange queries;
+    do {  // once without a query, too: the keys' gradients are zeros then
+      queries = {queries.end, std::min(queries.end + kQueriesAtOnce, group.queries)};
+      backward_queries(head, queries, kept.dropout, scratch);
+      backward_keys(head, queries, scratch);
+    } while (queries.end < group.queries);
   });
 }
 
