@@ -53,14 +53,16 @@ std::vector<int> read_integers(KeyReader& reader, const std::string& key) {
 
 int required_integer(KeyReader& reader, const std::string& key) {
   const std::optional<int> number = reader.integer(key);
-  if (!number) throw InputError("{}: {}{} is missing", reader.where(), reader.prefix(), key);
-  return *number;
+  if (number) return *number;
+  throw InputError("{}: {}{} is missing; give a whole number", reader.where(), reader.prefix(),
+                   key);
 }
 
 void read_windows(KeyReader& reader, AttentionPattern& pattern) {
   pattern.windows = read_integers(reader, "window");
   if (!pattern.windows.empty()) return;
-  throw InputError("{}: {}window is missing", reader.where(), reader.prefix());
+  throw InputError("{}: {}window is missing; give an even number, or a list of one a layer",
+                   reader.where(), reader.prefix());
 }
 
 void read_globals(KeyReader& reader, AttentionPattern& pattern) {

@@ -58,7 +58,7 @@ TEST_CASE("bad input: linformer, performer and lsh in a config") {
       attention_config("encoder", R"({"type": "linformer", "k": 65})",
                        "encoder_attention.k is 65" + too_many),
       attention_config("encoder", R"({"type": "linformer"})",
-                       "model.encoder_attention.k is missing"),
+                       "model.encoder_attention.k is missing; give a whole number"),
       attention_config("encoder", R"({"type": "performer", "m": 0})",
                        "model.encoder_attention.m is 0; it must be at least 1"),
       attention_config("decoder", R"({"type": "performer", "m": 65})",

@@ -75,7 +75,9 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "linear"})",
          "model.encoder_attention.type \"linear\" is not supported; use full, window, longformer, "
          "bigbird, sparse_strided, sparse_fixed, chunks, linformer, performer or lsh");
-  refuse(R"({"type": "window"})", "model.encoder_attention.window is missing");
+  refuse(
+      R"({"type": "window"})",
+      "model.encoder_attention.window is missing; give an even number, or a list of one a layer");
   refuse(R"({"type": "full", "window": 4})",
          "unknown key \"window\" in model.encoder_attention; the nearest known one is \"type\"");
   refuse(R"({"type": "window", "window": 7})",
@@ -142,7 +144,7 @@ TEST_CASE("patterns that do not fit are refused") {
          "encoder_attention.summary is 9; use 1 to 8 with 512 positions");
   refuse(R"({"type": "sparse_strided", "stride": 0})",
          "encoder_attention.stride is 0; use 1 to 512 with 512 positions");
-  refuse(R"({"type": "linformer"})", "model.encoder_attention.k is missing");
+  refuse(R"({"type": "linformer"})", "model.encoder_attention.k is missing; give a whole number");
   refuse(R"({"type": "linformer", "k": 0})",
          "encoder_attention.k is 0; use 1 to 512 with 512 positions");
   refuse(R"({"type": "linformer", "k": 513})",
@@ -156,8 +158,10 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "performer", "m": 513})",
          "decoder_attention.m is 513; use 1 to 512 with 512 positions", "decoder");
   refuse(R"({"type": "performer", "k": 8})", "unknown key \"k\" in model.encoder_attention; ");
-  refuse(R"({"type": "lsh", "buckets": 8})", "model.encoder_attention.block_size is missing");
-  refuse(R"({"type": "lsh", "block_size": 8})", "model.encoder_attention.buckets is missing");
+  refuse(R"({"type": "lsh", "buckets": 8})",
+         "model.encoder_attention.block_size is missing; give a whole number");
+  refuse(R"({"type": "lsh", "block_size": 8})",
+         "model.encoder_attention.buckets is missing; give a whole number");
   refuse(R"({"type": "lsh", "block_size": 513, "buckets": 8})",
          "encoder_attention.block_size is 513; use 1 to 512 with 512 positions");
   refuse(R"({"type": "lsh", "block_size": 8, "buckets": 7})",
