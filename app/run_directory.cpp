@@ -64,6 +64,7 @@ RunDirectory::~RunDirectory() {
   if (begun_ || !was_empty_) return;
   std::error_code ignored;
   fs::remove_all(path_ + "/tokenizer", ignored);
+  fs::remove(path_ + "/config.json", ignored);  // whole, where begin() failed behind it
   if (!had_lock_) fs::remove(path_ + "/" + kLock, ignored);  // ours as long as it is locked
 }
 
