@@ -6,9 +6,10 @@
 EN and DE train the vocabulary of a random checkpoint (scripts/random_checkpoint.py: d_model 256, 3+3
 layers, 4 heads, ffn 1,024, vocabulary 8,000, </s> forbidden, so that everybody produces exactly 20
 tokens a sentence). --model keeps and reuses it. Prints Markdown tables: medians over rounds, and
-ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32 and in int8. Each contender is a process of its own,
-called in turn (A B C A B C …) with a pause between, so that no idle pool of threads spins into
-another's time.
+ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32 and in int8. The share is that of the
+multiply-adds of a call (the source once, each step of each beam) in what the cores' multipliers do at most in the same
+time, measured beside each call (bench/peak.h). Each contender is a process of its own, called in turn (A B C A B C …) with a
+pause between, so that no idle pool of threads spins into another's time.
 
     transformers   generate, float32, sdpa attention, batches padded
     CTranslate2    compute_type float32 and int8, tokens as input, one translator of all threads;
@@ -161,7 +162,7 @@ class BenchDecode:
 
 
 def compare(options, threads, files):
-    """-> case -> contender -> median milliseconds of each round."""
+    """-> case -> contender -> median milliseconds of each round; case -> milliseconds at the float32 peak."""
     kinds = [] if options.without_transformers else ["transformers"]
     kinds += ["CTranslate2", "CTranslate2 int8"] + ["CTranslate2 int8, workers"] * (threads > 1)
     contenders = {kind: Worker(kind, options.model, threads, files["all"]) for kind in kinds}
@@ -169,6 +170,7 @@ def compare(options, threads, files):
         for name, precision in OURS.items():
             contenders[name] = BenchDecode(options, threads, files, precision)
     times = {name: {kind: [] for kind in contenders} for name in CASES}
+    at_peak = {name: [] for name in CASES}
     for _ in range(options.rounds):
         for name, (count, *_) in CASES.items():
             for kind, call in contenders.items():
@@ -177,12 +179,14 @@ def compare(options, threads, files):
                 if answer["tokens"] != count * LENGTH:
                     sys.exit(f"{kind}, {name}: {answer['tokens']} tokens, not {count * LENGTH}")
                 times[name][kind].append(statistics.median(answer["runs_ms"]))
+                if answer.get("share"):
+                    at_peak[name].append(answer["share"] * answer["median_ms"])
     for call in contenders.values():
         call.close()
-    return times
+    return times, at_peak
 
 
-def report(times, threads):
+def report(times, at_peak, threads):
     for name, (count, batch, _, _) in CASES.items():
         for kind, rounds in times[name].items():
             median = statistics.median(rounds)
@@ -193,6 +197,8 @@ def report(times, threads):
                 pairs = zip(rounds, times[name].get(ours, []))
                 found = [theirs / own for theirs, own in pairs]
                 ratios.append(f"{statistics.median(found):.2f}" if found and kind != ours else "—")
+            known = at_peak[name] and "int8" not in kind
+            ratios.append(f"{statistics.median(at_peak[name]) / median:.0%}" if known else "—")
             print(f"| {threads} | {name} | {kind} | {speed} | "
                   f"{min(rounds):.2f}–{max(rounds):.2f} ms | {' | '.join(ratios)} |")
 
@@ -287,9 +293,9 @@ def main():
             print(f"the machine is busy (load {os.getloadavg()[0]:.1f}): trust ratios, not times",
                   file=sys.stderr)
         print("| threads | case | who | median | range of rounds | × attn-demo's time | "
-              "× int8's |\n| --- | --- | --- | --- | --- | --- | --- |")
+              "× int8's | share of the peak |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
         for threads in options.threads:
-            report(compare(options, threads, files), threads)
+            report(*compare(options, threads, files), threads)
         if options.attn_demo.exists():
             whole_process(options, lines[0])
 

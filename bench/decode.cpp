@@ -1,4 +1,5 @@
-// Times searching inside one process, for bench/compare_speed.py: prints one JSON object.
+// Times searching inside one process, for bench/compare_speed.py: prints one JSON object. "share"
+// is that of the multiply-adds in the time that the cores' multipliers could have done (peak.h).
 //   bench_decode --model DIR --sentences FILE --threads 1 --batch 32 --beam 4 --max-length 20
 // With --decoders N as many threads translate the whole file each, side by side, as a server's do.
 #include <CLI/CLI.hpp>
@@ -10,7 +11,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "config/model_report.h"
 #include "model/model_directory.h"
+#include "peak.h"
 #include "text/tokenizer.h"
 #include "translate/translator.h"
 
@@ -40,6 +43,15 @@ std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const 
   return batches;
 }
 
+/// Multiply-adds of a search: the source once, each step of each beam.
+std::uint64_t multiply_adds_of(const ModelConfig& config, std::size_t source, std::size_t target,
+                               int beam) {
+  const CostReport whole = cost_report(config, to_int(source), to_int(target));
+  const CostReport source_alone = cost_report(config, to_int(source), 0);
+  return source_alone.total_multiply_adds +
+         to_size(beam) * (whole.total_multiply_adds - source_alone.total_multiply_adds);
+}
+
 int run(const Options& o) {
   set_threads(o.threads);
   const LoadedModel model =
@@ -61,9 +73,17 @@ int run(const Options& o) {
     }
     return tokens;
   };
+  std::uint64_t multiply_adds = 0;
+  for (const auto& batch : batches) {
+    const auto translations = translator.translate(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      multiply_adds += multiply_adds_of(model.transformer.config(), batch[i].ids.size(),
+                                        translations[i].front().ids.size(), o.beam);
+    }
+  }
   std::vector<double> times;
   std::size_t tokens = 0;
-  for (int i = 0; i <= o.repeat; ++i) {  // the first is a warm-up
+  for (int i = 0; i < o.repeat; ++i) {
     const auto start = std::chrono::steady_clock::now();
     {
       std::vector<std::jthread> others;
@@ -71,13 +91,19 @@ int run(const Options& o) {
       tokens = translate_all();
     }
     const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    if (i > 0) times.push_back(time.count());
+    times.push_back(time.count());
   }
   std::vector<double> sorted = times;
   std::sort(sorted.begin(), sorted.end());
+  const double median = sorted[sorted.size() / 2];
+  const double peak = peak_gflops();
+  const double gflops = 2e-6 * static_cast<double>(multiply_adds) * o.decoders / median;
+  const double share =
+      peak > 0 && o.precision == "float32" ? gflops / (peak * o.threads * o.decoders) : 0;
   fmt::print(
-      "{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\"}}\n",
-      sorted[sorted.size() / 2], fmt::join(times, ", "), tokens, kernels().name);
+      "{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\", "
+      "\"gflops\": {:.1f}, \"peak_gflops\": {:.1f}, \"share\": {:.3f}}}\n",
+      median, fmt::join(times, ", "), tokens, kernels().name, gflops, peak, share);
   return 0;
 }
 
