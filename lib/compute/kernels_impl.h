@@ -164,9 +164,19 @@ inline Lanes exponential(Lanes x) {
 }
 
 float row_max(const float* row, Index n) {
-  Lanes maximum = Lanes::broadcast(-__builtin_inff());
-  for_each_lanes(n, [&](Index i, Index count) {
-    maximum = max(maximum, load_n_or_minus_infinity(row + i, count));
+  const Lanes least = Lanes::broadcast(-__builtin_inff());
+  // Four at a time: each maximum waits for the one before it.
+  Lanes a = least, b = least, c = least, d = least;
+  const Index end = n - n % (4 * kLanes);
+  for (Index i = 0; i < end; i += 4 * kLanes) {
+    a = max(a, Lanes::load(row + i));
+    b = max(b, Lanes::load(row + i + kLanes));
+    c = max(c, Lanes::load(row + i + 2 * kLanes));
+    d = max(d, Lanes::load(row + i + 3 * kLanes));
+  }
+  Lanes maximum = max(max(a, b), max(c, d));
+  for_each_lanes(n - end, [&](Index i, Index count) {
+    maximum = max(maximum, load_n_or_minus_infinity(row + end + i, count));
   });
   return max_of_lanes(maximum);
 }
@@ -295,14 +305,6 @@ void gelu(float* x, Index n) {
   });
 }
 
-Index arg_max(const float* row, Index n) {
-  const float maximum = row_max(row, n);
-  for (Index i = 0; i < n; ++i) {
-    if (row[i] == maximum) return i;
-  }
-  return 0;
-}
-
 Index find_above(const float* row, Index begin, Index n, float bound) {
   const Lanes limit = Lanes::broadcast(bound);
   Index i = begin;
@@ -312,6 +314,13 @@ Index find_above(const float* row, Index begin, Index n, float bound) {
     if (row[i] > bound) return i;
   }
   return n;
+}
+
+Index arg_max(const float* row, Index n) {
+  const float maximum = row_max(row, n);
+  if (!(maximum > -__builtin_inff())) return 0;
+  const Index found = find_above(row, 0, n, __builtin_nextafterf(maximum, -__builtin_inff()));
+  return found < n ? found : 0;
 }
 
 }  // namespace

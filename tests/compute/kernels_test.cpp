@@ -112,6 +112,17 @@ TEST_CASE("log_sum_exp, arg_max and find_above") {
       CHECK(k->find_above(x.data(), 0, n, x.maxCoeff()) == n);
       const float just_below = std::nextafter(x.maxCoeff(), -1e30F);
       CHECK(k->find_above(x.data(), 0, n, just_below) == best);
+      // The first of equals counts, and 0 is -0; where all is forbidden, the first.
+      Matrix equals = Matrix::Constant(1, n, -1.0F);
+      equals(0, n / 2) = -0.0F;
+      equals(0, n - 1) = 0.0F;
+      CHECK(k->arg_max(equals.data(), n) == n / 2);
+      equals.setConstant(-INFINITY);
+      CHECK(k->arg_max(equals.data(), n) == 0);
+      equals(0, n - 1) = std::numeric_limits<float>::lowest();
+      CHECK(k->arg_max(equals.data(), n) == n - 1);
+      equals(0, n / 2) = INFINITY;
+      CHECK(k->arg_max(equals.data(), n) == n / 2);
     }
   }
 }
