@@ -18,8 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = {
     "products with weights": r"block_product|panel_product|multiply_in_parts",
     "attention": r"dot_products|weighted_sum|\bsoftmax\b|score_row|sum_values|attend|softmax_block",
-    "log-softmax, choosing": r"row_max|arg_max|log_sum_exp|find_above|beam_search|greedy|candidates",
-    "embeddings, norms, residuals, ReLU": r"embed|moments|layer_norm|LayerNorm|add_rows|scale_shift|relu|normal",
+    "log-softmax, choosing": r"row_max|arg_max|log_sum_exp|normaliser|find_above|beam_search|greedy|candidates",
+    "embeddings, norms, residuals, ReLU": r"embed|moments|layer_norm|LayerNorm|add_rows|scale_shift|relu",
     "moving rows and memory": r"memmove|memcpy|memset|clear_page|page_fault|malloc|free|store|copy|\[k\]",
 }
 REST = "everything else"

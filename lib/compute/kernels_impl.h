@@ -319,8 +319,7 @@ Index find_above(const float* row, Index begin, Index n, float bound) {
 Index arg_max(const float* row, Index n) {
   const float maximum = row_max(row, n);
   if (!(maximum > -__builtin_inff())) return 0;
-  const Index found = find_above(row, 0, n, __builtin_nextafterf(maximum, -__builtin_inff()));
-  return found < n ? found : 0;
+  return find_above(row, 0, n, __builtin_nextafterf(maximum, -__builtin_inff()));
 }
 
 }  // namespace

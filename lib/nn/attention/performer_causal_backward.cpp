@@ -142,14 +142,11 @@ struct LaterQueries {
   LaterQueries(Index m, Index width)
       : sums(Matrix::Zero(m, width + 1)), epsilon(RowVector::Zero(width)) {}
 
-  void rescale(float to) {
-    if (any && to < maximum) sums *= std::exp(to - maximum);
-    maximum = to;
-  }
   /// Queries u [n, m] under their maxima, which change, with their g.
   void add(const CausalWork& work, float* u) {
     const Index m = sums.rows(), width = epsilon.size();
-    rescale(work.sight.before);
+    if (any && work.sight.before < maximum) sums *= std::exp(work.sight.before - maximum);
+    maximum = work.sight.before;
     for (Index i = 0; i < work.tile.queries(); ++i) {
       Eigen::Map<RowVector> features(u + i * m, m);
       const Eigen::Map<const RowVector> g(work.gradients + i * (width + 1), width);
