@@ -15,7 +15,8 @@ found and translated among so many.
 `run` gives each kind the weights of data/models/en-de, whose encoder learned with full attention, and
 random numbers for what that has not (E and F, features, rotations); trains it by `attn-demo train
 configs/long/documents.json` until it has used M minutes of the processor (60), and writes
-OUT_DIR/KIND.json with the BLEU of test. `show` prints the table. Standard library only.
+OUT_DIR/KIND.json with the BLEU of test. Called again it makes what is not there yet, and a training that
+was stopped goes on. `show` prints the table. Standard library only.
 """
 import argparse
 import json
@@ -34,6 +35,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = ROOT / "configs/long/documents.json"
 SHIPPED = ROOT / "data/models/en-de"
 SHORTEST, LONGEST = 512, 1600
+SLICE = 600  # seconds of the processor from one checkpoint to the next
+INTERRUPTED = 130  # the program's exit code after SIGINT
 KINDS = {
     "full": {"type": "full"},
     "window": {"type": "window", "window": 128},
@@ -92,7 +95,7 @@ def read_tensors(path):
 
 
 def start(kind, out, program):
-    """A model directory of the kind with the shipped model's weights."""
+    """Writes KIND-start, a model of the kind with the shipped model's weights."""
     plain, begun = out / "shipped", out / f"{kind}-start"
     if not plain.exists():
         subprocess.run([program, "convert", "--model", str(SHIPPED), "--dtype", "float32", "--out",
@@ -114,7 +117,6 @@ def start(kind, out, program):
     text = json.dumps(header).encode()
     text += b" " * (-len(text) % 8)
     (begun / "model.safetensors").write_bytes(struct.pack("<Q", len(text)) + text + b"".join(body))
-    return begun
 
 
 def processor_seconds(pid):
@@ -124,23 +126,32 @@ def processor_seconds(pid):
 
 
 def train_for(seconds, kind, out, options):
-    """Trains until so many seconds of the processor are used. The model's directory."""
+    """Trains until so many seconds of the processor are used, and goes on where an earlier call was
+    stopped. The model's directory."""
     files = []
     for part in ("train", "dev", "test"):
         for side in ("source", "target"):
             files += ["--set", f"data.{part}.{side}={(out / f'{part}.{side}').resolve()}"]
-    run = out / f"{kind}-run"
-    shutil.rmtree(run, ignore_errors=True)
-    command = [options.program, "train", str(CONFIG), "--from", str(start(kind, out, options.program)),
-               "--out", str(run), "--threads", str(options.threads), *files, "--set",
+    run, clock = out / f"{kind}-run", out / f"{kind}.seconds"
+    used = float(clock.read_text()) if clock.exists() else 0.0
+    if used == 0:
+        shutil.rmtree(run, ignore_errors=True)
+        start(kind, out, options.program)
+    command = [options.program, "train", str(CONFIG), "--from", str(out / f"{kind}-start"), "--out",
+               str(run), "--threads", str(options.threads), *files, "--set",
                "model.encoder_attention=" + json.dumps(KINDS[kind])]
-    with open(out / f"{kind}.log", "w", encoding="utf-8") as log:
-        process = subprocess.Popen(command, stderr=log)
-        while process.poll() is None and processor_seconds(process.pid) < seconds:
-            time.sleep(0.5)
-        if process.poll() is None:
+    with open(out / f"{kind}.log", "a", encoding="utf-8") as log:
+        while used < seconds:
+            process = subprocess.Popen(command + ["--resume"] * (used > 0), stderr=log)
+            now = 0.0
+            while process.poll() is None and now < min(SLICE, seconds - used):
+                time.sleep(0.5)
+                now = processor_seconds(process.pid)
             process.send_signal(signal.SIGINT)  # finishes the update and saves a checkpoint
-        process.wait()
+            if process.wait() != INTERRUPTED:
+                raise SystemExit(f"{kind}: training ended by itself: see {log.name}")
+            used += now
+            clock.write_text(f"{used:.1f}\n", encoding="utf-8")
         # Going on to the update where it stands is the end of the run, which writes the model.
         subprocess.run(command + ["--resume", "--set", f"train.updates={updates_of(run)}"],
                        check=True, stderr=log)

@@ -1,10 +1,14 @@
 """A small WebDriver client (W3C WebDriver, https://www.w3.org/TR/webdriver2/) on Python's standard library:
 it starts chromedriver, opens headless Chromium, and clicks, types and reads as a person would."""
 
+import atexit
 import base64
+import contextlib
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -13,6 +17,7 @@ import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
 PATIENCE = float(os.environ.get("ATTN_PAGE_PATIENCE", 180))  # seconds that a slow machine may take for anything
+ATTEMPTS = 4  # to start the driver
 KEYS = {
     "Escape": "\ue00c", "Enter": "\ue007", "Tab": "\ue004", "Space": " ", "Shift": "\ue008", "Control": "\ue009",
     "Left": "\ue012", "Up": "\ue013", "Right": "\ue014", "Down": "\ue015", "End": "\ue010", "Home": "\ue011",
@@ -54,11 +59,11 @@ class Browser:
     def __init__(self, width=1280, height=900, dark=False, calm=True):
         driver, browser = find_programs()
         self.profile = tempfile.mkdtemp(prefix="attn-page-")
-        self.log = open(os.path.join(self.profile, "driver.log"), "w+", encoding="utf-8")
-        self.driver = subprocess.Popen([driver, "--port=0"], stdout=self.log, stderr=subprocess.STDOUT)
         self.session = None
+        self.driver = None
+        atexit.register(self.close)  # its processes are no children of the terminal: Ctrl-C does not reach them
         try:
-            self.url = f"http://127.0.0.1:{self._port()}"
+            self.url = f"http://127.0.0.1:{self._start(driver)}"
             arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
                 "--hide-scrollbars",
                          "--force-device-scale-factor=1", f"--window-size={width},{height}",
@@ -74,14 +79,43 @@ class Browser:
             self.close()
             raise
 
-    def _port(self):
-        def announced():
-            with open(self.log.name, encoding="utf-8") as log:
-                for line in log:
-                    if "started successfully on port" in line:
-                        return line.rsplit(" ", 1)[1].strip(" .\n")
-            return None
-        return until("chromedriver to start", announced)
+    def _start(self, program):
+        """Starts the driver; the port that it listens on. It takes a free port of IPv6 and asks IPv4 for
+        the same: where another program has that one it exits, and another attempt finds another."""
+        said = ""
+        for _ in range(ATTEMPTS):
+            path = os.path.join(self.profile, "driver.log")
+            with open(path, "w", encoding="utf-8") as log:
+                self.driver = subprocess.Popen([program, "--port=0"], stdout=log, stderr=subprocess.STDOUT,
+                                               start_new_session=True)
+            end = time.monotonic() + PATIENCE / ATTEMPTS
+            while time.monotonic() < end:
+                ended = self.driver.poll() is not None  # before reading: what it said last is read, too
+                with open(path, encoding="utf-8") as log:
+                    said = log.read()
+                port = re.search(r"started successfully on port (\d+)", said)
+                if port and not ended:
+                    return port[1]
+                if ended:
+                    break
+                time.sleep(0.03)
+            self._stop()
+        raise AssertionError(f"chromedriver did not start, {ATTEMPTS} times; it said last: {said!r}")
+
+    def _stop(self):
+        if self.driver is None:
+            return
+        self.driver.terminate()
+        try:
+            self.driver.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+
+    def kill(self):
+        """The driver and the browser at once, as a machine that is switched off."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.driver.pid, signal.SIGKILL)
+        self.driver.wait()
 
     def _open(self, browser, arguments):
         answer = self._ask("POST", "/session", {"capabilities": {"alwaysMatch": {
@@ -105,18 +139,13 @@ class Browser:
             raise Refused(f"{value.get('error')}: {value.get('message', '').splitlines()[0] if value.get('message') else ''}") from None
 
     def close(self):
+        atexit.unregister(self.close)
         try:
             if self.session:
                 self._ask("DELETE", "")
         except (OSError, Refused):
             pass
-        self.driver.terminate()
-        try:
-            self.driver.wait(20)
-        except subprocess.TimeoutExpired:
-            self.driver.kill()
-            self.driver.wait()
-        self.log.close()
+        self._stop()
         shutil.rmtree(self.profile, ignore_errors=True)
 
     # ---- pages

@@ -489,7 +489,7 @@ class LivePage(ServerCase):
                 slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500, "model": shipped}
                 second.run("fetch('/api/attend', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: arguments[0]}).catch(() => 0); return 1",
                     json.dumps(slow))
-                second.driver.kill()
+                second.kill()
                 second.close()
                 self.browser = first
                 self.wait_text("#live-target", self.german_of(server, text=text, model=shipped))
