@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -13,6 +14,24 @@ PROGRAM = None  # attn-demo, as CMake built it; set by run_tests.py
 PATIENCE = float(os.environ.get("ATTN_SERVE_PATIENCE", 120))  # seconds for anything, on a slow machine
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SENTENCE = "The group went home"
+SHIPPED = os.path.join(ROOT, "data", "models", "en-de")
+
+
+def slow_model():
+    """A folder with a model `slow`, whose searches take many seconds on any machine: random weights, which
+    never choose to end, and many decoder layers. To be cleaned up by the caller."""
+    folder = tempfile.TemporaryDirectory(prefix="attn-slow-")
+    config = {"tokenizer": {"type": "word"},
+              "data": {"train": {"source": f"{ROOT}/data/toy/train.en", "target": f"{ROOT}/data/toy/train.de"}},
+              "model": {"d_model": 128, "encoder_layers": 1, "decoder_layers": 32, "encoder_attention_heads": 1,
+                        "decoder_attention_heads": 1, "encoder_ffn_dim": 1024, "decoder_ffn_dim": 1024,
+                        "max_position_embeddings": 512}}
+    path = os.path.join(folder.name, "slow.json")
+    with open(path, "w") as file:
+        json.dump(config, file)
+    subprocess.run([PROGRAM, "init", "--config", path, "--out", os.path.join(folder.name, "slow")], check=True,
+                   capture_output=True)
+    return folder
 
 
 class Server:

@@ -11,7 +11,8 @@ import struct
 import threading
 import time
 
-from server_case import PATIENCE, SENTENCE, Server, ServerCase
+import server_case
+from server_case import PATIENCE, SENTENCE, SHIPPED, Server, ServerCase
 
 BODY = json.dumps({"text": SENTENCE}).encode()
 
@@ -22,6 +23,20 @@ def request(port, body=BODY, path="/api/translate", more=b""):
 
 
 class Hostile(ServerCase):
+    """Against a server of its own, which has a slow model, too."""
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = server_case.slow_model()
+        slow = os.path.join(cls.folder.name, "slow")
+        cls.models = ("--model", SHIPPED, "--model", slow)
+        cls.slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500, "model": slow}
+        cls.server = Server(*cls.models)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.stop()
+        cls.folder.cleanup()
+
     def answers(self):
         status, _, text = self.server.post("/api/translate", {"text": SENTENCE})
         self.assertEqual((status, json.loads(text)["translations"][0]["text"]), (200, "Die Gruppe ging nach Hause"))
@@ -179,7 +194,7 @@ class Hostile(ServerCase):
 
     def test_what_nobody_waits_for_is_given_up(self):
         """As many long searches as compute at once, whose clients go: the next request has its turn."""
-        slow = json.dumps({"text": "The group went home and " * 60, "beams": 64, "max_length": 500}).encode()
+        slow = json.dumps(self.slow).encode()
         clients = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(2 * os.cpu_count())]
         for client in clients:
             client.sendall(request(self.server.port, slow, "/api/attend"))
@@ -188,7 +203,7 @@ class Hostile(ServerCase):
             client.close()
         begun = time.monotonic()
         self.answers()
-        self.assertLess(time.monotonic() - begun, 10, "their searches, which take half a minute, went on")
+        self.assertLess(time.monotonic() - begun, 10, "their searches, which take many seconds, went on")
 
     def test_no_host(self):
         status, found = self.refused(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
@@ -259,9 +274,8 @@ class Hostile(ServerCase):
     def ask_slowly(self, page, **headers):
         """A thread in which the server works for many seconds on a request of this page, and what it will find."""
         found = []
-        slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}
         asking = threading.Thread(
-            target=lambda: found.append(self.server.post("/api/page", slow, **{"Attn-Page": page}, **headers)))
+            target=lambda: found.append(self.server.post("/api/page", self.slow, **{"Attn-Page": page}, **headers)))
         asking.start()
         time.sleep(1)
         return asking, found
@@ -312,7 +326,7 @@ class Hostile(ServerCase):
         two seconds; where others take the cores from it, one time of three must do."""
         times = []
         for _ in range(3):
-            server = Server()
+            server = Server(*self.models)
             found = []
             asking = begin(server, found)
             code, seconds, _ = server.stop(signal.SIGTERM)
@@ -360,7 +374,7 @@ class Hostile(ServerCase):
     def test_ending_does_not_wait_for_long_work(self):
         idle = []
         def begin(server, found):
-            thread = self.asking(server, {"text": "The group went home and " * 60, "beams": 64, "max_length": 500}, found)
+            thread = self.asking(server, self.slow, found)
             idle.append(socket.create_connection(("127.0.0.1", server.port)))
             time.sleep(1)
             return thread
