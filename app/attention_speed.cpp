@@ -235,8 +235,8 @@ std::vector<std::string> kinds_to_measure(const std::string& list, bool causal) 
 AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool causal) {
   const std::vector<std::string> kinds = known_kinds(causal);
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    throw UsageError("--attention {}: expected {}{}", excerpt(kind), list_words(kinds),
-                     causal ? ", which can be causal" : "");
+    throw UsageError("--attention {}: expected {}{}, or all of them: all", excerpt(kind),
+                     list_words(kinds), causal ? ", which can be causal" : "");
   }
   AttentionPattern pattern;
   while (pattern_word(pattern.type) != kind) {

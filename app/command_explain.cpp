@@ -131,6 +131,10 @@ class ExplainCommand {
     if (options_.sentences == std::vector<std::string>{"help"}) {
       note("help is explained; attn-demo help explain shows the options");
     }
+    if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
+      note("attention is the sentence; to compare kinds of attention, add one: --compare attention "
+           "\"The group went home\"");
+    }
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
     }
@@ -229,7 +233,7 @@ class ExplainCommand {
       for (const AttentionPattern& kind : kinds) {
         ShortcutObserver observer(kind);
         translator_->watch(&observer);
-        const AttentionRecord scored = translator_->record_target(sentence, exact.text);
+        const AttentionRecord scored = translator_->record_pieces(sentence, exact.produced.ids);
         const std::string text = options_.target_given
                                      ? exact.text
                                      : translator_->translate({sentence}).front().front().text;

@@ -1,4 +1,5 @@
 // attn-demo inspect: what is in a model, a config or a preset, and what it costs.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -36,7 +37,7 @@ struct InspectArguments {
   std::string attention, head_dim = "64", threads = "1", dropout = "0";
   std::string svg, png, csv;
   bool presets = false, causal = false, backward = false, receptive_field = false,
-       length_given = false;
+       length_given = false, dropout_given = false;
 };
 
 std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
@@ -48,6 +49,22 @@ std::vector<int> parse_list(const std::string& option, const std::string& text, 
   return numbers;
 }
 
+/// Where the report goes, option by option.
+std::vector<std::pair<const char*, const std::string*>> outputs_of(
+    const InspectArguments& arguments) {
+  return {{"--json", &arguments.json},
+          {"--csv", &arguments.csv},
+          {"--svg", &arguments.svg},
+          {"--png", &arguments.png}};
+}
+
+/// Whether stdout is a file's, of --svg -, say.
+bool stdout_is_taken(const InspectArguments& arguments) {
+  const auto outputs = outputs_of(arguments);
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const auto& output) { return *output.second == "-"; });
+}
+
 /// The same report as tables for people, or as JSON for programs.
 void print(const InspectArguments& arguments, const std::vector<Table>& tables, const Json& json) {
   const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -56,13 +73,45 @@ void print(const InspectArguments& arguments, const std::vector<Table>& tables, 
     return;
   }
   if (!arguments.json.empty()) deliver(arguments.json, line);
+  if (stdout_is_taken(arguments)) return;
   output().write(render_tables(tables, terminal_style().width));
 }
 
+/// UsageError where something stands twice.
+template <typename T>
+void refuse_repeats(const char* option, std::vector<T> list) {
+  std::sort(list.begin(), list.end());
+  const auto twice = std::adjacent_find(list.begin(), list.end());
+  if (twice == list.end()) return;
+  throw UsageError("{} has {} twice; leave one of them out", option, *twice);
+}
+
+/// What has no meaning beside --attention.
+void check_attention_options(const InspectArguments& arguments) {
+  const ModelOptions& source = arguments.source;
+  const std::pair<const char*, bool> others[]{{"--model", !source.model.empty()},
+                                              {"--config", !source.config.empty()},
+                                              {"--preset", !source.preset.empty()},
+                                              {"--presets", arguments.presets}};
+  for (const auto& [option, given] : others) {
+    if (!given) continue;
+    throw UsageError(
+        "--attention measures kinds with random numbers, without a model; leave {} out", option);
+  }
+  if (arguments.length_given) {
+    throw UsageError("--attention measures at --lengths; write --lengths {}", arguments.length);
+  }
+  if (arguments.dropout_given && !arguments.backward) {
+    throw UsageError("--dropout is training's; add --backward, or leave it out");
+  }
+}
+
 std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
+  check_attention_options(arguments);
   const std::vector<int> lengths =
       parse_list("--lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
                  ModelLimits::positions);
+  refuse_repeats("--lengths", lengths);
   AttentionTrial trial;
   trial.heads =
       to_index(parse_whole("--heads", arguments.heads.empty() ? "8" : arguments.heads, 1, 65'536));
@@ -72,7 +121,9 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   trial.causal = arguments.causal;
   trial.backward = arguments.backward;
   std::vector<AttentionTrial> trials;
-  for (const std::string& kind : kinds_to_measure(arguments.attention, trial.causal)) {
+  const std::vector<std::string> kinds = kinds_to_measure(arguments.attention, trial.causal);
+  refuse_repeats("--attention", kinds);
+  for (const std::string& kind : kinds) {
     for (const int length : lengths) {
       trial.length = length;
       trial.pattern = pattern_to_measure(kind, length, trial.causal);
@@ -143,7 +194,7 @@ void report_receptive_field(const InspectArguments& arguments) {
   print(arguments,
         {receptive_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
         arguments.json.empty() ? Json() : receptive_json(field(tokens > 1024 ? 256 : tokens)));
-  if (arguments.json != "-") output().write("\n" + receptive_picture(shown, style));
+  if (!stdout_is_taken(arguments)) output().write("\n" + receptive_picture(shown, style));
 }
 
 void run_inspect(const InspectArguments& arguments) {
@@ -157,10 +208,15 @@ void run_inspect(const InspectArguments& arguments) {
   }
   FileGuard guard;
   if (!arguments.presets) tell_inputs(arguments.source, guard);
-  guard.write("--json", arguments.json);
-  guard.write("--csv", arguments.csv);
-  guard.write("--svg", arguments.svg);
-  guard.write("--png", arguments.png);
+  const char* first = nullptr;  // that wants stdout
+  for (const auto& [option, file] : outputs_of(arguments)) {
+    guard.write(option, *file);
+    if (*file != "-") continue;
+    if (first != nullptr) {
+      throw UsageError("{} - and {} - both want stdout; give one of them a file", first, option);
+    }
+    first = option;
+  }
   if (arguments.receptive_field) {
     report_receptive_field(arguments);
     return;
@@ -256,9 +312,10 @@ void add_inspect(CLI::App& app, Run& run) {
       ->needs(attention);
   command->add_flag("--backward", arguments->backward, "Measure training, both ways")
       ->needs(attention);
-  command->add_option("--dropout", arguments->dropout, "Of the weights, with --backward [0]")
-      ->type_name("P")
-      ->needs(attention);
+  CLI::Option* dropout =
+      command->add_option("--dropout", arguments->dropout, "Of the weights, with --backward [0]")
+          ->type_name("P")
+          ->needs(attention);
   command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
       ->type_name("FILE");
   command->footer(
@@ -270,8 +327,9 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --config configs/demo.json --receptive-field --length 24\n"
       "  attn-demo inspect --attention full,longformer --lengths 1024,4096 --threads 2");
   refuse_empty_values(*command, {});
-  command->callback([arguments, length, &run] {
+  command->callback([arguments, length, dropout, &run] {
     arguments->length_given = length->count() > 0;
+    arguments->dropout_given = dropout->count() > 0;
     run = [arguments] { run_inspect(*arguments); };
   });
 }

@@ -101,7 +101,11 @@ void read_random(KeyReader& reader, AttentionPattern& pattern) {
 
 void read_features(KeyReader& reader, AttentionPattern& pattern) {
   if (const std::optional<int> features = reader.integer("m")) {
-    if (*features < 1) reader.fail("m", fmt::format("is {}; it must be at least 1", *features));
+    if (*features < 1) {
+      reader.fail("m", fmt::format("is {}; use at least 1, or leave it out for head_dim · ln "
+                                   "head_dim",
+                                   *features));
+    }
     pattern.features = *features;
   }
   pattern.orthogonal = reader.boolean("orthogonal").value_or(true);

@@ -142,8 +142,12 @@ void KeyReader::refuse_unused() const {
     throw InputError("{}: {}; its name here is {}", where_, found,
                      fmt::format("{}", fmt::join(meant, " and ")));
   }
-  throw InputError("{}: {}; the nearest known one is {}", where_, found,
-                   in_quotes(nearest(keys.front(), known_)));
+  const std::string close = nearest(keys.front(), known_);
+  if (known_.size() <= 4 && edit_distance(keys.front(), close) > 2) {  // near to nothing
+    throw InputError("{}: {}; its keys are {}", where_, found,
+                     fmt::format("{}", fmt::join(known_, ", ")));
+  }
+  throw InputError("{}: {}; the nearest known one is {}", where_, found, in_quotes(close));
 }
 
 }  // namespace attn

@@ -146,12 +146,12 @@ NamedMatrix table_of(std::string name, std::vector<std::string> rows,
 }
 
 struct KindWords {
-  const char* formula;
+  std::string formula;
   const char* why;
 };
 
-KindWords words_of(PatternType type) {
-  switch (type) {
+KindWords words_of(const AttentionPattern& pattern, int head_dim) {
+  switch (pattern.type) {
     case PatternType::window:
       return {"i sees j where |i − j| ≤ window / 2",
               "It gives up every word that is farther away, because most heads look near; where "
@@ -181,17 +181,27 @@ KindWords words_of(PatternType type) {
               "It gives up telling the words of a mixture apart: keys and values become k rows "
               "before any query asks (here, means of neighbours; a trained E chooses better)."};
     case PatternType::performer:
-      return {"a_ij ∝ φ(q_i) · φ(k_j), φ of m random features",
+      return {fmt::format("a_ij ∝ φ(q_i) · φ(k_j), φ of m = {} random features",
+                          pattern.features_of(head_dim)),
               "It gives up exact weights: all words are seen, but each score is an estimate, and "
               "a sharp look at one word is estimated worst."};
     case PatternType::lsh:
-      return {"i sees j where both fall into one block of the order by hash; k = q / |q|",
-              "It gives up keys of their own and whatever hashes elsewhere, because large scores "
-              "are those of like directions; a model that was trained with both feels it most."};
+      return {"i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
+              "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
+              "because large scores are those of like directions; a model that was trained with "
+              "all of these feels it most."};
     case PatternType::full:
       break;
   }
   return {"", ""};
+}
+
+/// Whether a kind that leaves keys out leaves out none here.
+bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadLoss>& losses) {
+  return !is_approximation(kind.type) &&
+         std::all_of(losses.begin(), losses.end(), [](const HeadLoss& loss) {
+           return loss.missed == 0 && loss.error == 0;
+         });
 }
 
 std::string translation_line(const ShortcutTranslation& exact, const ShortcutTranslation& now) {
@@ -254,8 +264,8 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
   explanation.model = record.model;
   explanation.title = "What every shortcut gives up";
   explanation.facts = {"source: " + record.source_text, "target: " + translations.exact.text,
-                       fmt::format("{} tokens; each kind in the encoder of this model, which "
-                                   "learned with full attention",
+                       fmt::format("{} tokens; each kind in the encoder of this model, whose "
+                                   "attention is full",
                                    record.source.ids.size())};
   ExplanationStep all;
   all.id = "kinds";
@@ -274,7 +284,7 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
   all.matrices = {table_of("means", names, means)};
   explanation.steps.push_back(all);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const KindWords words = words_of(kinds[k].type);
+    const KindWords words = words_of(kinds[k], model.config().encoder_head_dim());
     ExplanationStep step;
     step.id = names[k];
     step.title = pattern_says(kinds[k]);
@@ -283,6 +293,9 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
     step.why = words.why;
     step.matrices = {table_of("heads", observer.heads, observer.losses[k])};
     step.lines = {translation_line(translations.exact, translations.of[k])};
+    if (misses_nothing(kinds[k], observer.losses[k])) {
+      step.lines.emplace_back("in a sentence this short it sees every token");
+    }
     explanation.steps.push_back(step);
   }
   return explanation;

@@ -308,16 +308,20 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
 
 AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
                                           const RecordDetail& detail) const {
-  EncodedText encoded_target = tokenizer_.encode_target(clean_text(target).text);
+  return record_pieces(source, tokenizer_.encode_target(clean_text(target).text).ids, detail);
+}
+
+AttentionRecord Translator::record_pieces(const PreparedSentence& source, std::vector<int> target,
+                                          const RecordDetail& detail) const {
   const int positions = model_.config().decoder_positions();
-  if (encoded_target.ids.size() > to_size(positions)) {
+  if (target.size() > to_size(positions)) {
     throw InputError(
         "the target has {} tokens, and the model has {} positions; give a shorter text",
-        encoded_target.ids.size(), positions);
+        target.size(), positions);
   }
   Session session = begin(source, detail, nullptr);
   if (session.record.decoding) session.record.decoding->given = true;
-  HypothesisRecord hypothesis = replay(session, std::move(encoded_target.ids));
+  HypothesisRecord hypothesis = replay(session, std::move(target));
   hypothesis.score = score_of(hypothesis, decode_);
   session.record.hypotheses.push_back(std::move(hypothesis));
   return std::move(session.record);

@@ -82,6 +82,10 @@ class Translator {
   /// Scores and records a given translation instead of searching for one, by the model of the maps.
   AttentionRecord record_target(const PreparedSentence& source, std::string_view target,
                                 const RecordDetail& detail = {}) const;
+  /// The same of pieces that are given, the end symbol last: a search may cut a text otherwise than
+  /// the tokenizer does.
+  AttentionRecord record_pieces(const PreparedSentence& source, std::vector<int> target,
+                                const RecordDetail& detail = {}) const;
 
   /// What changes of the first model make of a sentence. `before` is its record without them, of
   /// record() or record_target(); `after`, the same sentence or one with a word replaced, is

@@ -136,6 +136,34 @@ TEST_CASE("explain --compare attention: each kind translates, and scores the exa
   }
 }
 
+TEST_CASE(
+    "explain --compare attention: a kind that sees everything scores what the search found, piece "
+    "by piece") {
+  // The search cuts "Hause" otherwise than the tokenizer does.
+  const Result result =
+      run_program({.args = {"explain", "home", "--compare", "attention", "--model",
+                            kProject + "/data/models/en-de", "--json", "-"}});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const Json json = Json::parse(result.out);
+  int exact = 0;
+  for (std::size_t step = 1; step < json["steps"].size(); ++step) {
+    const Json& lines = json["steps"][step]["lines"];
+    if (lines.size() < 2) continue;
+    ++exact;
+    CHECK(lines[1] == "in a sentence this short it sees every token");
+    CHECK_MESSAGE(lines[0].get<std::string>().ends_with(", as before"), lines[0].dump());
+  }
+  CHECK(exact > 0);
+}
+
+TEST_CASE("explain --compare attention without a sentence: a note says what is compared") {
+  const Result result =
+      run_program({.args = {"explain", "--compare", "attention", "--config", demo_config()}});
+  CHECK(result.code == kDone);
+  CHECK(result.err.find("note: attention is the sentence; to compare kinds of attention, add one: "
+                        "--compare attention \"The group went home\"\n") != std::string::npos);
+}
+
 TEST_CASE("what explain --compare attention refuses") {
   const auto leave_out = [](const std::string& option, std::vector<std::string> value) {
     std::vector<std::string> args{"explain",  "home",   "--compare", "attention",
@@ -235,12 +263,36 @@ TEST_CASE("inspect --attention all: every kind at every length, as JSON, CSV and
   CHECK(found == "full window sparse_strided sparse_fixed performer ");
 }
 
+TEST_CASE("linformer, performer and lsh: work and memory grow with the length, not its square") {
+  const Json json =
+      Json::parse(run_program({.args = {"inspect", "--attention", "linformer,performer,lsh",
+                                        "--lengths", "2048,8192", "--heads", "1", "--head-dim",
+                                        "16", "--backward", "--json", "-"}})
+                      .out);
+  REQUIRE(json["growth"].size() == 3);
+  for (std::size_t k = 0; k < 3; ++k) {
+    CAPTURE(json["growth"][k]["kind"].dump());
+    const Json &few = json["attention"][2 * k], &many = json["attention"][2 * k + 1];
+    CHECK(many["multiply_adds"].get<double>() == 4 * few["multiply_adds"].get<double>());
+#if !defined(ATTN_ASAN) && !defined(ATTN_TSAN)  // which keep what is freed
+    CHECK(json["growth"][k]["memory_exponent"].get<double>() <= 1.1);
+#endif
+  }
+}
+
+TEST_CASE("inspect --attention --svg - is the picture alone") {
+  const Result result = draw_kinds({"--lengths", "8", "--svg", "-"});
+  CHECK(result.code == kDone);
+  CHECK(result.out.starts_with("<?xml "));
+  CHECK(result.out.ends_with("</svg>\n"));
+}
+
 TEST_CASE("inspect --attention --svg: a line a kind in both plots, and a message of the file") {
   const TemporaryDirectory scene;
   const std::string svg = scene.file("g.svg"), png = scene.file("g.png");
   const Result result = draw_kinds({"--lengths", "16,32", "--svg", svg, "--png", png});
   REQUIRE_MESSAGE(result.code == kDone, result.err);
-  CHECK(result.out.starts_with("Attention alone, one sentence\n"));
+  CHECK(result.out.starts_with("Attention alone, one sentence: 1 head of 4, 1 thread\n"));
   const std::vector<std::string> notes = notes_of(result);
   REQUIRE(notes.size() == 2);
   CHECK(notes[0].starts_with("note: wrote " + svg + " ("));

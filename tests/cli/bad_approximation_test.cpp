@@ -60,7 +60,8 @@ TEST_CASE("bad input: linformer, performer and lsh in a config") {
       attention_config("encoder", R"({"type": "linformer"})",
                        "model.encoder_attention.k is missing; give a whole number"),
       attention_config("encoder", R"({"type": "performer", "m": 0})",
-                       "model.encoder_attention.m is 0; it must be at least 1"),
+                       "model.encoder_attention.m is 0; use at least 1, or leave it out for "
+                       "head_dim · ln head_dim"),
       attention_config("decoder", R"({"type": "performer", "m": 65})",
                        "decoder_attention.m is 65" + too_many),
       attention_config(

@@ -340,22 +340,21 @@ TEST_CASE("inspect --attention: a row a kind and length") {
   CHECK(one["backward_seconds"].is_null());
   CHECK(one["multiply_adds"] == 2 * 64 * 16 * 17 / 2);
   const Result table = run_program({.args = {"inspect", "--attention", "full", "--lengths", "16"}});
-  CHECK(table.out.find("Attention alone, one sentence\n") == 0);
+  CHECK(table.out.find("Attention alone, one sentence: 8 heads of 64, 1 thread\n") == 0);
 }
 
 TEST_CASE("bad input: inspect --attention") {
   const auto measure = [](const std::vector<std::string>& more, const std::string& says) {
     std::vector<std::string> args = {"inspect", "--attention"};
     args.insert(args.end(), more.begin(), more.end());
-    return BadCase{"inspect --attention " + more.front() + (more.size() > 1 ? " " + more[1] : ""),
-                   args,
-                   kUsage,
-                   {says}};
+    std::string name = "inspect --attention";
+    for (const std::string& word : more) name += " " + word;
+    return BadCase{name, args, kUsage, {says}};
   };
   check_all({
       measure({"ful"},
               "--attention ful: expected full, window, longformer, bigbird, sparse_strided, "
-              "sparse_fixed, chunks, linformer, performer or lsh"),
+              "sparse_fixed, chunks, linformer, performer or lsh, or all of them: all"),
       measure({"full,"}, "--attention : expected full, "),
       measure({"bigbird", "--causal"},
               "--attention bigbird: expected full, window, sparse_strided, sparse_fixed or "
@@ -365,7 +364,19 @@ TEST_CASE("bad input: inspect --attention") {
       measure({"full", "--head-dim", "x"}, "--head-dim x: "),
       measure({"full", "--heads", "2,4"}, "--heads 2,4: "),
       measure({"full", "--threads", "0"}, "--threads 0: "),
-      measure({"full", "--dropout", "1"}, "--dropout 1: "),
+      measure({"full", "--dropout", "1", "--backward"}, "--dropout 1: "),
+      measure({"full", "--dropout", "0.5"}, "--dropout is training's; add --backward"),
+      measure({"full,window,full"}, "--attention has full twice; leave one of them out"),
+      measure({"full", "--lengths", "16,8,16"}, "--lengths has 16 twice; leave one of them out"),
+      measure({"full", "--length", "16"}, "--attention measures at --lengths; write --lengths 16"),
+      measure(
+          {"full", "--config", "{demo}"},
+          "--attention measures kinds with random numbers, without a model; leave --config out"),
+      measure({"full", "--presets"}, "leave --presets out"),
+      measure({"full", "--lengths", "8", "--json", "-", "--svg", "-"},
+              "--json - and --svg - both want stdout; give one of them a file"),
+      measure({"full", "--lengths", "8", "--csv", "-", "--svg", "-"},
+              "--csv - and --svg - both want stdout; give one of them a file"),
       {"--causal without --attention",
        {"inspect", "--causal"},
        kUsage,

@@ -79,7 +79,7 @@ TEST_CASE("patterns that do not fit are refused") {
       R"({"type": "window"})",
       "model.encoder_attention.window is missing; give an even number, or a list of one a layer");
   refuse(R"({"type": "full", "window": 4})",
-         "unknown key \"window\" in model.encoder_attention; the nearest known one is \"type\"");
+         "unknown key \"window\" in model.encoder_attention; its keys are type");
   refuse(R"({"type": "window", "window": 7})",
          "encoder_attention.window is 7, which is odd; half of it lies on each side, so use "
          "6 or 8");
@@ -153,8 +153,9 @@ TEST_CASE("patterns that do not fit are refused") {
          "decoder_attention.type \"linformer\" looks ahead, which a decoder must not; use full, "
          "window, sparse_strided, sparse_fixed or performer",
          "decoder");
-  refuse(R"({"type": "performer", "m": 0})",
-         "model.encoder_attention.m is 0; it must be at least 1");
+  refuse(
+      R"({"type": "performer", "m": 0})",
+      "model.encoder_attention.m is 0; use at least 1, or leave it out for head_dim · ln head_dim");
   refuse(R"({"type": "performer", "m": 513})",
          "decoder_attention.m is 513; use 1 to 512 with 512 positions", "decoder");
   refuse(R"({"type": "performer", "k": 8})", "unknown key \"k\" in model.encoder_attention; ");

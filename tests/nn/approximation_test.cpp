@@ -1,6 +1,7 @@
 // What Linformer, Performer and LSH have in common with exact attention, and what observers see.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/at.h"
@@ -8,6 +9,7 @@
 #include "check_error.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"
+#include "nn/attention/lsh.h"
 #include "nn/attention/performer.h"
 #include "random_matrix.h"
 
@@ -213,6 +215,46 @@ TEST_CASE("orthogonal features are orthogonal within blocks, and have the same b
   }
   CHECK(std::abs(sum / 10'000) < 0.03);
   CHECK(squares / 10'000 == doctest::Approx(1).epsilon(0.04));
+}
+
+TEST_CASE("lsh: buckets are those of doubles, however close two of them are") {
+  constexpr Index kRows = 500, kWidth = 64, kRounds = 8, kHalf = 8;
+  const Matrix queries = random_matrix(kRows, kWidth, "queries", 4.0F);
+  Matrix rotations = random_matrix(kWidth, kRounds * kHalf, "rotations");
+  // Neighbours that products of floats do not tell apart, up or down.
+  const Matrix little = random_matrix(kWidth, kRounds * kHalf, "little", 3e-7F);
+  for (Index c = 1; c < rotations.cols(); c += 2) {
+    rotations.col(c) = (c % 4 == 1 ? -1 : 1) * rotations.col(c - 1) + little.col(c);
+  }
+  AttentionPattern pattern;
+  pattern.type = PatternType::lsh;
+  pattern.block_size = 16;
+  pattern.rounds = kRounds;
+  pattern.buckets = 2 * kHalf;
+  AttentionExtras extras;
+  extras.rotations = row_major(rotations.data(), kWidth, rotations.cols());
+  const AttentionShape shape{AttentionKind::encoder_self, 0, 1, kWidth, 1.0F, &pattern};
+  const std::vector<AttentionGroup> groups{{0, 0, kRows, 0, kRows, nullptr, {}}};
+  Matrix memory = Matrix::Zero(kRows, 2 * kWidth);
+  const LshOrder order = lsh_order(
+      shape, {queries, keys_and_values(memory), groups, nullptr, &extras}, groups.front(), 0);
+  const Eigen::MatrixXd products = queries.cast<double>() * rotations.cast<double>();
+  int close = 0;
+  for (Index i = 0; i < kRows; ++i) {
+    for (Index round = 0; round < kRounds; ++round) {
+      std::vector<double> sizes;
+      for (const double sign : {1.0, -1.0}) {
+        for (Index c = 0; c < kHalf; ++c) sizes.push_back(sign * products(i, round * kHalf + c));
+      }
+      const auto best = std::max_element(sizes.begin(), sizes.end()) - sizes.begin();
+      std::vector<double> sorted = sizes;
+      std::sort(sorted.rbegin(), sorted.rend());
+      if (sorted[0] - sorted[1] <= 1e-6) continue;
+      close += sorted[0] - sorted[1] < 1e-4 ? 1 : 0;
+      CHECK(at(order.buckets, round * kRows + i) == best);
+    }
+  }
+  CHECK(close > 1000);
 }
 
 TEST_CASE("observers of approximations: rows sum to 1, make the output, and change no bit") {

@@ -5,6 +5,7 @@
 #include "base/head_name.h"
 #include "record/best_keys.h"
 #include "view/svg/map_drawing.h"
+#include "view/svg/text_width.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {
@@ -30,18 +31,24 @@ class HashStrips {
 
   Panel draw() {
     const BestKeys found = best_keys(subject_.maps, place_.layer, place_.head);
+    const std::string heading =
+        fmt::format("{}: {} of {} rows met their best key",
+                    to_string(HeadName{subject_.kind, place_.layer, place_.head}),
+                    found.met_count(), found.of);
+    const std::string share = fmt::format(
+        "{:.2f} of full attention's weights on others lie on keys that were met", found.mass);
     append_format(out_,
-                  "<text class=\"heading\" x=\"0\" y=\"13\">{}: {} of {} rows met their best "
-                  "key</text>\n<text class=\"quiet small\" x=\"0\" y=\"30\">{:.2f} of full "
-                  "attention's weights on others lie on keys that were met</text>\n",
-                  to_string(HeadName{subject_.kind, place_.layer, place_.head}), found.met_count(),
-                  found.of, found.mass);
+                  "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n"
+                  "<text class=\"quiet small\" x=\"0\" y=\"30\">{}</text>\n",
+                  heading, share);
+    const double titles = std::ceil(
+        std::max(text_width(heading, 13, FontWeight::bold), text_width(share, 11)));
     if (order_.buckets.empty()) {
       append_format(out_,
                     "<text class=\"quiet\" x=\"0\" y=\"{}\">The sentence is one chunk: nothing "
                     "is hashed.</text>\n",
                     strip_top);
-      return {std::move(out_), 360, strip_top + 8};
+      return {std::move(out_), std::max(titles, 360.0), strip_top + 8};
     }
     append_format(out_,
                   "<text class=\"quiet small\" x=\"0\" y=\"44\">tokens by bucket (its number "
@@ -51,8 +58,8 @@ class HashStrips {
     double y = strip_top + 6;
     for (std::size_t round = 0; round < order_.order.size(); ++round) y = append_round(round, y);
     const auto longest = std::min(to_size(most_in_line), order_.order.front().size());
-    return {std::move(out_), std::max(strip_left + static_cast<double>(longest) * cell_ + 2, 430.0),
-            y};
+    return {std::move(out_),
+            std::max({strip_left + static_cast<double>(longest) * cell_ + 2, titles, 430.0}), y};
   }
 
  private:

@@ -165,15 +165,20 @@ class HeadMap {
         out_, "<rect class=\"frame\" x=\"-0.5\" y=\"-0.5\" width=\"{}\" height=\"{}\"/>\n</g>\n",
         width + 1, height + 1);
     double panel_width = left_ + width + std::max(2.0, columns_.beyond);
-    if (subject_.maps.mixed()) {  // a few mixtures are narrower than what stands over them
-      panel_width = std::max(panel_width, std::ceil(text_width(heading_, 13, FontWeight::bold)));
-    }
+    // A few tokens are narrower than what stands over them.
+    panel_width = std::max({panel_width, std::ceil(text_width(heading_, 13, FontWeight::bold)),
+                            left_ + std::ceil(text_width(axis_title(), 11))});
     return {std::move(out_), panel_width, top_ + height + 2};
   }
 
  private:
   bool is_mixing() const {
     return large_.part == MapPart::mixed_keys || large_.part == MapPart::mixed_values;
+  }
+  std::string_view axis_title() const {
+    return subject_.maps.mixed() ? "mixture of all tokens →"
+           : axes_.causal        ? "key: token read before →"
+                                 : "key: source token →";
   }
   bool has_signs() const { return is_mixing() || large_.part == MapPart::difference; }
   /// Of the weights of one head of lsh.
@@ -184,11 +189,8 @@ class HeadMap {
 
   void append_headings() {
     append_format(out_, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n", heading_);
-    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">{} →</text>\n", left_,
-                  head_heading_height + 11,
-                  subject_.maps.mixed() ? "mixture of all tokens"
-                  : axes_.causal        ? "key: token read before"
-                                        : "key: source token");
+    append_format(out_, "<text class=\"quiet small\" x=\"{}\" y=\"{}\">{}</text>\n", left_,
+                  head_heading_height + 11, axis_title());
     const double lowest = top_ - label_gap - 2;
     const bool both = !axes_.writes.empty();
     append_format(out_, "<text class=\"quiet small end\" x=\"{}\" y=\"{}\">{} ↓</text>\n",

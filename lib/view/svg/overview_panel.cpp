@@ -4,6 +4,7 @@
 #include "base/at.h"
 #include "view/svg/map_drawing.h"
 #include "view/svg/text_width.h"
+#include "view/svg/text_width.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {
@@ -44,17 +45,17 @@ class Overview {
         pitch_y_(std::max<double>(smallest_pitch, maps_.queries * cell_ + overview_gap)) {}
 
   Panel draw() {
-    append_format(
-        panel_.svg,
-        "<text class=\"heading\" x=\"0\" y=\"13\">All heads: {} layer{} × {} head{}</text>\n",
-        maps_.layers, maps_.layers == 1 ? "" : "s", maps_.heads, maps_.heads == 1 ? "" : "s");
+    const std::string heading =
+        fmt::format("All heads: {} layer{} × {} head{}", maps_.layers,
+                    maps_.layers == 1 ? "" : "s", maps_.heads, maps_.heads == 1 ? "" : "s");
+    append_format(panel_.svg, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n", heading);
     append_head_labels();
     for (int layer = 0; layer < maps_.layers; ++layer) {
       append_layer(layer);
       for (int head = 0; head < maps_.heads; ++head) append_map(layer, head);
     }
     for (int head = 0; head < maps_.heads; ++head) append_columns(head);
-    panel_.width = width();
+    panel_.width = std::max(width(), std::ceil(text_width(heading, 13, FontWeight::bold)));
     panel_.height = height();
     return std::move(panel_);
   }

@@ -10,25 +10,27 @@ namespace attn {
 namespace {
 
 Table measured_table(const AttentionCosts& costs) {
-  Table table{"Attention alone, one sentence",
-              {{"kind"},
-               {"tokens", true},
-               {"forward", true},
-               {"backward", true},
-               {"multiply-adds", true},
-               {"memory", true}},
+  Table table{fmt::format("Attention alone, one sentence{}: {} head{} of {}, {} thread{}",
+                          costs.causal ? ", causal" : "", costs.heads, costs.heads == 1 ? "" : "s",
+                          costs.head_dim, costs.threads, costs.threads == 1 ? "" : "s"),
+              {{"kind"}, {"tokens", true}, {"forward", true}},
               {},
               {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
                "values; multiply-adds are those of the forward pass."}};
+  if (costs.backward) table.columns.push_back({"backward", true});
+  table.columns.push_back({"multiply-adds", true});
+  table.columns.push_back({"memory", true});
   const auto time = [](double seconds) {
     return seconds < 1e-3 ? fmt::format("{:.1f} µs", seconds * 1e6)
                           : fmt::format("{:.1f} ms", seconds * 1e3);
   };
   for (const AttentionCost& cost : costs.measured) {
-    table.rows.push_back(
-        {cost.kind, with_separators(to_size(cost.length)), time(cost.forward_seconds),
-         costs.backward ? time(cost.backward_seconds) : "", with_separators(cost.multiply_adds),
-         human_bytes(static_cast<double>(cost.peak_bytes))});
+    std::vector<std::string> row{cost.kind, with_separators(to_size(cost.length)),
+                                 time(cost.forward_seconds)};
+    if (costs.backward) row.push_back(time(cost.backward_seconds));
+    row.push_back(with_separators(cost.multiply_adds));
+    row.push_back(human_bytes(static_cast<double>(cost.peak_bytes)));
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
