@@ -132,8 +132,9 @@ class ExplainCommand {
       note("help is explained; attn-demo help explain shows the options");
     }
     if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
-      note("attention is the sentence; to compare kinds of attention, add one: --compare attention "
-           "\"The group went home\"");
+      note(
+          "attention is the sentence; to compare kinds of attention, add one: --compare attention "
+          "\"The group went home\"");
     }
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");

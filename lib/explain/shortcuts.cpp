@@ -186,10 +186,11 @@ KindWords words_of(const AttentionPattern& pattern, int head_dim) {
               "It gives up exact weights: all words are seen, but each score is an estimate, and "
               "a sharp look at one word is estimated worst."};
     case PatternType::lsh:
-      return {"i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
-              "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
-              "because large scores are those of like directions; a model that was trained with "
-              "all of these feels it most."};
+      return {
+          "i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
+          "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
+          "because large scores are those of like directions; a model that was trained with "
+          "all of these feels it most."};
     case PatternType::full:
       break;
   }
@@ -199,9 +200,8 @@ KindWords words_of(const AttentionPattern& pattern, int head_dim) {
 /// Whether a kind that leaves keys out leaves out none here.
 bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadLoss>& losses) {
   return !is_approximation(kind.type) &&
-         std::all_of(losses.begin(), losses.end(), [](const HeadLoss& loss) {
-           return loss.missed == 0 && loss.error == 0;
-         });
+         std::all_of(losses.begin(), losses.end(),
+                     [](const HeadLoss& loss) { return loss.missed == 0 && loss.error == 0; });
 }
 
 std::string translation_line(const ShortcutTranslation& exact, const ShortcutTranslation& now) {

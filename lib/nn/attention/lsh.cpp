@@ -65,16 +65,15 @@ class Rotations {
   /// doubles: a product of K floats is off by less than (K + 2) · 2⁻²⁴ · |query| · |rotation|.
   template <typename F>
   void for_each_bucket(const float* query, F&& f) {
-    PanelProduct product =
-        product_of(query, width_, panels_.data(), columns(), rotated_.data());
+    PanelProduct product = product_of(query, width_, panels_.data(), columns(), rotated_.data());
     product.rows = 1;
     run_product(product);
     const float length = std::sqrt(kernels().sum_of_squares(query, width_));
     const float error = static_cast<float>(width_ + 2) * 0x1p-24F * length * longest_;
     for (Index round = 0; round < rounds_; ++round) {
       const float* rotated = rotated_.data() + round * half_;
-      f(round, is_close(rotated, half_, error) ? exact_bucket(query, round)
-                                               : bucket_of(rotated, half_));
+      f(round,
+        is_close(rotated, half_, error) ? exact_bucket(query, round) : bucket_of(rotated, half_));
     }
   }
 

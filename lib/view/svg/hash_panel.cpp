@@ -31,18 +31,17 @@ class HashStrips {
 
   Panel draw() {
     const BestKeys found = best_keys(subject_.maps, place_.layer, place_.head);
-    const std::string heading =
-        fmt::format("{}: {} of {} rows met their best key",
-                    to_string(HeadName{subject_.kind, place_.layer, place_.head}),
-                    found.met_count(), found.of);
+    const std::string heading = fmt::format(
+        "{}: {} of {} rows met their best key",
+        to_string(HeadName{subject_.kind, place_.layer, place_.head}), found.met_count(), found.of);
     const std::string share = fmt::format(
         "{:.2f} of full attention's weights on others lie on keys that were met", found.mass);
     append_format(out_,
                   "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n"
                   "<text class=\"quiet small\" x=\"0\" y=\"30\">{}</text>\n",
                   heading, share);
-    const double titles = std::ceil(
-        std::max(text_width(heading, 13, FontWeight::bold), text_width(share, 11)));
+    const double titles =
+        std::ceil(std::max(text_width(heading, 13, FontWeight::bold), text_width(share, 11)));
     if (order_.buckets.empty()) {
       append_format(out_,
                     "<text class=\"quiet\" x=\"0\" y=\"{}\">The sentence is one chunk: nothing "

@@ -4,7 +4,6 @@
 #include "base/at.h"
 #include "view/svg/map_drawing.h"
 #include "view/svg/text_width.h"
-#include "view/svg/text_width.h"
 #include "view/svg/xml_text.h"
 
 namespace attn {
@@ -46,8 +45,8 @@ class Overview {
 
   Panel draw() {
     const std::string heading =
-        fmt::format("All heads: {} layer{} × {} head{}", maps_.layers,
-                    maps_.layers == 1 ? "" : "s", maps_.heads, maps_.heads == 1 ? "" : "s");
+        fmt::format("All heads: {} layer{} × {} head{}", maps_.layers, maps_.layers == 1 ? "" : "s",
+                    maps_.heads, maps_.heads == 1 ? "" : "s");
     append_format(panel_.svg, "<text class=\"heading\" x=\"0\" y=\"13\">{}</text>\n", heading);
     append_head_labels();
     for (int layer = 0; layer < maps_.layers; ++layer) {

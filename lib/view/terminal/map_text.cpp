@@ -222,11 +222,10 @@ class KindRenderer {
       counted += rows();
     }
     if (counted > 0) {
-      sentences.push_back(
-          fmt::format("{} weights are what random features make of the exact ones; of a row's, "
-                      "{:.2f} lie elsewhere on average.",
-                      shown_.kind == AttentionKind::encoder_self ? "Encoder" : "Decoder",
-                      missed / counted));
+      sentences.push_back(fmt::format(
+          "{} weights are what random features make of the exact ones; of a row's, "
+          "{:.2f} lie elsewhere on average.",
+          shown_.kind == AttentionKind::encoder_self ? "Encoder" : "Decoder", missed / counted));
     }
     if (!has_part(drawn, MapPart::mixed_keys)) return;
     sentences.push_back(
