@@ -24,7 +24,7 @@ def slow_model():
     config = {"tokenizer": {"type": "word"},
               "data": {"train": {"source": f"{ROOT}/data/toy/train.en", "target": f"{ROOT}/data/toy/train.de"}},
               "model": {"d_model": 128, "encoder_layers": 1, "decoder_layers": 32, "encoder_attention_heads": 1,
-                        "decoder_attention_heads": 1, "encoder_ffn_dim": 1024, "decoder_ffn_dim": 1024,
+                        "decoder_attention_heads": 1, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048,
                         "max_position_embeddings": 512}}
     path = os.path.join(folder.name, "slow.json")
     with open(path, "w") as file:
