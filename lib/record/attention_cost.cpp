@@ -1,5 +1,7 @@
 #include "record/attention_cost.h"
 
+#include <fmt/format.h>
+
 namespace attn {
 
 std::vector<CostCurve> cost_curves(std::span<const AttentionCost> measured) {
@@ -14,6 +16,11 @@ std::vector<CostCurve> cost_curves(std::span<const AttentionCost> measured) {
     curve.bytes.push_back(static_cast<double>(cost.peak_bytes));
   }
   return curves;
+}
+
+std::string heads_and_threads(const AttentionCosts& costs) {
+  return fmt::format("{} head{} of {}, {} thread{}", costs.heads, costs.heads == 1 ? "" : "s",
+                     costs.head_dim, costs.threads, costs.threads == 1 ? "" : "s");
 }
 
 }  // namespace attn

@@ -53,4 +53,7 @@ struct AttentionCosts {
   std::vector<CostGrowth> growth;       ///< of kinds that have two lengths or more
 };
 
+/// "8 heads of 64, 1 thread".
+std::string heads_and_threads(const AttentionCosts& costs);
+
 }  // namespace attn

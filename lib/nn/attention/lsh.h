@@ -6,8 +6,8 @@
 //
 // Keys are normalised: k / √(mean(k²) + 10⁻⁶) · scale. A token looks at itself only where there is
 // nothing else: its own score is −10⁵. The chunk before the first one is the last one of the round
-// before. Sentences of one chunk at most look at all of themselves, once. The way back is in
-// lsh_backward.cpp.
+// before. Sentences of one chunk at most look at all of themselves, once. The order is
+// made in lsh_order.cpp, the way back in lsh_backward.cpp.
 #pragma once
 
 #include "nn/attention/attention_training.h"

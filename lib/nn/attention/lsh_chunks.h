@@ -9,6 +9,9 @@ namespace attn {
 /// A token's score of itself.
 inline constexpr float kOwnScore = -1e5F;
 
+/// std::logic_error where attend_lsh() says so.
+void check_lsh(const AttentionInput& input, const AttentionGroup& group);
+
 /// The rows of one head of one group by place, keys normalised.
 struct LshHead {
   Index width = 0;

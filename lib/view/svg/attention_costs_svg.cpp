@@ -19,10 +19,8 @@ std::string attention_costs_svg(const AttentionCosts& costs) {
           fmt::format("time N^{:.2f}, memory N^{:.2f}", fit.time_exponent, fit.memory_exponent);
     }
   }
-  return growth_svg(fmt::format("Attention alone{}{}: {} head{} of {}, {} thread{}",
-                                costs.causal ? ", causal" : "", costs.backward ? ", both ways" : "",
-                                costs.heads, costs.heads == 1 ? "" : "s", costs.head_dim,
-                                costs.threads, costs.threads == 1 ? "" : "s"),
+  return growth_svg(fmt::format("Attention alone{}{}: {}", costs.causal ? ", causal" : "",
+                                costs.backward ? ", both ways" : "", heads_and_threads(costs)),
                     lines);
 }
 

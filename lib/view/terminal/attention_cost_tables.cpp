@@ -10,9 +10,8 @@ namespace attn {
 namespace {
 
 Table measured_table(const AttentionCosts& costs) {
-  Table table{fmt::format("Attention alone, one sentence{}: {} head{} of {}, {} thread{}",
-                          costs.causal ? ", causal" : "", costs.heads, costs.heads == 1 ? "" : "s",
-                          costs.head_dim, costs.threads, costs.threads == 1 ? "" : "s"),
+  Table table{fmt::format("Attention alone, one sentence{}: {}", costs.causal ? ", causal" : "",
+                          heads_and_threads(costs)),
               {{"kind"}, {"tokens", true}, {"forward", true}},
               {},
               {"Medians of several rounds. Memory is what is needed beyond queries, keys and "
