@@ -65,6 +65,12 @@ class LivePage(ServerCase):
         until("the server's answer to be shown", lambda: self.js(
             "return !document.getElementById('live').classList.contains('is-busy')"))
 
+    def whole(self):
+        """Both answers are there, with search and vectors, and nothing on the page is of what was before."""
+        self.settle()
+        until("the search", lambda: self.js("""
+            return !document.getElementById("page").hasAttribute("data-due") && document.getElementById("tree").getClientRects().length > 0"""))
+
     def wait_text(self, selector, expected):
         last = []
         def same():
@@ -100,7 +106,7 @@ class LivePage(ServerCase):
         self.assertEqual(self.js("return [...document.querySelectorAll('.line-word, #line-columns [data-index]')].length > 0"), True)
         until("the time of the last key", lambda: self.text("#live-says").endswith(" ms"))
         # After a pause the search and the vectors are there, too.
-        until("the search", lambda: self.shown("#tree"))
+        self.whole()
 
     def drawn(self):
         """The map, the small ones and what stands below them, as elements and as pixels."""
@@ -130,7 +136,7 @@ class LivePage(ServerCase):
             opened = []
             for text in texts:
                 self.open({"text": text, **fields})
-                until("the search", lambda: self.shown("#tree"))
+                self.whole()
                 opened.append(self.still())
             self.open({"text": "A man", **fields})
             for text, expected in zip(texts, opened):
@@ -138,7 +144,7 @@ class LivePage(ServerCase):
                 self.wait_text("#live-target", self.german(text=text))
                 self.js("document.activeElement.blur()")
                 self.browser.away()
-                until("the search", lambda: self.shown("#tree"))
+                self.whole()
                 found = self.still()
                 for key in expected:
                     self.assertEqual(found[key], expected[key], f"{key} of “{text}” at {width} pixels")
@@ -305,7 +311,7 @@ class LivePage(ServerCase):
         until("the address", lambda: f"branch={branch}&" in self.js("return location.hash"))
         self.type("#live-text", "Tom")
         self.wait_text("#live-target", self.german(text="Tom"))
-        until("the search", lambda: self.shown("#tree"))
+        self.whole()
         self.assertFalse(self.shown("#branch-chip"))
 
     def test_what_the_page_cannot_do_is_said(self):

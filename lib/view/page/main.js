@@ -9,11 +9,17 @@ const inSight = new Set();  // of those below, by their ids
 let rest = [];              // what is still to be done after a frame
 let turn = 0;               // of updates
 
+/** Says in the page whether a part of it still shows what was there before. */
+function markDue() {
+  find("page").toggleAttribute("data-due", rest.length > 0);
+}
+
 /** Does the rest of an update piece by piece, so that a key need not wait for all of it. */
 function updateRest(mine) {
   if (mine !== turn) return;
   const begun = performance.now();
   while (rest.length > 0 && performance.now() - begun < PIECE) rest.shift()();
+  markDue();
   if (rest.length > 0) setTimeout(updateRest, 0, mine);
 }
 
@@ -28,6 +34,7 @@ function updateAll() {
     if (hurry && !inSight.has(id)) rest.push(view.update);
     else view.update();
   }
+  markDue();
   if (hurry) requestAnimationFrame(() => setTimeout(updateRest, AFTER_FRAME, mine));
 }
 
