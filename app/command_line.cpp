@@ -177,6 +177,17 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   add_texts(app, line);
 }
 
+/// Where `found` is the parser's "Could not convert: --compare = attention" about a flag.
+void refuse_value(const CLI::App& command, const std::string& found) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string& name = option->get_name();
+    const std::string begin = fmt::format("Could not convert: {} = ", name);
+    if (option->get_expected_max() > 0 || !found.starts_with(begin)) continue;
+    throw UsageError("{0} takes no value, but {1} is given; write {0} alone, or {0} {1}", name,
+                     excerpt(found.substr(begin.size())));
+  }
+}
+
 /// The parser's own words for what is wrong, with a hint.
 [[noreturn]] void refuse(const CLI::App& app, const CLI::App* command,
                          const CLI::ParseError& error) {
@@ -197,6 +208,9 @@ void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
   if (const std::size_t place = found.find(kTwice); mismatch && place != found.npos) {
     throw UsageError("{} is given {} times; leave one of them", found.substr(0, place),
                      found.substr(place + kTwice.size()));
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    refuse_value(*command, found);
   }
   throw UsageError("{}; attn-demo {} --help shows the usage",
                    fit_width(printable(found), kMostColumns), command->get_name());

@@ -32,6 +32,15 @@ PatternType read_pattern_type(KeyReader& reader) {
   return static_cast<PatternType>(found - kPatternWords.begin());
 }
 
+/// A decoder cannot have what shows a token those behind it.
+void refuse_ahead(PatternType type, const std::string& where, const std::string& name) {
+  if (!looks_ahead(type)) return;
+  throw InputError(
+      "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided, "
+      "sparse_fixed or performer",
+      where, name, in_quotes(pattern_word(type)));
+}
+
 /// One integer, or a list of them.
 std::vector<int> read_integers(KeyReader& reader, const std::string& key) {
   const Json* value = reader.find(key);
@@ -204,13 +213,6 @@ struct PatternCheck {
         "or {}",
         where, name, pattern.buckets, pattern.buckets - 1, pattern.buckets + 1);
   }
-  void causal() const {
-    if (!stack.causal || !looks_ahead(pattern.type)) return;
-    throw InputError(
-        "{}: {}.type {} looks ahead, which a decoder must not; use full, window, sparse_strided, "
-        "sparse_fixed or performer",
-        where, name, in_quotes(pattern_word(pattern.type)));
-  }
 };
 
 }  // namespace
@@ -233,11 +235,12 @@ bool looks_ahead(PatternType type) {
          type == PatternType::chunks || type == PatternType::linformer || type == PatternType::lsh;
 }
 
-AttentionPattern read_pattern(const Json& json, const std::string& where,
-                              const std::string& prefix) {
-  KeyReader reader(json, where, prefix);
+AttentionPattern read_pattern(const Json& json, const std::string& where, const std::string& name,
+                              bool causal) {
+  KeyReader reader(json, where, name + ".");
   AttentionPattern pattern;
   pattern.type = read_pattern_type(reader);
+  if (causal) refuse_ahead(pattern.type, where, name);
   switch (pattern.type) {
     case PatternType::full:
       break;
@@ -329,7 +332,7 @@ std::string pattern_says(const AttentionPattern& pattern) {
 void check_pattern(const AttentionPattern& pattern, const PatternStack& stack,
                    const std::string& where, const std::string& name) {
   const PatternCheck check{pattern, stack, where, name};
-  check.causal();
+  if (stack.causal) refuse_ahead(pattern.type, where, name);
   switch (pattern.type) {
     case PatternType::full:
       break;

@@ -66,9 +66,10 @@ constexpr bool is_approximation(PatternType type) {
 /// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
 bool looks_ahead(PatternType type);
 
-/// Reads one pattern, strictly: InputError for a key that its type has not.
-AttentionPattern read_pattern(const Json& json, const std::string& where,
-                              const std::string& prefix);
+/// Reads the pattern that a config calls `name`, strictly: InputError for a key that its type has
+/// not, and, with `causal`, for a type that looks ahead.
+AttentionPattern read_pattern(const Json& json, const std::string& where, const std::string& name,
+                              bool causal = false);
 
 /// The same keys again.
 Json to_json(const AttentionPattern& pattern);

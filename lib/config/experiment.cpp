@@ -1,11 +1,13 @@
 #include "config/experiment.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 
 #include "base/error.h"
+#include "base/excerpt.h"
 #include "base/files.h"
 #include "base/utf8.h"
 #include "config/key_reader.h"
@@ -29,11 +31,15 @@ std::string without_comments(std::string_view text) {
   return result;
 }
 
-/// A JSON value, or else the bare string that people type.
-Json override_value(const std::string& text) {
+/// What stands behind the = of an override: a JSON value, or else the bare string that people type.
+Json override_value(const std::string& override, std::size_t equals) {
+  const std::string text = override.substr(equals + 1);
   try {
     return parse_json(text, "value");
-  } catch (const InputError&) {
+  } catch (const InputError& error) {
+    if (text.starts_with('{') || text.starts_with('[')) {  // nobody means a string
+      throw UsageError("{}: {}", in_quotes(override), error.what());
+    }
     return text;
   }
 }
@@ -79,8 +85,33 @@ void apply_override(Json& root, const std::string& override) {
     if (end < path.size() && at->is_null()) *at = Json::object();
     begin = end + 1;
   }
-  *at = override_value(override.substr(equals + 1));
+  *at = override_value(override, equals);
   forget_other_name(root, path, override);
+}
+
+/// Whether a message about a config speaks of this key: "train.updates 0 is ...", or "unknown key
+/// "lr" in train; ...".
+bool speaks_of(std::string_view message, const std::string& path) {
+  const std::size_t dot = path.rfind('.');
+  const std::string unknown =
+      fmt::format("unknown key {} in {};", in_quotes(path.substr(dot + 1)), path.substr(0, dot));
+  if (message.find(unknown) != message.npos) return true;
+  const std::size_t found = message.find(path);
+  if (found == message.npos) return false;
+  const std::size_t end = found + path.size();
+  return end == message.size() ||
+         (message[end] != '_' && std::isalnum(static_cast<unsigned char>(message[end])) == 0);
+}
+
+/// A refusal of what a file and overrides say together names the override that it is about.
+[[noreturn]] void blame(const InputError& error, const std::string& where,
+                        const std::vector<std::string>& overrides) {
+  const std::string_view message = error.what();
+  for (const std::string& override : overrides) {
+    if (!speaks_of(message.substr(where.size()), override.substr(0, override.find('=')))) continue;
+    throw InputError("{} (set by the override {})", message, excerpt(override));
+  }
+  throw InputError(error);
 }
 
 /// A path of the file, relative to the file's own folder; empty where the key is absent.
@@ -187,6 +218,30 @@ Json with_absolute_paths(Json document, const ExperimentConfig& config) {
   return document;
 }
 
+ExperimentConfig read_sections(Json json, const std::string& path, const std::string& where) {
+  KeyReader sections(json, where);
+  ExperimentConfig config;
+  config.path = path;
+  const Json empty = Json::object();
+  const auto section = [&](const char* name) -> const Json& {
+    const Json* found = sections.find(name);
+    return found == nullptr ? empty : *found;
+  };
+  const Json& model = section("model");
+  const Json& tokenizer = section("tokenizer");
+  const Json& data = section("data");
+  const Json& train = section("train");
+  const Json& decode = section("decode");
+  sections.refuse_unused();
+  config.model = model_config_from_experiment(model, where);
+  config.tokenizer = read_tokenizer(tokenizer, config);
+  config.data = read_data(data, config);
+  config.train = train_config_from_experiment(train, where);
+  config.decode = decode_options_from_experiment(decode, where);
+  config.document = with_absolute_paths(std::move(json), config);
+  return config;
+}
+
 }  // namespace
 
 std::size_t edit_distance(std::string_view word, std::string_view other) {
@@ -241,27 +296,11 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
   if (json.is_object()) {
     for (const std::string& override : overrides) apply_override(json, override);
   }
-  KeyReader sections(json, where);
-  ExperimentConfig config;
-  config.path = path;
-  const Json empty = Json::object();
-  const auto section = [&](const char* name) -> const Json& {
-    const Json* found = sections.find(name);
-    return found == nullptr ? empty : *found;
-  };
-  const Json& model = section("model");
-  const Json& tokenizer = section("tokenizer");
-  const Json& data = section("data");
-  const Json& train = section("train");
-  const Json& decode = section("decode");
-  sections.refuse_unused();
-  config.model = model_config_from_experiment(model, where);
-  config.tokenizer = read_tokenizer(tokenizer, config);
-  config.data = read_data(data, config);
-  config.train = train_config_from_experiment(train, where);
-  config.decode = decode_options_from_experiment(decode, where);
-  config.document = with_absolute_paths(std::move(json), config);
-  return config;
+  try {
+    return read_sections(std::move(json), path, where);
+  } catch (const InputError& error) {
+    blame(error, where, overrides);
+  }
 }
 
 }  // namespace attn

@@ -171,13 +171,24 @@ void read_rest(KeyReader& reader, ModelConfig& config) {
 }
 
 void read_patterns(KeyReader& reader, ModelConfig& config) {
-  const auto read = [&](const char* key, AttentionPattern& pattern) {
+  const auto read = [&](const char* key, AttentionPattern& pattern, bool causal) {
     if (const Json* json = reader.find(key)) {
-      pattern = read_pattern(*json, reader.where(), reader.prefix() + key + ".");
+      pattern = read_pattern(*json, reader.where(), reader.prefix() + key, causal);
     }
   };
-  read("encoder_attention", config.encoder_attention);
-  read("decoder_attention", config.decoder_attention);
+  read("encoder_attention", config.encoder_attention, /*causal=*/false);
+  read("decoder_attention", config.decoder_attention, /*causal=*/true);
+}
+
+/// The classes of transformers know no kinds of attention.
+void refuse_patterns(KeyReader& reader, ModelConfig config) {
+  read_patterns(reader, config);
+  const bool encoder = !config.encoder_attention.full();
+  if (!encoder && config.decoder_attention.full()) return;
+  reader.fail(encoder ? "encoder_attention" : "decoder_attention",
+              fmt::format("is for model_type \"attn-demo\", and this model's is {}; leave one of "
+                          "them out",
+                          in_quotes(config.model_type)));
 }
 
 /// What transformers computes for the embedding flags: untying unties all three tables, and a
@@ -247,6 +258,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   if (config.model_type == "attn-demo") {
     read_patterns(reader, config);
   } else {
+    refuse_patterns(reader, config);
     keep_class_behaviour(defaults, config, where, notes);
   }
   VocabularyRules rules;

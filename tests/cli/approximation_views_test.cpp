@@ -149,7 +149,7 @@ TEST_CASE("what the default view has no room for beside a head's weights is told
   const std::string most = shown("20");
   REQUIRE(says(most, " E of layer 1\n"));
   CHECK(says(most, "Not shown of the last layer: 1 encoder map; it comes with --show encoder or"));
-  CHECK(says(most, "\nE: how much of a token is in a mixture's key.\n"));
+  CHECK(says(most, "\nE: how much of a token is in a mixture's key. − is below 0.\n"));
 }
 
 TEST_CASE("linformer: figures that places define are null, and a rollout is refused") {
@@ -343,6 +343,32 @@ TEST_CASE("inspect --receptive-field: all of the source, or what holds for every
        {"the tokens decide who sees whom, so that no picture holds for all sentences; leave --svg "
         "out, or translate one with --html"}},
   });
+}
+
+TEST_CASE("lsh: words that occur more than once have their places in the lines of the rounds") {
+  const TemporaryDirectory scene;
+  const std::string twice = std::string(kDemoSource) + " " + kDemoSource;
+  const Result shown = run_program({.args = {"translate", "--config", kind_config(scene, kLsh),
+                                             twice, "--show", "encoder:0:0"}});
+  REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+  const std::string rounds = shown.out.substr(shown.out.find("  round 0 ["));
+  for (const char* token : {"The(0)", "group(1)", "The(4)", "group(5)", " </s>"}) {
+    CHECK_MESSAGE(rounds.find(token) != std::string::npos, token);
+  }
+  CHECK(rounds.find("</s>(") == std::string::npos);
+}
+
+TEST_CASE("linformer: a minus without a figure has its legend") {
+  const TemporaryDirectory scene;
+  const std::string config = kind_config(scene, R"({"type": "linformer", "k": 30})");
+  const auto shown = [&](const std::string& columns, const std::string& show) {
+    return run_program({.args = {"translate", "--config", config, kDemoSource, "--show", show},
+                        .environment = {{"COLUMNS", columns}}})
+        .out;
+  };
+  CHECK(shown("60", "encoder").find("− is below 0.") != std::string::npos);
+  CHECK(shown("300", "encoder").find("− is below 0.") == std::string::npos);  // figures
+  CHECK(shown("60", "cross").find("− is below 0.") == std::string::npos);
 }
 
 }  // namespace attn::test

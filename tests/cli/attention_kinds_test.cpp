@@ -113,6 +113,20 @@ TEST_CASE("explain --compare attention as JSON and Markdown, of the word whereve
   CHECK(markdown.find("\n| `encoder:1:1` | ") != std::string::npos);
 }
 
+TEST_CASE(
+    "explain --compare=attention: a flag takes no value, and the message says how it is written") {
+  for (const char* typed : {"--compare=attention", "--short=much"}) {
+    const std::string word = typed;
+    const std::size_t equals = word.find('=');
+    const std::string flag = word.substr(0, equals), value = word.substr(equals + 1);
+    const Result result = run_program({.args = {"explain", kDemoSource, word}});
+    CHECK(result.code == kUsage);
+    CHECK(result.err == fmt::format("attn-demo: {0} takes no value, but {1} is given; write {0} "
+                                    "alone, or {0} {1}\n",
+                                    flag, value));
+  }
+}
+
 TEST_CASE("explain --compare attention: each kind translates, and scores the exact translation") {
   const Json json = Json::parse(compare_kinds({"--json", "-", "--max-length", "6"}, "").out);
   const Json record =

@@ -75,9 +75,9 @@ TEST_CASE("bad input: linformer, performer and lsh in a config") {
       attention_config("encoder", R"({"type": "lsh", "block_size": 65, "buckets": 8})",
                        "encoder_attention.block_size is 65" + too_many),
       attention_config("decoder", R"({"type": "linformer", "k": 8})",
-                       "decoder_attention.type \"linformer\"" + ahead),
+                       "model.decoder_attention.type \"linformer\"" + ahead),
       attention_config("decoder", R"({"type": "lsh", "block_size": 8, "buckets": 8})",
-                       "decoder_attention.type \"lsh\"" + ahead),
+                       "model.decoder_attention.type \"lsh\"" + ahead),
   });
 }
 

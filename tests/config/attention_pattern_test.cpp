@@ -149,10 +149,13 @@ TEST_CASE("patterns that do not fit are refused") {
          "encoder_attention.k is 0; use 1 to 512 with 512 positions");
   refuse(R"({"type": "linformer", "k": 513})",
          "encoder_attention.k is 513; use 1 to 512 with 512 positions");
-  refuse(R"({"type": "linformer", "k": 8})",
-         "decoder_attention.type \"linformer\" looks ahead, which a decoder must not; use full, "
-         "window, sparse_strided, sparse_fixed or performer",
+  refuse(R"({"type": "linformer"})", "model.decoder_attention.type \"linformer\" looks ahead",
          "decoder");
+  refuse(
+      R"({"type": "linformer", "k": 8})",
+      "model.decoder_attention.type \"linformer\" looks ahead, which a decoder must not; use full, "
+      "window, sparse_strided, sparse_fixed or performer",
+      "decoder");
   refuse(
       R"({"type": "performer", "m": 0})",
       "model.encoder_attention.m is 0; use at least 1, or leave it out for head_dim · ln head_dim");
@@ -173,26 +176,35 @@ TEST_CASE("patterns that do not fit are refused") {
   refuse(R"({"type": "lsh", "block_size": 8, "buckets": 8, "rounds": 0})",
          "encoder_attention.rounds is 0; use 1 to 64");
   refuse(R"({"type": "lsh", "block_size": 8, "buckets": 8})",
-         "decoder_attention.type \"lsh\" looks ahead, which a decoder must not; use full, window, "
+         "model.decoder_attention.type \"lsh\" looks ahead, which a decoder must not; use full, "
+         "window, "
          "sparse_strided, sparse_fixed or performer",
          "decoder");
   for (const std::string type : {"longformer", "chunks", "bigbird"}) {
     const std::string size = type == "longformer" ? R"("window": 8)" : R"("block_size": 8)";
     refuse(R"({"type": ")" + type + "\", " + size + "}",
-           "decoder_attention.type \"" + type +
+           "model.decoder_attention.type \"" + type +
                "\" looks ahead, which a decoder must not; use full, window, sparse_strided, "
                "sparse_fixed or performer",
            "decoder");
   }
 }
 
-TEST_CASE("a marian directory has no patterns: the key is one that is not known") {
+TEST_CASE("a marian directory has no patterns: only that of its class may stand there") {
   ModelConfig config;
   config.encoder_attention.type = PatternType::window;
   config.encoder_attention.windows = {8};
   Json json = to_directory_json(config);
   json["model_type"] = "marian";
   std::vector<std::string> unknown, notes;
-  CHECK(model_config_from_directory(json, "d", unknown, notes).encoder_attention.full());
-  CHECK(std::find(unknown.begin(), unknown.end(), "encoder_attention") != unknown.end());
+  const auto read = [&] { return model_config_from_directory(json, "d", unknown, notes); };
+  check_error(
+      read, ExitCode::input,
+      "d: encoder_attention is for model_type \"attn-demo\", and this model's is \"marian\"; "
+      "leave one of them out");
+  json["decoder_attention"] = json["encoder_attention"];
+  json["encoder_attention"] = {{"type", "full"}};
+  check_error(read, ExitCode::input, "d: decoder_attention is for model_type");
+  json.erase("decoder_attention");
+  CHECK(read().encoder_attention.full());
 }

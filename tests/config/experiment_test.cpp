@@ -168,6 +168,34 @@ TEST_CASE("wrong values of the other sections") {
               "/nonexistent/x.json");
 }
 
+TEST_CASE("what an override has spoilt is told with the override") {
+  Folder folder;
+  const auto refuse = [&](const std::string& override, const std::string& message) {
+    folder.refuse_set(override, ExitCode::input, message);
+    folder.refuse_set(override, ExitCode::input, " (set by the override " + override + ")");
+  };
+  refuse("train.learning_rate=.002",
+         "x.json: train.learning_rate is \".002\"; expected a number (");
+  refuse("model.heads=3", "x.json: unknown key \"heads\" in model; its name here is");
+  refuse("model.d_model=0", "x.json: model.d_model is 0; it must be at least 1 (");
+  refuse("model.decoder_attention={\"type\": \"linformer\"}",
+         "x.json: model.decoder_attention.type \"linformer\" looks ahead");
+  // Of what the file itself says, an override is not to blame.
+  const auto blameless = [&](const std::string& text, const std::string& override) {
+    try {
+      folder.read(text, {override});
+      FAIL("no error");
+    } catch (const attn::InputError& error) {
+      CHECK(std::string(error.what()).find("override") == std::string::npos);
+    }
+  };
+  blameless(R"({"model": {"d_modell": 1}})", "model.d_model=24");
+  blameless(R"({"train": {"learning_rate": 0}})", "train.learning=1");
+  folder.refuse_set("model.encoder_attention={\"type\": \"performer\", \"m\": }", ExitCode::usage,
+                    "value:1:28: found '}', expected a value");
+  folder.refuse_set("model.encoder_attention=[1", ExitCode::usage, "value:1:3: found ");
+}
+
 TEST_CASE("overrides work before anything is checked") {
   Folder folder;
   const std::string text = R"({"model": {"d_model": "bad", "dropout": 0.3}})";

@@ -115,7 +115,7 @@ void check_shown(const Json& golden, const AttentionShape& shape, const Attentio
 }
 
 void check_kind(const Json& golden) {
-  const AttentionPattern pattern = read_pattern(golden["kind"], "golden", "");
+  const AttentionPattern pattern = read_pattern(golden["kind"], "golden", "kind");
   KindExtras own(golden, pattern);
   KindExtras gradients(golden, pattern);
   gradients.first.setZero();

@@ -44,7 +44,7 @@ TEST_CASE("patterns compute what PyTorch computes under their masks, both ways")
   REQUIRE(cases.size() == 10);
   for (const Json& golden : cases) {
     CAPTURE(golden["pattern"].dump());
-    const AttentionPattern pattern = read_pattern(golden["pattern"], "golden", "");
+    const AttentionPattern pattern = read_pattern(golden["pattern"], "golden", "pattern");
     const Matrix query = golden_input(0);
     Matrix memory(kGoldenRows, 2 * kGoldenColumns);
     memory << golden_input(1), golden_input(2);

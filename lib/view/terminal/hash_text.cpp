@@ -1,5 +1,7 @@
 #include "view/terminal/hash_text.h"
 
+#include <algorithm>
+
 #include "base/at.h"
 #include "base/error.h"
 #include "base/utf8.h"
@@ -17,6 +19,15 @@ std::string hanging(const std::string& start, const std::vector<std::string>& wo
     text += (text.empty() ? "" : " ") + fit_width(word, width - indent);
   }
   return start + wrapped(text, width - indent, indent);
+}
+
+/// The tokens of a sentence, with their places where there are several alike.
+std::vector<std::string> told_apart(std::span<const std::string> labels) {
+  std::vector<std::string> names(labels.begin(), labels.end());
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (std::ranges::count(labels, labels[i]) > 1) names[i] += fmt::format("({})", i);
+  }
+  return names;
 }
 
 /// The tokens of a round: "[1]" before those of a bucket, "|" behind a chunk.
@@ -40,6 +51,7 @@ std::vector<std::string> round_words(const HashOrder& order, std::size_t round,
 
 std::string hash_text(const AttentionMaps& maps, const HeadName& head,
                       std::span<const std::string> labels, int width) {
+  const std::vector<std::string> names = told_apart(labels);
   const HashedHead* hashed = maps.hashed(*head.layer, *head.head);
   const HashOrder& order = hashed->order;
   if (order.buckets.empty()) {
@@ -53,7 +65,7 @@ std::string hash_text(const AttentionMaps& maps, const HeadName& head,
                   to_string(head), order.chunk),
       width);
   for (std::size_t round = 0; round < order.order.size(); ++round) {
-    out += hanging(fmt::format("  round {} ", round), round_words(order, round, labels), width);
+    out += hanging(fmt::format("  round {} ", round), round_words(order, round, names), width);
   }
   const BestKeys found = best_keys(maps, *head.layer, *head.head);
   out +=

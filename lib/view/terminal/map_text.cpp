@@ -123,6 +123,8 @@ class KindRenderer {
     add_beside(sentences, drawn);
     if (has_signs(drawn) && color != ColorMode::none) {
       sentences.emplace_back("Warm colours: below 0.");
+    } else if (has_signs(drawn) && layout_.form == CellForm::shades) {
+      sentences.emplace_back("− is below 0.");
     }
     if (!has_own_global()) return sentences;
     float least = 1, most = 0;
