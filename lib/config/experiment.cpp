@@ -107,8 +107,10 @@ bool speaks_of(std::string_view message, const std::string& path) {
 [[noreturn]] void blame(const InputError& error, const std::string& where,
                         const std::vector<std::string>& overrides) {
   const std::string_view message = error.what();
+  std::string_view found = message;
+  if (found.starts_with(where)) found.remove_prefix(where.size());  // a path may look like a key
   for (const std::string& override : overrides) {
-    if (!speaks_of(message.substr(where.size()), override.substr(0, override.find('=')))) continue;
+    if (!speaks_of(found, override.substr(0, override.find('=')))) continue;
     throw InputError("{} (set by the override {})", message, excerpt(override));
   }
   throw InputError(error);
@@ -293,9 +295,8 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
                                   const std::vector<std::string>& overrides) {
   const std::string where = printable(path);
   Json json = parse_json(without_comments(text), where);
-  if (json.is_object()) {
-    for (const std::string& override : overrides) apply_override(json, override);
-  }
+  if (!json.is_object()) return read_sections(std::move(json), path, where);  // says so
+  for (const std::string& override : overrides) apply_override(json, override);
   try {
     return read_sections(std::move(json), path, where);
   } catch (const InputError& error) {

@@ -190,6 +190,7 @@ TEST_CASE("what an override has spoilt is told with the override") {
     }
   };
   blameless(R"({"model": {"d_modell": 1}})", "model.d_model=24");
+  blameless("[]", ".=1");
   blameless(R"({"train": {"learning_rate": 0}})", "train.learning=1");
   folder.refuse_set("model.encoder_attention={\"type\": \"performer\", \"m\": }", ExitCode::usage,
                     "value:1:28: found '}', expected a value");

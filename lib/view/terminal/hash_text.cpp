@@ -1,6 +1,7 @@
 #include "view/terminal/hash_text.h"
 
-#include <algorithm>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -23,9 +24,11 @@ std::string hanging(const std::string& start, const std::vector<std::string>& wo
 
 /// The tokens of a sentence, with their places where there are several alike.
 std::vector<std::string> told_apart(std::span<const std::string> labels) {
+  std::unordered_map<std::string_view, int> counts;
+  for (const std::string& label : labels) ++counts[label];
   std::vector<std::string> names(labels.begin(), labels.end());
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (std::ranges::count(labels, labels[i]) > 1) names[i] += fmt::format("({})", i);
+    if (counts[labels[i]] > 1) names[i] += fmt::format("({})", i);
   }
   return names;
 }
