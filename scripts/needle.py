@@ -12,8 +12,8 @@ has read cannot ask again.
 
 OUT_DIR gets a {source,target} for each stage of the training, whose texts grow from 48 tokens to 2,048
 (STAGES), with one to eight pairs: what is learned from a text with one pair, to look at it and to say
-its value, is the beginning of choosing among eight. Dev and test have 2,048 tokens, the end symbol
-among them, and eight pairs. Each doubling of the distance between question and pair is as likely.
+its value, is the beginning of choosing among eight. The last stage's have eight, as have dev and test, of
+2,048 tokens, the end symbol among them. Each doubling of the distance between question and pair is as likely.
 
 `run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, stage by stage,
 answers test, and writes OUT_DIR/KIND.json: right answers for each doubling of the
@@ -25,6 +25,7 @@ import argparse
 import json
 import random
 import resource
+import shutil
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -47,10 +48,12 @@ LONGEST = 2048
 
 
 class Stage(NamedTuple):
-    """A part of the training: lengths of its texts, which are length^-power as likely, and how it is learned."""
+    """A part of the training: lengths of its texts, which are length^-power as likely, its fewest pairs, and
+    how it is learned. There are more lines than its updates read, so that no text comes twice."""
     shortest: int
     longest: int
     power: float
+    fewest_pairs: int
     lines: int
     updates: int
     learning_rate: float
@@ -58,11 +61,13 @@ class Stage(NamedTuple):
 
 
 STAGES = {
-    "stage1": Stage(24, 48, 1.5, 60000, 1500, 0.01, 4096),
-    "stage2": Stage(32, 128, 1.0, 40000, 1000, 0.006, 4096),
-    "stage3": Stage(64, 512, 1.0, 20000, 1000, 0.005, 8192),
-    "stage4": Stage(128, 1024, 0.7, 10000, 1000, 0.004, 8192),
-    "stage5": Stage(256, LONGEST, 0.5, 8000, 1500, 0.003, 16384),
+    "stage1": Stage(24, 48, 1.5, 1, 190000, 1500, 0.01, 4096),
+    "stage2": Stage(32, 128, 1.0, 1, 64000, 1000, 0.006, 4096),
+    "stage3": Stage(64, 512, 1.0, 1, 44000, 1000, 0.005, 8192),
+    "stage4": Stage(128, 1024, 0.7, 1, 24000, 1000, 0.004, 8192),
+    "stage5": Stage(256, LONGEST, 0.5, 1, 22000, 1000, 0.003, 16384),
+    "stage6": Stage(LONGEST // 2, LONGEST, 0.5, PAIRS, 16000, 1200, 0.001, 16384),
+    "stage7": Stage(LONGEST // 2, LONGEST, 0.5, PAIRS, 10000, 800, 0.0006, 16384),
 }
 QUESTIONS = {"dev": 100, "test": 1000}
 
@@ -97,7 +102,8 @@ def make(out):
             # The inverse of the share of texts that are at most so long.
             short, long = (length**-stage.power for length in (stage.shortest, stage.longest))
             tokens = int((short + (long - short) * numbers.random()) ** (-1 / stage.power))
-            texts.append(a_text(numbers, tokens, int((PAIRS + 1) ** numbers.random())))
+            most = (PAIRS + 1) / stage.fewest_pairs
+            texts.append(a_text(numbers, tokens, int(stage.fewest_pairs * most ** numbers.random())))
         write_texts(out / name, texts)
     for name, lines in QUESTIONS.items():
         numbers = random.Random(f"needle {name}")
@@ -117,20 +123,21 @@ def lines_of(path):
 
 
 def seen_with_question(record):
-    """Places that row 0 of the first layer looks at, and those that any row looks at which sees row 0,
-    from a record. None: all."""
+    """Places that row 0 of the first layer looks at in some head, and those that any row looks at which
+    sees row 0 in the same head, from a record. None: all."""
     seen = record.get("seen", {}).get("encoder_self")
     if seen is None:
         return None
     own, joint = set(), set()
-    for number, runs in enumerate(seen["patterns"][seen["of"][0][0]]):
-        places = set()
-        for first, count in zip(runs[::3], runs[1::3]):
-            places.update(range(first, first + count))
-        if number == 0:
-            own = places
-        if 0 in places:
-            joint |= places
+    for pattern in set(seen["of"][0]):
+        for number, runs in enumerate(seen["patterns"][pattern]):
+            places = set()
+            for first, count in zip(runs[::3], runs[1::3]):
+                places.update(range(first, first + count))
+            if number == 0:
+                own |= places
+            if 0 in places:
+                joint |= places
     return own, joint
 
 
@@ -161,10 +168,14 @@ def processor_seconds():
 
 
 def train(kind, out, program, threads):
-    """All stages, one from the weights of the other. Seconds of the processor."""
-    begun, before = processor_seconds(), None
-    with open(out / f"{kind}.log", "w", encoding="utf-8") as log:
-        for name, stage in STAGES.items():
+    """The stages that are not there yet, each from the weights of the one before. Seconds of the
+    processor for all of them."""
+    before, seconds = None, 0
+    for name, stage in STAGES.items():
+        trained, clock = out / f"{kind}-{name}", out / f"{kind}-{name}.seconds"
+        if not clock.exists():
+            shutil.rmtree(trained, ignore_errors=True)
+            begun = processor_seconds()
             settings = {"model.encoder_attention": json.dumps(KINDS[kind]),
                         "train.updates": stage.updates, "train.validate_every": stage.updates,
                         "train.learning_rate": stage.learning_rate,
@@ -173,14 +184,17 @@ def train(kind, out, program, threads):
                 for side in ("source", "target"):
                     settings[f"data.{part}.{side}"] = f"{out.resolve()}/{of}.{side}"
             command = [program, "train", str(ROOT / "configs/long/needle.json"), "--threads", str(threads),
-                       "--out", str(out / f"{kind}-{name}")]
+                       "--out", str(trained)]
             for key, value in settings.items():
                 command += ["--set", f"{key}={value}"]
             if before:
                 command += ["--from", str(before)]
-            subprocess.run(command, check=True, stderr=log)
-            before = out / f"{kind}-{name}/model"
-    return processor_seconds() - begun
+            with open(out / f"{kind}.log", "a", encoding="utf-8") as log:
+                subprocess.run(command, check=True, stderr=log)
+            clock.write_text(f"{processor_seconds() - begun:.0f}\n")
+        seconds += int(clock.read_text())
+        before = trained / "model"
+    return seconds
 
 
 def run(options):
@@ -190,9 +204,7 @@ def run(options):
     for kind in options.kinds or KINDS:
         if (out / f"{kind}.json").exists():
             continue
-        timed = out / f"{kind}.seconds"
-        if not timed.exists():
-            timed.write_text(str(round(train(kind, out, program, options.threads))) + "\n")
+        seconds = train(kind, out, program, options.threads)
         model = str(out / f"{kind}-{list(STAGES)[-1]}/model")
         sources = lines_of(out / "test.source")
         given = subprocess.run([program, "translate", "--model", model, "--threads",
@@ -219,7 +231,7 @@ def run(options):
                    for number, (source, target, (distance, _)) in
                    enumerate(zip(sources, lines_of(out / "test.target"), answers, strict=True))
                    if kind != "lsh" and reached(number, distance) != "in"]
-        result = {"kind": kind, "attention": KINDS[kind], "seconds": int(timed.read_text()),
+        result = {"kind": kind, "attention": KINDS[kind], "seconds": seconds,
                   "bins": bins_of(answers, reached),
                   "chance": sum(chances) / len(chances) if chances else None}
         (out / f"{kind}.json").write_text(json.dumps(result) + "\n")
