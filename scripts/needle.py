@@ -49,7 +49,7 @@ LONGEST = 2048
 
 class Stage(NamedTuple):
     """A part of the training: lengths of its texts, which are length^-power as likely, its fewest pairs, and
-    how it is learned. There are more lines than its updates read, so that no text comes twice."""
+    how it is learned. Lines are nearly as many as the updates read: hardly a text comes twice."""
     shortest: int
     longest: int
     power: float
