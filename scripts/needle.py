@@ -12,7 +12,7 @@ has read cannot ask again.
 
 OUT_DIR gets a {source,target} for each stage of the training, whose texts grow from 48 tokens to 2,048
 (STAGES), with one to eight pairs: what is learned from a text with one pair, to look at it and to say
-its value, is the beginning of choosing among eight. The last stage's have eight, as have dev and test, of
+its value, is the beginning of choosing among eight. The last two stages' have eight, as have dev and test, of
 2,048 tokens, the end symbol among them. Each doubling of the distance between question and pair is as likely.
 
 `run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, stage by stage,
@@ -124,20 +124,21 @@ def lines_of(path):
 
 def seen_with_question(record):
     """Places that row 0 of the first layer looks at in some head, and those that any row looks at which
-    sees row 0 in the same head, from a record. None: all."""
+    sees row 0, from a record. None: all."""
     seen = record.get("seen", {}).get("encoder_self")
     if seen is None:
         return None
     own, joint = set(), set()
-    for pattern in set(seen["of"][0]):
-        for number, runs in enumerate(seen["patterns"][pattern]):
-            places = set()
+    heads = [seen["patterns"][pattern] for pattern in set(seen["of"][0])]
+    for number, row in enumerate(zip(*heads)):
+        places = set()
+        for runs in row:
             for first, count in zip(runs[::3], runs[1::3]):
                 places.update(range(first, first + count))
-            if number == 0:
-                own |= places
-            if 0 in places:
-                joint |= places
+        if number == 0:
+            own = places
+        if 0 in places:
+            joint |= places
     return own, joint
 
 
@@ -167,33 +168,39 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
-def train(kind, out, program, threads):
+def train_stage(name, before, kind, options):
+    """One stage, from the weights of the model `before`, if there is one. Seconds of the processor."""
+    out, stage, begun = options.out, STAGES[name], processor_seconds()
+    settings = {"model.encoder_attention": json.dumps(KINDS[kind]),
+                "train.updates": stage.updates, "train.validate_every": stage.updates,
+                "train.learning_rate": stage.learning_rate,
+                "train.batch_tokens": stage.batch_tokens}
+    for part, of in (("train", name), ("dev", "dev"), ("test", "test")):
+        for side in ("source", "target"):
+            settings[f"data.{part}.{side}"] = f"{out.resolve()}/{of}.{side}"
+    trained = out / f"{kind}-{name}"
+    shutil.rmtree(trained, ignore_errors=True)
+    command = [options.program, "train", str(ROOT / "configs/long/needle.json"), "--threads",
+               str(options.threads), "--out", str(trained)]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    if before:
+        command += ["--from", str(before)]
+    with open(out / f"{kind}.log", "a", encoding="utf-8") as log:
+        subprocess.run(command, check=True, stderr=log)
+    return processor_seconds() - begun
+
+
+def train(kind, options):
     """The stages that are not there yet, each from the weights of the one before. Seconds of the
     processor for all of them."""
     before, seconds = None, 0
-    for name, stage in STAGES.items():
-        trained, clock = out / f"{kind}-{name}", out / f"{kind}-{name}.seconds"
+    for name in STAGES:
+        clock = options.out / f"{kind}-{name}.seconds"
         if not clock.exists():
-            shutil.rmtree(trained, ignore_errors=True)
-            begun = processor_seconds()
-            settings = {"model.encoder_attention": json.dumps(KINDS[kind]),
-                        "train.updates": stage.updates, "train.validate_every": stage.updates,
-                        "train.learning_rate": stage.learning_rate,
-                        "train.batch_tokens": stage.batch_tokens}
-            for part, of in (("train", name), ("dev", "dev"), ("test", "test")):
-                for side in ("source", "target"):
-                    settings[f"data.{part}.{side}"] = f"{out.resolve()}/{of}.{side}"
-            command = [program, "train", str(ROOT / "configs/long/needle.json"), "--threads", str(threads),
-                       "--out", str(trained)]
-            for key, value in settings.items():
-                command += ["--set", f"{key}={value}"]
-            if before:
-                command += ["--from", str(before)]
-            with open(out / f"{kind}.log", "a", encoding="utf-8") as log:
-                subprocess.run(command, check=True, stderr=log)
-            clock.write_text(f"{processor_seconds() - begun:.0f}\n")
+            clock.write_text(f"{train_stage(name, before, kind, options):.0f}\n")
         seconds += int(clock.read_text())
-        before = trained / "model"
+        before = options.out / f"{kind}-{name}/model"
     return seconds
 
 
@@ -204,7 +211,7 @@ def run(options):
     for kind in options.kinds or KINDS:
         if (out / f"{kind}.json").exists():
             continue
-        seconds = train(kind, out, program, options.threads)
+        seconds = train(kind, options)
         model = str(out / f"{kind}-{list(STAGES)[-1]}/model")
         sources = lines_of(out / "test.source")
         given = subprocess.run([program, "translate", "--model", model, "--threads",
