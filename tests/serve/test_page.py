@@ -19,6 +19,7 @@ class LivePage(ServerCase):
     browser = None
     width, height = 1400, 1000
     files = ()  # that a test opens
+    gone = []  # addresses of servers that were stopped under a page
 
     @classmethod
     def setUpClass(cls):
@@ -37,7 +38,8 @@ class LivePage(ServerCase):
         super().tearDown()
         messages = [entry for entry in self.browser.logs() if entry["level"] in ("SEVERE", "WARNING")]
         # 422: what the server refuses; 409: a cancelled request may still hear that its place is taken.
-        self.assertEqual([m for m in messages if not any(f"status of {code}" in m["message"] for code in (409, 422))], [],
+        expected = [*(f"status of {code}" for code in (409, 422)), *(f"{url}/api/page - " for url in LivePage.gone)]
+        self.assertEqual([m for m in messages if not any(words in m["message"] for words in expected)], [],
             "the browser's console complains")
         for entry in self.browser.logs("performance"):
             message = json.loads(entry["message"])["message"]
@@ -57,6 +59,11 @@ class LivePage(ServerCase):
         self.browser._ask("POST", "/url", {"url": (server or self.server).url + (address if fields else "")})
         until(WAIT_FOR, lambda: self.js("const p = document.getElementById('page'); return p && !p.hidden"))
         self.settle()
+
+    def stop(self, server):
+        """Under the page that is open: what it asks then the browser complains of, be it a test later."""
+        server.stop()
+        LivePage.gone.append(server.url.rstrip("/"))
 
     def text(self, selector):
         return self.js("const e = document.querySelector(arguments[0]); return e.matches('input, textarea, select') ? e.value : e.textContent", selector)
@@ -359,7 +366,7 @@ class LivePage(ServerCase):
     def test_a_server_that_has_gone_is_missed_in_words(self):
         server = Server()
         self.open(server=server)
-        server.stop()
+        self.stop(server)
         self.type("#live-text", "Tom")
         self.wait_text("#live-says", "the server does not answer: is attn-demo serve still running?")
         self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
@@ -467,7 +474,7 @@ class LivePage(ServerCase):
                 until("the refusal", lambda: "/no/model" in self.text("#live-says"))
                 self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
             finally:
-                server.stop()
+                self.stop(server)
 
     def test_two_browsers_with_two_models_and_one_that_goes_away(self):
         shipped = os.path.join(ROOT, "data/models/en-de")
@@ -504,6 +511,5 @@ class LivePage(ServerCase):
                 self.assertIsNone(server.program.poll())
             finally:
                 self.browser = LivePage.browser
-                self.browser._ask("POST", "/url", {"url": "about:blank"})  # before what it asks of is gone
                 second.close()
-                server.stop()
+                self.stop(server)
