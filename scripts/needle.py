@@ -12,7 +12,7 @@ has read cannot ask again.
 
 OUT_DIR gets a {source,target} for each stage of the training, whose texts grow from 48 tokens to 2,048
 (STAGES), with one to eight pairs: what is learned from a text with one pair, to look at it and to say
-its value, is the beginning of choosing among eight. The last two stages' have eight, as have dev and test, of
+its value, is the beginning of choosing among eight. The last stage's have eight, as have dev and test, of
 2,048 tokens, the end symbol among them. Each doubling of the distance between question and pair is as likely.
 
 `run` trains each kind (all unless told) by `attn-demo train configs/long/needle.json`, stage by stage,
@@ -61,13 +61,12 @@ class Stage(NamedTuple):
 
 
 STAGES = {
-    "stage1": Stage(24, 48, 1.5, 1, 190000, 1500, 0.01, 4096),
+    "stage1": Stage(24, 48, 1.5, 1, 190000, 1500, 0.003, 4096),
     "stage2": Stage(32, 128, 1.0, 1, 64000, 1000, 0.006, 4096),
     "stage3": Stage(64, 512, 1.0, 1, 44000, 1000, 0.005, 8192),
     "stage4": Stage(128, 1024, 0.7, 1, 24000, 1000, 0.004, 8192),
     "stage5": Stage(256, LONGEST, 0.5, 1, 22000, 1000, 0.003, 16384),
     "stage6": Stage(LONGEST // 2, LONGEST, 0.5, PAIRS, 16000, 1200, 0.001, 16384),
-    "stage7": Stage(LONGEST // 2, LONGEST, 0.5, PAIRS, 10000, 800, 0.0006, 16384),
 }
 QUESTIONS = {"dev": 100, "test": 1000}
 
@@ -213,11 +212,11 @@ def run(options):
             continue
         seconds = train(kind, options)
         model = str(out / f"{kind}-{list(STAGES)[-1]}/model")
-        sources = lines_of(out / "test.source")
+        sources, targets = (lines_of(out / f"test.{side}") for side in ("source", "target"))
         given = subprocess.run([program, "translate", "--model", model, "--threads",
                                 str(options.threads)], input="\n".join(sources) + "\n", check=True,
                                capture_output=True, text=True).stdout.splitlines()
-        answers = list(answers_by_distance(sources, lines_of(out / "test.target"), given))
+        answers = list(answers_by_distance(sources, targets, given))
         # The words of the hash are the sentence's own; every other kind's row is one for all.
         places = []
         if kind != "linformer":
@@ -236,7 +235,7 @@ def run(options):
 
         chances = [chance_unseen(source, target, places[0][0])
                    for number, (source, target, (distance, _)) in
-                   enumerate(zip(sources, lines_of(out / "test.target"), answers, strict=True))
+                   enumerate(zip(sources, targets, answers, strict=True))
                    if kind != "lsh" and reached(number, distance) != "in"]
         result = {"kind": kind, "attention": KINDS[kind], "seconds": seconds,
                   "bins": bins_of(answers, reached),
