@@ -30,6 +30,8 @@ struct PanelProduct {
   Index chain = 64;     ///< terms that are added up before they join the sum in y
   bool add = false;     ///< y += the product instead of y = it
   bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
+  /// What lies behind the panels is read next, and they come from memory or the last cache.
+  bool fetches_ahead = false;
   /// The panels in binary16 instead, for a table that widens: the numbers are the same and so are
   /// the sums, and half as much is read. Not with strips.
   const std::uint16_t* narrow = nullptr;

@@ -178,6 +178,7 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
       .panel_rows = in_,
       .chain = static_cast<Index>(chains_),
       .add = add,
+      .fetches_ahead = true,
       .narrow = of_16_bits_ ? reinterpret_cast<const std::uint16_t*>(weight_.data()) : nullptr};
   const Index panels = k.panels_of(out_);
   // Threads share out the panels; where there are few, also blocks of rows.
@@ -238,7 +239,8 @@ void add_transposed_rows(const ConstMatrixRef& a, const ConstMatrixRef& b, Matri
                            .panel_rows = count,
                            .chain = count,
                            .add = true,
-                           .strips = true};
+                           .strips = true,
+                           .fetches_ahead = true};
       k.panel_product(p, 0, panels);
     }
   }

@@ -35,10 +35,13 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
     if (layer.global_attention.query.weight.exists()) {
-      layer.global_attention.prepare_global(how);
+      layer.global_attention.query_alone = layer.global_attention.query.prepare(how);
+      layer.global_attention.prepare_memory(how);
     }
     layer.feed_forward.prepare(how);
   }
+  // In the order of a decoder's step, whose products fetch ahead what lies behind them.
+  for (DecoderLayer& layer : parameters_.decoder_layers) layer.cross_attention.prepare_memory(how);
   for (DecoderLayer& layer : parameters_.decoder_layers) {
     layer.self_attention.prepare_self(how);
     layer.cross_attention.prepare_cross(how);

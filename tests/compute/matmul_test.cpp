@@ -27,7 +27,7 @@ Parameter view(Matrix& m) {
 
 TEST_CASE("every backend multiplies shapes that are no multiple of any block") {
   for (const Backend backend : kBackends) {
-    for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37}) {
+    for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37, 49, 101}) {
       for (const auto& shape :
            {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {256, 65}, {300, 257}}) {
         const Index in = shape.first, out = shape.second;
@@ -107,7 +107,7 @@ TEST_CASE("weights of 16 bits give the bits of the same numbers in 32") {
       CAPTURE(in);
       Narrow w(in, out, format, "w"), other(in, 5, format, "other");
       Narrow transposed(out, in, format, "t");  // as PyTorch writes a linear layer
-      for (const Index rows : {1, 2, 3, 4, 7, 13, 40}) {
+      for (const Index rows : {1, 2, 3, 4, 7, 13, 40, 101}) {
         CAPTURE(rows);
         const Matrix x = random_matrix(rows, in, "x");
         CHECK((product_of({w.parameter}, x) == product_of({view(w.wide)}, x)));

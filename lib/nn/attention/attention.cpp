@@ -195,14 +195,13 @@ void MultiHeadAttention::prepare_self(Preparation how) {
   output_product = output.prepare(how);
 }
 
-void MultiHeadAttention::prepare_cross(Preparation how) {
-  prepare_global(how);
-  output_product = output.prepare(how);
+void MultiHeadAttention::prepare_memory(Preparation how) {
+  key_value = side_by_side_product({key, value}, how);
 }
 
-void MultiHeadAttention::prepare_global(Preparation how) {
+void MultiHeadAttention::prepare_cross(Preparation how) {
   query_alone = query.prepare(how);
-  key_value = side_by_side_product({key, value}, how);
+  output_product = output.prepare(how);
 }
 
 }  // namespace attn

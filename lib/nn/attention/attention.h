@@ -125,8 +125,8 @@ struct MultiHeadAttention {
   WeightProduct output_product;   ///< [D, D]
 
   void prepare_self(Preparation how);
-  void prepare_cross(Preparation how);
-  void prepare_global(Preparation how);  ///< as prepare_cross(), of one without an output
+  void prepare_memory(Preparation how);  ///< key_value
+  void prepare_cross(Preparation how);   ///< what each step needs besides
 };
 
 }  // namespace attn
