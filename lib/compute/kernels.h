@@ -63,6 +63,17 @@ struct GatheredRows {
   const std::int32_t* rows;  ///< null: rows follow one another
 };
 
+/// Some rows of numbers, `stride` floats apart; one where only a pointer is given.
+struct RowBlock {
+  RowBlock(const float* one) : first(one) {}  // NOLINT(google-explicit-constructor)
+  RowBlock(const float* first_row, Index apart, Index count)
+      : first(first_row), stride(apart), rows(count) {}
+
+  const float* first;
+  Index stride = 0;
+  Index rows = 1;
+};
+
 /// A block of scores on its way into the running softmax of its rows (Milakov and Gimelshein 2018).
 struct SoftmaxBlock {
   float*
@@ -107,13 +118,13 @@ struct Kernels {
   /// y[:, panels first … last) = x · W + bias.
   void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);
 
-  /// out[j] = query · key_j for n keys of `width` numbers.
-  void (*dot_products)(const float* query, const GatheredRows& keys, Index n, Index width,
-                       float* out);
+  /// out[i · out_stride + j] = query_i · key_j for n keys of `width` numbers.
+  void (*dot_products)(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
+                       float* out, Index out_stride);
 
-  /// out = Σ_j weights[j] · value_j, added from the first row to the last.
-  void (*weighted_sum)(const float* weights, const GatheredRows& values, Index n, Index width,
-                       float* out);
+  /// out_i = Σ_j weights_i[j] · value_j, added from the first row to the last.
+  void (*weighted_sums)(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
+                        float* out, Index out_stride);
 
   /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros, and one
   /// with NaN or ∞ all NaN.

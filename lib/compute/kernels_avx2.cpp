@@ -88,6 +88,25 @@ inline float sum_of_eight(__m256 v) {
 inline float sum_of_lanes(Lanes a) {
   return sum_of_eight(_mm256_add_ps(a.lo, a.hi));
 }
+/// Lanes i + (i + 4) of what both halves of a make, then of b.
+inline __m256 sums_of_two(const Lanes& a, const Lanes& b) {
+  const __m256 of_a = _mm256_add_ps(a.lo, a.hi);
+  const __m256 of_b = _mm256_add_ps(b.lo, b.hi);
+  return _mm256_add_ps(_mm256_permute2f128_ps(of_a, of_b, 0x20),
+                       _mm256_permute2f128_ps(of_a, of_b, 0x31));
+}
+/// out[i] = sum_of_lanes(x[i]), the trees of all four side by side.
+inline void store_sums(const Lanes (&x)[4], float* out) {
+  const __m256 ab = sums_of_two(x[0], x[1]);
+  const __m256 cd = sums_of_two(x[2], x[3]);
+  const __m256 two =
+      _mm256_add_ps(_mm256_shuffle_ps(ab, cd, 0x44), _mm256_shuffle_ps(ab, cd, 0xEE));
+  const __m256 one =
+      _mm256_add_ps(_mm256_shuffle_ps(two, two, 0x88), _mm256_shuffle_ps(two, two, 0xDD));
+  const __m128 ac = _mm256_castps256_ps128(one);
+  const __m128 bd = _mm256_extractf128_ps(one, 1);
+  _mm_storeu_ps(out, _mm_unpacklo_ps(ac, bd));
+}
 inline bool any_above(Lanes a, Lanes b) {
   return _mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(a.lo, b.lo, _CMP_GT_OQ),
                                          _mm256_cmp_ps(a.hi, b.hi, _CMP_GT_OQ))) != 0;
@@ -131,6 +150,8 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
 
 constexpr Index kPanelLanes = 2;  // 12 registers of sums,
 constexpr Index kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
+constexpr Index kQueryBlock = 2;  // 8 of sums, 4 of queries,
+constexpr Index kBlockLanes = 2;  // 2 of a key: 14
 constexpr bool kWidens = true;
 
 }  // namespace

@@ -76,6 +76,20 @@ inline float sum_of_lanes(Lanes a) {
   const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a.v), 1));
   return sum_of_eight(_mm256_add_ps(_mm512_castps512_ps256(a.v), high));
 }
+/// Lanes i + (i + 8) of a, then of b.
+inline __m512 sums_of_two(__m512 a, __m512 b) {
+  return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x44), _mm512_shuffle_f32x4(a, b, 0xEE));
+}
+/// out[i] = sum_of_lanes(x[i]), the trees of all four side by side.
+inline void store_sums(const Lanes (&x)[4], float* out) {
+  const __m512 ab = sums_of_two(x[0].v, x[1].v);
+  const __m512 cd = sums_of_two(x[2].v, x[3].v);
+  const __m512 four =
+      _mm512_add_ps(_mm512_shuffle_f32x4(ab, cd, 0x88), _mm512_shuffle_f32x4(ab, cd, 0xDD));
+  const __m512 two = _mm512_add_ps(four, _mm512_permute_ps(four, 0x4E));
+  const __m512 one = _mm512_add_ps(two, _mm512_permute_ps(two, 0xB1));
+  _mm_storeu_ps(out, _mm512_castps512_ps128(_mm512_maskz_compress_ps(0x1111, one)));
+}
 inline bool any_above(Lanes a, Lanes b) {
   return _mm512_cmp_ps_mask(a.v, b.v, _CMP_GT_OQ) != 0;
 }
@@ -112,6 +126,8 @@ inline Lanes zero_where_dropped(Lanes value, std::uint64_t key, std::uint32_t fi
 
 constexpr Index kPanelLanes = 4;  // 4 registers of weights,
 constexpr Index kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
+constexpr Index kQueryBlock = 4;  // 16 of sums, 4 of queries,
+constexpr Index kBlockLanes = 4;  // 1 of a key: 21
 constexpr bool kWidens = true;
 
 }  // namespace

@@ -5,8 +5,10 @@
 //
 // The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
 // max, min, sum_of_lanes and so on) and the constants kPanelLanes, kRowBlock and kWidens: whether
-// it also loads sixteen numbers of binary16. sum_of_lanes adds lane i and lane i + 8, then i + 4, i
-// + 2, i + 1: the same tree in every table.
+// it also loads sixteen numbers of binary16; and how many queries attention takes together, with
+// how many keys or groups of a value's lanes (kQueryBlock, kBlockLanes). sum_of_lanes adds lane i
+// and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table. store_sums does it four
+// times.
 #pragma once
 
 #include "compute/kernels.h"
@@ -69,73 +71,147 @@ inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
 // ---------------------------------------------------------------------------------------------
 // Attention.
 
-/// The dot products of `Keys` keys at once: their sums are independent, so the additions overlap.
-template <std::size_t Keys>
-void dot_products_of(const float* query, const float* const* keys, Index width, float* out) {
-  Lanes sum[Keys];
+/// The dot products of some queries with some keys: their sums are independent, so the additions
+/// overlap, and a key that is loaded serves all queries.
+template <std::size_t Queries, std::size_t Keys>
+void dot_products_of(const RowBlock& queries, const float* const* keys, Index width, float* out,
+                     Index out_stride) {
+  Lanes sum[Queries][Keys];
 #pragma GCC unroll 8
-  for (Index j = 0; j < Index{Keys}; ++j) sum[j] = Lanes::zero();
-  for_each_lanes(width, [&](Index i, Index n) {
-    const Lanes q = load_n(query + i, n);
+  for (Index i = 0; i < Index{Queries}; ++i) {
 #pragma GCC unroll 8
-    for (Index j = 0; j < Index{Keys}; ++j) sum[j] = fma(q, load_n(keys[j] + i, n), sum[j]);
+    for (Index j = 0; j < Index{Keys}; ++j) sum[i][j] = Lanes::zero();
+  }
+  for_each_lanes(width, [&](Index k, Index n) {
+    Lanes query[Queries];
+#pragma GCC unroll 8
+    for (Index i = 0; i < Index{Queries}; ++i) {
+      query[i] = load_n(queries.first + i * queries.stride + k, n);
+    }
+#pragma GCC unroll 8
+    for (Index j = 0; j < Index{Keys}; ++j) {
+      const Lanes key = load_n(keys[j] + k, n);
+#pragma GCC unroll 8
+      for (Index i = 0; i < Index{Queries}; ++i) sum[i][j] = fma(query[i], key, sum[i][j]);
+    }
   });
 #pragma GCC unroll 8
-  for (Index j = 0; j < Index{Keys}; ++j) out[j] = sum_of_lanes(sum[j]);
+  for (Index i = 0; i < Index{Queries}; ++i) {
+    float* to = out + i * out_stride;
+    if constexpr (Keys == 4) {
+      store_sums(sum[i], to);
+    } else {
+#pragma GCC unroll 8
+      for (Index j = 0; j < Index{Keys}; ++j) to[j] = sum_of_lanes(sum[i][j]);
+    }
+  }
 }
 
 inline const float* gathered_row(const GatheredRows& rows, Index j) {
   return rows.base + (rows.rows != nullptr ? Index{rows.rows[j]} : j) * rows.stride;
 }
 
-void dot_products(const float* query, const GatheredRows& keys, Index n, Index width, float* out) {
+template <std::size_t Queries, std::size_t Keys>
+void dot_products_with(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
+                       float* out, Index out_stride) {
   Index j = 0;
-  for (; j + 4 <= n; j += 4) {
-    const float* four[4] = {gathered_row(keys, j), gathered_row(keys, j + 1),
-                            gathered_row(keys, j + 2), gathered_row(keys, j + 3)};
-    dot_products_of<4>(query, four, width, out + j);
+  for (; j + Index{Keys} <= n; j += Index{Keys}) {
+    const float* some[Keys];
+#pragma GCC unroll 8
+    for (Index i = 0; i < Index{Keys}; ++i) some[i] = gathered_row(keys, j + i);
+    dot_products_of<Queries, Keys>(queries, some, width, out + j, out_stride);
   }
   for (; j < n; ++j) {
     const float* one[1] = {gathered_row(keys, j)};
-    dot_products_of<1>(query, one, width, out + j);
+    dot_products_of<Queries, 1>(queries, one, width, out + j, out_stride);
   }
 }
 
-/// `Groups` groups of lanes of the output stay in registers while the rows run.
-template <std::size_t Groups>
-void weighted_sum_of(const float* weights, const GatheredRows& values, Index n, Index column,
-                     float* out) {
-  Lanes sum[Groups];
+void dot_products(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
+                  float* out, Index out_stride) {
+  Index i = 0;
+  for (; kQueryBlock > 1 && i + kQueryBlock <= queries.rows; i += kQueryBlock) {
+    dot_products_with<kQueryBlock, kBlockLanes>(
+        {queries.first + i * queries.stride, queries.stride, kQueryBlock}, keys, n, width,
+        out + i * out_stride, out_stride);
+  }
+  for (; i < queries.rows; ++i) {
+    dot_products_with<1, 4>(queries.first + i * queries.stride, keys, n, width,
+                            out + i * out_stride, out_stride);
+  }
+}
+
+/// `Groups` groups of lanes of some outputs stay in registers while the values pass by.
+template <std::size_t Rows, std::size_t Groups>
+void weighted_sums_of(const RowBlock& weights, const GatheredRows& values, Index n, Index column,
+                      float* out, Index out_stride) {
+  Lanes sum[Rows][Groups];
 #pragma GCC unroll 8
-  for (Index g = 0; g < Index{Groups}; ++g) sum[g] = Lanes::zero();
+  for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+    for (Index g = 0; g < Index{Groups}; ++g) sum[r][g] = Lanes::zero();
+  }
   for (Index j = 0; j < n; ++j) {
     const float* row = gathered_row(values, j) + column;
-    const Lanes weight = Lanes::broadcast(weights[j]);
+    Lanes value[Groups];
+#pragma GCC unroll 8
+    for (Index g = 0; g < Index{Groups}; ++g) value[g] = Lanes::load(row + g * kLanes);
+#pragma GCC unroll 8
+    for (Index r = 0; r < Index{Rows}; ++r) {
+      const Lanes weight = Lanes::broadcast(weights.first[r * weights.stride + j]);
+#pragma GCC unroll 8
+      for (Index g = 0; g < Index{Groups}; ++g) sum[r][g] = fma(weight, value[g], sum[r][g]);
+    }
+  }
+#pragma GCC unroll 8
+  for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
     for (Index g = 0; g < Index{Groups}; ++g) {
-      sum[g] = fma(weight, Lanes::load(row + g * kLanes), sum[g]);
+      sum[r][g].store(out + r * out_stride + column + g * kLanes);
     }
   }
-#pragma GCC unroll 8
-  for (Index g = 0; g < Index{Groups}; ++g) sum[g].store(out + column + g * kLanes);
 }
 
-void weighted_sum(const float* weights, const GatheredRows& values, Index n, Index width,
-                  float* out) {
+/// The last columns, fewer than a group.
+void last_weighted_sum(const float* weights, const GatheredRows& values, Index n, Index column,
+                       Index columns, float* out) {
+  Lanes sum = Lanes::zero();
+  for (Index j = 0; j < n; ++j) {
+    const float* row = gathered_row(values, j) + column;
+    sum = fma(Lanes::broadcast(weights[j]), Lanes::load_partial(row, columns), sum);
+  }
+  sum.store_partial(out + column, columns);
+}
+
+template <std::size_t Rows, std::size_t Groups>
+void weighted_sums_with(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
+                        float* out, Index out_stride) {
+  constexpr Index together = Index{Groups} * kLanes;
   Index column = 0;
-  for (; column + 4 * kLanes <= width; column += 4 * kLanes) {
-    weighted_sum_of<4>(weights, values, n, column, out);
+  for (; column + together <= width; column += together) {
+    weighted_sums_of<Rows, Groups>(weights, values, n, column, out, out_stride);
   }
   for (; column + kLanes <= width; column += kLanes) {
-    weighted_sum_of<1>(weights, values, n, column, out);
+    weighted_sums_of<Rows, 1>(weights, values, n, column, out, out_stride);
   }
-  if (column < width) {
-    Lanes sum = Lanes::zero();
-    for (Index j = 0; j < n; ++j) {
-      const float* row = gathered_row(values, j) + column;
-      sum = fma(Lanes::broadcast(weights[j]), Lanes::load_partial(row, width - column), sum);
-    }
-    sum.store_partial(out + column, width - column);
+  if (column == width) return;
+  for (Index r = 0; r < Index{Rows}; ++r) {
+    last_weighted_sum(weights.first + r * weights.stride, values, n, column, width - column,
+                      out + r * out_stride);
+  }
+}
+
+void weighted_sums(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
+                   float* out, Index out_stride) {
+  Index r = 0;
+  for (; kQueryBlock > 1 && r + kQueryBlock <= weights.rows; r += kQueryBlock) {
+    weighted_sums_with<kQueryBlock, kBlockLanes>(
+        {weights.first + r * weights.stride, weights.stride, kQueryBlock}, values, n, width,
+        out + r * out_stride, out_stride);
+  }
+  for (; r < weights.rows; ++r) {
+    weighted_sums_with<1, 4>(weights.first + r * weights.stride, values, n, width,
+                             out + r * out_stride, out_stride);
   }
 }
 
@@ -339,7 +415,7 @@ constexpr Kernels make_table(const char* name) {
           .widens = kWidens,
           .panel_product = panel_product,
           .dot_products = dot_products,
-          .weighted_sum = weighted_sum,
+          .weighted_sums = weighted_sums,
           .softmax = softmax,
           .pack_columns = pack_columns,
           .pack_rows = pack_rows,

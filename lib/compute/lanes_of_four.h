@@ -108,6 +108,9 @@ inline float sum_of_lanes(Lanes x) {
   const Four sum = (x.a + x.c) + (x.b + x.d);
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
+inline void store_sums(const Lanes (&x)[4], float* out) {
+  for (int i = 0; i < 4; ++i) out[i] = sum_of_lanes(x[i]);
+}
 inline bool any_above(Lanes x, Lanes y) {
   const FourInts above = (x.a > y.a) | (x.b > y.b) | (x.c > y.c) | (x.d > y.d);
   return (above[0] | above[1] | above[2] | above[3]) != 0;

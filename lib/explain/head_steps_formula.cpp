@@ -21,9 +21,9 @@ constexpr Index kBoardFirst = 3;     // else the first ones
 Matrix raw_scores(const HeadNumbers& head) {
   Matrix raw(head.query.rows(), head.key.rows());
   const GatheredRows keys{head.key.data(), head.key.cols(), nullptr};
+  kernels().dot_products({head.query.data(), head.query.cols(), raw.rows()}, keys, head.key.rows(),
+                         head.query.cols(), raw.data(), raw.cols());
   for (Index i = 0; i < raw.rows(); ++i) {
-    kernels().dot_products(head.query.data() + i * head.query.cols(), keys, head.key.rows(),
-                           head.query.cols(), raw.data() + i * raw.cols());
     if (head.has_own_projections(i)) raw.row(i) = head.scores.row(i) / head.scale;
   }
   return raw;

@@ -30,8 +30,8 @@ TEST_CASE("fused tables agree bit by bit") {
     CHECK(bits.same([&](const Kernels& k) {
       Rows r{Row::poisoned(n), Row::poisoned(9), Row::poisoned(n)};
       k.layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, r[0].data());
-      k.dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, r[1].data());
-      k.weighted_sum(r[1].data(), {rows.data(), n, nullptr}, 9, n, r[2].data());
+      k.dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, r[1].data(), 0);
+      k.weighted_sums(r[1].data(), {rows.data(), n, nullptr}, 9, n, r[2].data(), 0);
       return r;
     }));
     CHECK(bits.same_here([&](const Kernels& k) {

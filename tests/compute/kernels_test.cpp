@@ -179,29 +179,41 @@ TEST_CASE("activations match double arithmetic") {
   }
 }
 
-TEST_CASE("dot products and weighted sums gather rows") {
+TEST_CASE("dot products and weighted sums gather rows, for one query or several") {
+  const std::vector<std::int32_t> order{3, 3, 0, 19, 7, 1, 2, 15, 4, 11, 6};
+  const auto n = std::ssize(order);
   for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);
     for (const Index width : {1, 5, 16, 21, 64, 67, 128}) {
-      const Index n = 11;
+      CAPTURE(width);
       const Matrix rows = random_matrix(20, width + 3, "rows");
-      const Matrix query = random_matrix(1, width, "query");
-      const Matrix weights = random_matrix(1, n, "weights");
-      const std::vector<std::int32_t> order{3, 3, 0, 19, 7, 1, 2, 15, 4, 11, 6};
       const GatheredRows gathered{rows.data(), rows.outerStride(), order.data()};
-      std::vector<float> dots(n, std::numeric_limits<float>::quiet_NaN());
-      Matrix sum = poisoned(1, width);
-      k->dot_products(query.data(), gathered, n, width, dots.data());
-      k->weighted_sum(weights.data(), gathered, n, width, sum.data());
-      Eigen::RowVectorXd expected = Eigen::RowVectorXd::Zero(width);
-      for (Index j = 0; j < n; ++j) {
-        const Eigen::RowVectorXd row = rows.row(at(order, j)).head(width).cast<double>();
-        CHECK(at(dots, j) ==
-              doctest::Approx(row.dot(query.row(0).cast<double>())).epsilon(1e-5).scale(1));
-        expected += static_cast<double>(weights(0, j)) * row;
-      }
-      for (Index c = 0; c < width; ++c) {
-        CHECK(sum(0, c) == doctest::Approx(expected(c)).epsilon(1e-5).scale(1));
+      Eigen::MatrixXd seen(n, width);
+      for (Index j = 0; j < n; ++j) seen.row(j) = rows.row(at(order, j)).head(width).cast<double>();
+      for (const Index count : {1, 2, 3, 4, 7, 9}) {
+        CAPTURE(count);
+        const Matrix queries = random_matrix(count, width + 1, "queries");
+        const Matrix weights = random_matrix(count, n + 2, "weights");
+        Matrix dots = poisoned(count, n + 3), sums = poisoned(count, width + 2);
+        k->dot_products({queries.data(), queries.outerStride(), count}, gathered, n, width,
+                        dots.data(), dots.outerStride());
+        k->weighted_sums({weights.data(), weights.outerStride(), count}, gathered, n, width,
+                         sums.data(), sums.outerStride());
+        const Eigen::MatrixXd q = queries.leftCols(width).cast<double>();
+        const Eigen::MatrixXd w = weights.leftCols(n).cast<double>();
+        CHECK((dots.leftCols(n).cast<double>() - q * seen.transpose()).cwiseAbs().maxCoeff() <
+              2e-5);
+        CHECK((sums.leftCols(width).cast<double>() - w * seen).cwiseAbs().maxCoeff() < 2e-5);
+        CHECK(dots.rightCols(3).array().isNaN().all());
+        CHECK(sums.rightCols(2).array().isNaN().all());
+        // What a row gets is what it gets alone, to the bit.
+        for (Index i = 0; i < count; ++i) {
+          Matrix alone = poisoned(1, n), sum = poisoned(1, width);
+          k->dot_products(queries.row(i).data(), gathered, n, width, alone.data(), 0);
+          k->weighted_sums(weights.row(i).data(), gathered, n, width, sum.data(), 0);
+          CHECK((dots.row(i).leftCols(n) == alone.row(0)));
+          CHECK((sums.row(i).leftCols(width) == sum.row(0)));
+        }
       }
     }
   }

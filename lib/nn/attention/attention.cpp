@@ -19,19 +19,26 @@ namespace attn {
 namespace {
 
 struct HeadScratch {
-  std::vector<float> row;  ///< [keys]
+  std::vector<float> weights;  ///< [queries at a time, keys]
   SeenKeys seen;
 };
 
-/// The head's work without anybody watching: one query after the other, one row of scratch.
+/// The head's work without anybody watching, some queries at a time: a key that is loaded serves
+/// all that see the same ones, as the beams of a sentence do in cross-attention.
 void run_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows) {
-  auto& [row, seen] = of_this_thread<HeadScratch>();
-  row.resize(std::max(row.size(), to_size(group.keys)));
-  for (Index i = 0; i < group.queries; ++i) {
+  constexpr Index kTogether = 8;
+  auto& [memory, seen] = of_this_thread<HeadScratch>();
+  const Index together = group.mask.causal ? 1 : std::min(group.queries, kTogether);
+  memory.resize(std::max(memory.size(), to_size(together * group.keys)));
+  float* weights = memory.data();
+  for (Index i = 0; i < group.queries; i += together) {
+    const Index count = std::min(together, group.queries - i);
     const Index visible = visible_keys(group, i);
-    score_row(shape, rows, i, visible, row.data());
-    mask_and_softmax(group.mask, visible, visible, row.data());
-    sum_values(group, rows, i, row.data(), seen);
+    score_rows(shape, rows, i, count, visible, weights, visible);
+    for (Index r = 0; r < count; ++r) {
+      mask_and_softmax(group.mask, visible, visible, weights + r * visible);
+    }
+    sum_values(group, rows, i, {weights, visible, count}, seen);
   }
 }
 

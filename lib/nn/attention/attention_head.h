@@ -60,11 +60,20 @@ inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& 
           shape.head_dim};
 }
 
-/// scores[j] = query_i · key_j · scale for the first n keys.
+/// scores[r · stride + j] = query_(i + r) · key_j · scale for `count` queries and the first n keys.
+inline void score_rows(const AttentionShape& shape, const HeadRows& rows, Index i, Index count,
+                       Index n, float* scores, Index stride) {
+  kernels().dot_products({rows.query + i * rows.query_stride, rows.query_stride, count}, rows.keys,
+                         n, shape.head_dim, scores, stride);
+  for (Index r = 0; r < count; ++r) {
+    for (Index j = 0; j < n; ++j) scores[r * stride + j] *= shape.scale;
+  }
+}
+
+/// The same of query i alone.
 inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n,
                       float* scores) {
-  kernels().dot_products(rows.query + i * rows.query_stride, rows.keys, n, shape.head_dim, scores);
-  for (Index j = 0; j < n; ++j) scores[j] *= shape.scale;
+  score_rows(shape, rows, i, 1, n, scores, n);
 }
 
 /// In place: a query's masked scores to weights. Zeros where it may look at no key; NaN where it
@@ -106,8 +115,8 @@ class SeenKeys {
   }
   /// out = Σ weight · value.
   void sum(const GatheredRows& values, Index width, float* out) const {
-    kernels().weighted_sum(weights_.data(), {values.base, values.stride, rows_.data()},
-                           std::ssize(weights_), width, out);
+    kernels().weighted_sums(weights_.data(), {values.base, values.stride, rows_.data()},
+                            std::ssize(weights_), width, out, 0);
   }
 
  private:
@@ -115,19 +124,23 @@ class SeenKeys {
   std::vector<std::int32_t> rows_;
 };
 
-/// Row i of the output = Σ weights[j] · value_j over the keys that query i may look at. Masked keys
-/// are left out, not multiplied by 0: a value of ∞ there would make NaN of it.
+/// Rows i, i + 1, … of the output = Σ weights[j] · value_j over the keys that these queries, all
+/// the same ones, may look at. Masked keys are left out, not multiplied by 0: a value of ∞ there
+/// would make NaN of it.
 inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i,
-                       const float* weights, SeenKeys& seen) {
+                       const RowBlock& weights, SeenKeys& seen) {
   float* out = rows.output + i * rows.output_stride;
   const Index visible = visible_keys(group, i);
   const std::span<const std::uint8_t> hidden = group.mask.hidden;
   if (hidden.empty()) {
-    kernels().weighted_sum(weights, rows.values, visible, rows.head_dim, out);
+    kernels().weighted_sums(weights, rows.values, visible, rows.head_dim, out, rows.output_stride);
     return;
   }
-  seen.find(weights, rows.values, visible, [&](Index j) { return at(hidden, j) == 0; });
-  seen.sum(rows.values, rows.head_dim, out);
+  for (Index r = 0; r < weights.rows; ++r) {
+    seen.find(weights.first + r * weights.stride, rows.values, visible,
+              [&](Index j) { return at(hidden, j) == 0; });
+    seen.sum(rows.values, rows.head_dim, out + r * rows.output_stride);
+  }
 }
 
 }  // namespace attn

@@ -80,14 +80,14 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
       at(scratch.dropped, j * queries.count() + i - queries.first) = row[j];
     }
     k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
-                   head_dim, row);
+                   head_dim, row, 0);
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
     for (Index j = 0; j < visible; ++j) {
       at(scratch.dscores, j * queries.count() + i - queries.first) = row[j];
     }
-    k.weighted_sum(row, head.rows.keys, visible, head_dim,
-                   gradient.dquery + i * gradient.dquery_stride);
+    k.weighted_sums(row, head.rows.keys, visible, head_dim,
+                    gradient.dquery + i * gradient.dquery_stride, 0);
   }
 }
 
@@ -103,8 +103,8 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
     const auto gather = [&](const std::vector<float>& weights, const float* rows, Index stride,
                             float* to) {
       float* sum = queries.first == 0 ? to : scratch.row.data();
-      kernels().weighted_sum(weights.data() + column, {rows + first * stride, stride, nullptr},
-                             queries.end - first, head_dim, sum);
+      kernels().weighted_sums(weights.data() + column, {rows + first * stride, stride, nullptr},
+                              queries.end - first, head_dim, sum, 0);
       if (sum != to) kernels().add(sum, to, head_dim);
     };
     gather(scratch.dropped, gradient.doutput, gradient.doutput_stride,
@@ -195,8 +195,8 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
       mask_and_softmax(group.mask, visible, group.keys, weights);
       std::copy(weights, weights + visible, row.data());
       dropout.apply(row.data(), visible, first + i * group.keys);
-      kernels().weighted_sum(row.data(), rows.values, visible, shape.head_dim,
-                             rows.output + i * rows.output_stride);
+      kernels().weighted_sums(row.data(), rows.values, visible, shape.head_dim,
+                              rows.output + i * rows.output_stride, 0);
     }
   });
 }
