@@ -9,6 +9,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/excerpt.h"
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "commands.h"
 #include "console.h"
@@ -251,6 +252,7 @@ class TranslateCommand {
   }
 
   void run_lines() {
+    keep_freed_memory();
     const std::size_t done = lines_->for_each(batch_, [this](const LineSource::Lines& lines) {
       std::vector<PreparedLine> batch;
       for (const auto& line : lines) batch.push_back(prepare(line.bytes, line.dropped));

@@ -5,6 +5,7 @@
 
 #include <chrono>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "console.h"
 #include "progress.h"
@@ -34,6 +35,7 @@ FileTranslator::FileTranslator(const ModelOptions& model, const SearchOptions& s
     : batch_(search.batch_size()), splitting_(search.splitting()) {
   DecodeOptions decode = search.decode();
   search.use_threads();
+  keep_freed_memory();
   models_ = load_all(model);
   decode.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
   translator_ = make_translator(models_, decode);

@@ -11,6 +11,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "config/model_report.h"
 #include "model/model_directory.h"
 #include "peak.h"
@@ -54,6 +55,7 @@ std::uint64_t multiply_adds_of(const ModelConfig& config, std::size_t source, st
 
 int run(const Options& o) {
   set_threads(o.threads);
+  keep_freed_memory();  // as the program does for a file
   const LoadedModel model =
       load_model(o.model, o.precision == "int8" ? Backend::int8 : default_backend());
   const Tokenizer tokenizer(o.model);

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -64,6 +65,12 @@ void require_memory(std::uint64_t bytes, const std::string& what) {
   throw MemoryError("{} takes about {} of memory, and {} are available; choose smaller sizes", what,
                     human_bytes(static_cast<double>(bytes)),
                     human_bytes(static_cast<double>(available)));
+}
+
+void keep_freed_memory() {
+  // Below the first no piece is a mapping of its own; up to the second a heap's free end stays.
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 128 << 20);
 }
 
 }  // namespace attn

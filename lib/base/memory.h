@@ -12,4 +12,8 @@ std::uint64_t available_memory();
 /// MemoryError naming both figures where `bytes` is more than available_memory().
 void require_memory(std::uint64_t bytes, const std::string& what);
 
+/// What is freed from now on stays with the process for what it asks next: for batches, each of
+/// which would else have megabytes of pages cleared for its keys and logits and given back.
+void keep_freed_memory();
+
 }  // namespace attn

@@ -23,6 +23,10 @@ void ask_for_huge_pages(float* data, std::size_t bytes) {
 }  // namespace
 
 void Parameter::copy_column(Index j, Index first, Index count, float* out) const {
+  if (data != nullptr && row_stride == 1) {
+    std::copy_n(data + first + j * column_stride, count, out);
+    return;
+  }
   if (data == nullptr && scales == nullptr && row_stride == 1) {
     half::widen(format, narrow + 2 * (first + j * column_stride), count, out);
     return;

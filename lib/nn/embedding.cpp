@@ -14,12 +14,14 @@ void embed(const Parameter& table, const Parameter& positions, float scale,
     if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
     if (position[t] < 0 || position[t] >= positions.rows)
       throw std::logic_error("no such position");
-    const float* place = positions.data + position[t] * positions.row_stride;
     float* row = out.data() + to_index(t) * out.outerStride();
-    for (Index j = 0; j < table.columns; ++j) {
-      const float scaled = table.at(ids[t], j) * scale;
-      row[j] = scaled + place[j * positions.column_stride];
-    }
+    table.transposed().copy_column(ids[t], row);
+    Eigen::Map<RowVector> numbers(row, table.columns);
+    const Eigen::Map<const RowVector, 0, Eigen::InnerStride<>> place(
+        positions.data + position[t] * positions.row_stride, table.columns,
+        Eigen::InnerStride<>(positions.column_stride));
+    numbers *= scale;
+    numbers += place;
   }
 }
 

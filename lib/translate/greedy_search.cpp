@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
 
 #include "base/at.h"
 #include "translate/logits_processor.h"
@@ -15,6 +18,15 @@ struct GreedySentence {
   bool finite = true;  ///< the logits so far
 };
 
+/// The first of a row's maxima. Which number that is was found before, unless its token is one that
+/// must not come.
+Index likeliest(std::span<const float> row, const RowNormaliser& normal) {
+  const auto n = std::ssize(row);
+  const float below = std::nextafter(normal.maximum, -std::numeric_limits<float>::infinity());
+  const Index found = kernels().find_above(row.data(), 0, n, below);
+  return found < n ? found : kernels().arg_max(row.data(), n);
+}
+
 /// Chooses one row's next token and adds it, with its log-probability after processing.
 void choose_greedily(const LogitsProcessor& processor, EnsembleDecoder& decoder,
                      GreedySentence& sentence, Index r) {
@@ -23,7 +35,7 @@ void choose_greedily(const LogitsProcessor& processor, EnsembleDecoder& decoder,
   if (const auto forced = processor.forced(std::ssize(sentence.ids), sentence.most)) {
     sentence.ids.push_back(*forced);
   } else {
-    const Index best = kernels().arg_max(row.data(), std::ssize(row));
+    const Index best = likeliest(row, normal);
     sentence.sum += normal(at(row, best));
     sentence.ids.push_back(to_int(best));
   }
