@@ -31,8 +31,13 @@ struct Lanes {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n)),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
-  static Lanes load_partial(const float* p, Index n) {
-    return {_mm256_maskload_ps(p, mask(n)), _mm256_maskload_ps(p + 8, mask(n - 8))};
+  static __m256 load_eight(const float* p, Index n, __m256 filler) {
+    const __m256i there = mask(n);
+    return _mm256_blendv_ps(filler, _mm256_maskload_ps(p, there), _mm256_castsi256_ps(there));
+  }
+  static Lanes load_partial(const float* p, Index n, float filler = 0.0F) {
+    const __m256 fill = _mm256_set1_ps(filler);
+    return {load_eight(p, n, fill), load_eight(p + 8, n - 8, fill)};
   }
   void store(float* p) const {
     _mm256_storeu_ps(p, lo);
@@ -84,6 +89,12 @@ inline float sum_of_eight(__m256 v) {
   const __m128 four = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+}
+inline float max_of_lanes(Lanes a) {
+  const __m256 eight = _mm256_max_ps(a.hi, a.lo);
+  const __m128 four = _mm_max_ps(_mm256_extractf128_ps(eight, 1), _mm256_castps256_ps128(eight));
+  const __m128 two = _mm_max_ps(_mm_movehl_ps(four, four), four);
+  return _mm_cvtss_f32(_mm_max_ss(_mm_shuffle_ps(two, two, 1), two));
 }
 inline float sum_of_lanes(Lanes a) {
   return sum_of_eight(_mm256_add_ps(a.lo, a.hi));

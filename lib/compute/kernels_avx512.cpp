@@ -27,8 +27,9 @@ struct Lanes {
   static Lanes load(const std::uint16_t* p) {  ///< binary16
     return {_mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)))};
   }
-  static Lanes load_partial(const float* p, Index n) {
-    return {_mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << n) - 1U), p)};
+  static Lanes load_partial(const float* p, Index n, float filler = 0.0F) {
+    const auto mask = static_cast<__mmask16>((1U << n) - 1U);
+    return {_mm512_mask_loadu_ps(_mm512_set1_ps(filler), mask, p)};
   }
   void store(float* p) const { _mm512_storeu_ps(p, v); }
   void store_partial(float* p, Index n) const {
@@ -72,9 +73,18 @@ inline float sum_of_eight(__m256 v) {
   const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
   return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
 }
+inline float max_of_eight(__m256 v) {
+  const __m128 four = _mm_max_ps(_mm256_extractf128_ps(v, 1), _mm256_castps256_ps128(v));
+  const __m128 two = _mm_max_ps(_mm_movehl_ps(four, four), four);
+  return _mm_cvtss_f32(_mm_max_ss(_mm_shuffle_ps(two, two, 1), two));
+}
 inline float sum_of_lanes(Lanes a) {
   const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a.v), 1));
   return sum_of_eight(_mm256_add_ps(_mm512_castps512_ps256(a.v), high));
+}
+inline float max_of_lanes(Lanes a) {
+  const __m256 high = _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(a.v), 1));
+  return max_of_eight(_mm256_max_ps(high, _mm512_castps512_ps256(a.v)));
 }
 /// Lanes i + (i + 8) of a, then of b.
 inline __m512 sums_of_two(__m512 a, __m512 b) {

@@ -4,11 +4,11 @@
 // an inline function of the standard library (hence __builtin_sqrtf and its like).
 //
 // The includer defines Lanes (load, load_partial, store, store_partial, broadcast, fma, arithmetic,
-// max, min, sum_of_lanes and so on) and the constants kPanelLanes, kRowBlock and kWidens: whether
-// it also loads sixteen numbers of binary16; and how many queries attention takes together, with
-// how many keys or groups of a value's lanes (kQueryBlock, kBlockLanes). sum_of_lanes adds lane i
-// and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table. store_sums does it four
-// times.
+// max, min, sum_of_lanes, max_of_lanes and so on) and the constants kPanelLanes, kRowBlock and
+// kWidens: whether it also loads sixteen numbers of binary16; and how many queries attention takes
+// together, with how many keys or groups of a value's lanes (kQueryBlock, kBlockLanes).
+// sum_of_lanes adds lane i and lane i + 8, then i + 4, i + 2, i + 1: the same tree in every table.
+// store_sums does it four times.
 #pragma once
 
 #include "compute/kernels.h"
@@ -43,15 +43,6 @@ namespace {
 // ---------------------------------------------------------------------------------------------
 // Sums and maxima over a row: lanes first, then one fixed tree.
 
-float max_of_lanes(const Lanes& lanes) {
-  float v[kLanes];
-  lanes.store(v);
-  for (int half = 8; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) v[i] = v[i] < v[i + half] ? v[i + half] : v[i];
-  }
-  return v[0];
-}
-
 /// Applies `step` to whole groups of lanes and once to a partial one, filled up with `filler`.
 template <typename Step>
 inline void for_each_lanes(Index n, Step&& step) {
@@ -62,10 +53,7 @@ inline void for_each_lanes(Index n, Step&& step) {
 
 /// Partial loads fill with 0; for maxima and exponentials the filler must be −∞.
 inline Lanes load_n_or_minus_infinity(const float* x, Index n) {
-  if (n == kLanes) return Lanes::load(x);
-  float v[kLanes];
-  for (Index i = 0; i < kLanes; ++i) v[i] = i < n ? x[i] : -__builtin_inff();
-  return Lanes::load(v);
+  return n == kLanes ? Lanes::load(x) : Lanes::load_partial(x, n, -__builtin_inff());
 }
 
 // ---------------------------------------------------------------------------------------------
@@ -275,12 +263,14 @@ void softmax(float* row, Index n) {
       n, [&](Index i, Index count) { store_n(load_n(row + i, count) / total, row + i, count); });
 }
 
+/// Exponentials leave time to fetch what lies behind the row: of logits, the next row.
 bool log_sum_exp(const float* row, Index n, float* maximum, float* log_sum) {
   *maximum = row_max(row, n);
   const Lanes shift = Lanes::broadcast(*maximum);
   Lanes sum = Lanes::zero();
   Lanes zeros = Lanes::zero();  // 0 · x, which NaN and infinity make NaN
   for_each_lanes(n, [&](Index i, Index count) {
+    __builtin_prefetch(row + n + i, 0, 2);
     zeros = fma(load_n(row + i, count), Lanes::zero(), zeros);
     sum = sum + exponential(load_n_or_minus_infinity(row + i, count) - shift);
   });

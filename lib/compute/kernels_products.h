@@ -108,7 +108,7 @@ void block_product(const PanelProduct& p, const Weight* panel, const BlockChain&
   const char* ahead = b.fetch.from;
   for (Index k = b.start; k < end; ++k) {
     if (k % 4 < b.fetch.lines) {
-      __builtin_prefetch(ahead, 0, 1);
+      __builtin_prefetch(ahead, 0, 2);
       ahead += kCacheLine;
     }
     Lanes value[Rows];

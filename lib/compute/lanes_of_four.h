@@ -43,9 +43,9 @@ struct Lanes {
   static Lanes load(const Number* p) {
     return {load_four(p), load_four(p + 4), load_four(p + 8), load_four(p + 12)};
   }
-  static Lanes load_partial(const float* p, Index n) {
-    float v[16] = {};
-    for (Index i = 0; i < n; ++i) v[i] = p[i];
+  static Lanes load_partial(const float* p, Index n, float filler = 0.0F) {
+    float v[16];
+    for (Index i = 0; i < 16; ++i) v[i] = i < n ? p[i] : filler;
     return load(v);
   }
   void store(float* p) const {
@@ -103,6 +103,11 @@ inline Lanes times_power_of_two(Lanes x, Lanes n) {
 }
 inline Lanes zero_where_less(Lanes x, Lanes bound, Lanes value) {
   return each([](Four u, Four limit, Four v) { return where(~(u < limit), v); }, x, bound, value);
+}
+inline float max_of_lanes(Lanes x) {
+  const auto larger = [](auto u, auto v) { return u > v ? u : v; };
+  const Four largest = larger(larger(x.d, x.b), larger(x.c, x.a));
+  return larger(larger(largest[3], largest[1]), larger(largest[2], largest[0]));
 }
 inline float sum_of_lanes(Lanes x) {
   const Four sum = (x.a + x.c) + (x.b + x.d);
