@@ -149,6 +149,33 @@ void block_of_rows(Index rows, const PanelProduct& p, const Weight* panel, const
   }
 }
 
+/// One row by one panel, whose sums stay in registers from chain to chain: it takes no longer than
+/// the panel's numbers to arrive.
+template <typename Weight>
+void row_product(const PanelProduct& p, const Weight* panel, Index column) {
+  Lanes total[1][kPanelLanes];
+#pragma GCC unroll 8
+  for (Index c = 0; c < kPanelLanes; ++c) total[0][c] = Lanes::zero();
+  for (Index start = 0; start < p.in; start += p.chain) {
+    const Index end = start + p.chain < p.in ? start + p.chain : p.in;
+    Lanes sum[kPanelLanes];
+#pragma GCC unroll 8
+    for (Index c = 0; c < kPanelLanes; ++c) sum[c] = Lanes::zero();
+    for (Index k = start; k < end; ++k) {
+      const Lanes value = Lanes::broadcast(p.x[k]);
+#pragma GCC unroll 8
+      for (Index c = 0; c < kPanelLanes; ++c) {
+        sum[c] = fma(value, Lanes::load(panel + k * kPanelWidth + c * kLanes), sum[c]);
+      }
+    }
+#pragma GCC unroll 8
+    for (Index c = 0; c < kPanelLanes; ++c)
+      total[0][c] = start == 0 ? sum[c] : total[0][c] + sum[c];
+  }
+  const float* bias = p.bias != nullptr ? p.bias + column : nullptr;
+  end_chain<1>(total, {nullptr, 0, p.y + column, 0, bias}, p.out - column);
+}
+
 /// The block that reads a part of a panel first would wait for it where it comes from memory or the
 /// last cache. So the blocks before share out among them to fetch it ahead.
 struct FetchPlan {
@@ -195,6 +222,12 @@ void rows_of_panel(const PanelProduct& p, const FetchPlan& plan, const Weight* p
 
 template <Index Step, typename Weight>
 void product_of_panels(const PanelProduct& p, const Weight* panels, Index first, Index last) {
+  if (Step == 1 && p.rows == 1 && !p.add) {
+    for (Index index = first; index < last; ++index) {
+      row_product(p, panels + index * p.panel_rows * kPanelWidth, index * kPanelWidth);
+    }
+    return;
+  }
   const FetchPlan plan = fetch_plan<Weight>(p);
   for (Index index = first; index < last; ++index) {
     const Weight* panel = panels + index * p.panel_rows * kPanelWidth;

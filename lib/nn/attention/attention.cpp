@@ -42,8 +42,8 @@ void run_head(const AttentionShape& shape, const AttentionGroup& group, const He
   }
 }
 
-/// Asks for a head's keys and values. Those of a batch do not stay in the near caches from one step
-/// of a search to the next, and each head would wait for its own.
+/// Asks for what a head will read. A batch's keys and values do not stay in the near caches from
+/// one step of a search to the next, and each head would wait for its own.
 void fetch_keys(const HeadRows& rows, Index keys) {
   constexpr Index kLine = 16;  // floats of a cache line
   for (Index j = 0; j < keys; ++j) {
@@ -205,10 +205,10 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
   parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / heads);
     if (is_tiled(shape, group)) return;
-    if (task + 1 < tasks) {
-      const AttentionGroup& next = at(input.groups, (task + 1) / heads);
+    if (task + heads < tasks) {
+      const AttentionGroup& next = at(input.groups, task / heads + 1);
       if (!is_tiled(shape, next)) {
-        fetch_keys(rows_of_head(shape, input, next, (task + 1) % heads, output), next.keys);
+        fetch_keys(rows_of_head(shape, input, next, task % heads, output), next.keys);
       }
     }
     run_head(shape, group, rows_of_head(shape, input, group, task % heads, output));
