@@ -146,6 +146,15 @@ MappedFile::~MappedFile() {
   munmap(data_, size_);
 }
 
+void MappedFile::release(std::span<const std::byte> bytes) const {
+  if (bytes.data() < data_ || bytes.data() + bytes.size() > data_ + size_) return;
+  const auto page = to_size(sysconf(_SC_PAGESIZE));
+  const auto begin = to_size(bytes.data() - data_);
+  const std::size_t first = (begin + page - 1) / page * page;
+  const std::size_t end = (begin + bytes.size()) / page * page;
+  if (first < end) madvise(data_ + first, end - first, MADV_DONTNEED);
+}
+
 MappedFile::MappedFile(MappedFile&& other) noexcept
     : path_(std::move(other.path_)),
       data_(std::exchange(other.data_, nullptr)),

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,10 @@ class MappedFile {
   std::byte* data() const { return data_; }
   std::size_t size() const { return size_; }
   const std::string& path() const { return path_; }
+
+  /// Gives back the memory of what lies wholly inside `bytes`, which was only read so far; whoever
+  /// reads there again gets it from the file. Nothing where that is outside of the map.
+  void release(std::span<const std::byte> bytes) const;
 
  private:
   std::string path_;

@@ -50,6 +50,8 @@ WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
                              const std::vector<Parameter>& biases, Preparation how, Chains chains)
     : backend_(how.backend), chains_(chains) {
   prepare(weights, biases, how.arena);
+  if (how.when_packed == nullptr || !*how.when_packed) return;
+  for (const Parameter& weight : weights) (*how.when_packed)(weight);
 }
 
 void WeightProduct::update(const std::vector<Parameter>& weights,

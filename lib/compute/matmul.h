@@ -48,11 +48,13 @@ enum class Chains : Index {
 /// How a product is prepared.
 struct Preparation {
   // A backend alone says how, too.
-  Preparation(Backend by, FloatArena* into = nullptr)  // NOLINT(google-explicit-constructor)
-      : backend(by), arena(into) {}
+  Preparation(Backend by, FloatArena* into = nullptr,  // NOLINT(google-explicit-constructor)
+              const WhenPacked* told = nullptr)
+      : backend(by), arena(into), when_packed(told) {}
 
   Backend backend;
   FloatArena* arena;  ///< what the prepared weight is put into; null: memory of its own
+  const WhenPacked* when_packed;  ///< null, or an empty one: nobody asks
 };
 
 /// y = x · [W₁ W₂ …] + [b₁ b₂ …]: several weights of the same input side by side are one product.

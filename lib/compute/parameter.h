@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "base/at.h"
 #include "base/index.h"
 #include "compute/half.h"
 
@@ -34,6 +37,11 @@ struct Parameter {
     return scales[scales_of_rows ? i : j] *
            static_cast<float>(std::to_integer<signed char>(narrow[place]));
   }
+  /// Its numbers as they lie in memory, which has no gaps.
+  std::span<const std::byte> bytes() const {
+    if (data != nullptr) return std::as_bytes(std::span(data, to_size(size())));
+    return {narrow, to_size(size() * (scales == nullptr ? 2 : 1))};
+  }
   /// `count` numbers of column j, from row `first` on, one after another.
   void copy_column(Index j, Index first, Index count, float* out) const;
   void copy_column(Index j, float* out) const { copy_column(j, 0, rows, out); }
@@ -45,6 +53,9 @@ struct Parameter {
             narrow, format,  scales, !scales_of_rows};
   }
 };
+
+/// Told of each weight that a product has packed: nobody reads it where it lies soon again.
+using WhenPacked = std::function<void(const Parameter&)>;
 
 /// A Parameter of adjacent rows over someone's memory.
 inline Parameter row_major(float* data, Index rows, Index columns) {

@@ -112,7 +112,10 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
                     file->path(), unused.size(), excerpt(unused.front())));
   }
   require_memory(prepared_bytes(config.model, backend), "preparing this model");
-  Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend);
+  // A packed weight's own pages go at once: the peak is not the sum of both.
+  const WhenPacked release = [&](const Parameter& weight) { file->release(weight.bytes()); };
+  Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend,
+                          release);
   transformer.set_name(directory);
   return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),
           std::move(config.notes)};

@@ -53,6 +53,9 @@ class SafetensorsFile {
   /// though its writers align to 8).
   std::byte* bytes(const TensorInfo& tensor) const { return map_.data() + tensor.begin; }
 
+  /// Tensors whose bytes lie there are not read soon again (MappedFile::release).
+  void release(std::span<const std::byte> bytes) const { map_.release(bytes); }
+
   /// Copies a tensor to `out` (tensor.elements floats), widening F16 and BF16. InputError for other
   /// types; what I8 means is the caller's to know.
   void read(const TensorInfo& tensor, float* out) const;

@@ -28,10 +28,10 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
 }  // namespace
 
 Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage storage,
-                         Backend backend)
+                         Backend backend, const WhenPacked& when_packed)
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
   FloatArena arena(prepared_floats(config_, parameters_, backend));
-  const Preparation how(backend, &arena);
+  const Preparation how(backend, &arena, &when_packed);
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
     if (layer.global_attention.query.weight.exists()) {

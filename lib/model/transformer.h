@@ -28,8 +28,9 @@ class Transformer {
   /// The memory behind the parameters: a mapped file, allocations, or both.
   using Storage = std::vector<std::shared_ptr<const void>>;
 
-  /// `parameters` point into `storage`; the config is valid.
-  Transformer(ModelConfig config, ModelParameters parameters, Storage storage, Backend backend);
+  /// `parameters` point into `storage`; the config is valid. `when_packed` hears of every weight.
+  Transformer(ModelConfig config, ModelParameters parameters, Storage storage, Backend backend,
+              const WhenPacked& when_packed = {});
 
   /// What messages call it: its directory, for one.
   const std::string& name() const { return name_; }
