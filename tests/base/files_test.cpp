@@ -8,9 +8,11 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <thread>
 
+#include "base/at.h"
 #include "check_error.h"
 #include "temporary_directory.h"
 
@@ -78,6 +80,34 @@ TEST_CASE("what exists") {
   CHECK(directory_exists(directory.path()));
   CHECK_FALSE(directory_exists(path));
   CHECK_FALSE(directory_exists(directory.file("none")));
+}
+
+TEST_CASE("what is released of a map comes from the file again, whole pages of it") {
+  const TemporaryDirectory directory;
+  const auto page = to_size(sysconf(_SC_PAGESIZE));
+  const std::string bytes(3 * page + 100, 'm');
+  const MappedFile map(directory.write("a", bytes));
+  // A write would be lost with its page: so it shows what was given back.
+  const auto write_and_release = [&](std::size_t first, std::size_t count) {
+    for (std::size_t i = 0; i < map.size(); i += page) map.data()[i] = std::byte{'!'};
+    map.release({map.data() + first, count});
+    std::string left;
+    for (std::size_t i = 0; i < map.size(); i += page) {
+      left.push_back(std::to_integer<char>(map.data()[i]));
+    }
+    return left;
+  };
+  CHECK(write_and_release(0, page) == "m!!!");
+  CHECK(write_and_release(1, 3 * page) == "!mm!");  // pages 1 and 2 whole, 0 and 3 in part
+  CHECK(write_and_release(page - 1, page) == "!!!!");
+  CHECK(write_and_release(0, bytes.size()) == "mmm!");
+  CHECK(write_and_release(0, 0) == "!!!!");
+  const std::string elsewhere(4 * page, 'e');
+  map.release(std::as_bytes(std::span(elsewhere)));
+  map.release({map.data() + 2 * page, 4 * page});  // leaves the map
+  CHECK(map.data()[2 * page] == std::byte{'!'});
+  CHECK(elsewhere == std::string(4 * page, 'e'));
+  MappedFile(directory.write("empty", "")).release(std::span<const std::byte>());
 }
 
 TEST_CASE("a map is private: a write changes neither the file nor another map") {

@@ -7,11 +7,13 @@
 
 #include <fstream>
 #include <limits>
+#include <string>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "model/model_directory.h"
 #include "model/random_model.h"
+#include "model/safetensors.h"
 #include "model/save_model.h"
 #include "temporary_directory.h"
 
@@ -53,6 +55,21 @@ ModelConfig many_words() {
 
 constexpr std::uint64_t kMegabyte = 1'000'000;
 
+/// Of a mapped file's pages those that stand in this process's memory, all its maps together.
+std::uint64_t resident_bytes_of(const std::string& path) {
+  std::ifstream maps("/proc/self/smaps");
+  std::uint64_t kilobytes = 0;
+  bool of_it = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("VmFlags") == std::string::npos && line.find(":  ") == std::string::npos) {
+      of_it = line.ends_with(path);
+    } else if (of_it && line.starts_with("Rss:")) {
+      kilobytes += std::stoull(line.substr(4));
+    }
+  }
+  return kilobytes << 10;
+}
+
 }  // namespace
 
 TEST_CASE("a prepared model takes four bytes a number, or one in 8 bits") {
@@ -77,6 +94,16 @@ TEST_CASE("a model beyond all memory is asked for as such") {
     CHECK(prepared_bytes(c, backend) > std::uint64_t{1} << 60);
     CHECK(model_bytes(c, backend) > std::uint64_t{1} << 60);
   }
+}
+
+TEST_CASE("a model's file does not stay in memory beside the weights that were packed from it") {
+  const TemporaryDirectory scene;
+  save_model(random_model(many_words(), 3, Backend::panels), {}, scene.path(), DType::f32);
+  const std::string path = scene.file("model.safetensors");
+  const SafetensorsFile mapped(path);
+  CHECK(resident_bytes_of(path) > 50 * kMegabyte);  // what opening it alone brings in
+  const LoadedModel model = load_model(scene.path(), Backend::panels);
+  CHECK(resident_bytes_of(path) < 55 * kMegabyte);  // the first map's, and little of the second
 }
 
 #ifndef ATTN_ASAN  // which takes the whole address space
