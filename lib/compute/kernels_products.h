@@ -105,6 +105,19 @@ void block_product(const PanelProduct& p, const Weight* panel, const BlockChain&
 #pragma GCC unroll 8
     for (Index c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
   }
+  float* y = p.y + b.row * p.y_stride + b.column;
+  const bool first = b.start == 0;
+  const bool last = end == p.in;
+  if (p.fetches_ahead && !last &&
+      end + p.chain >= p.in) {  // y is written when the block comes next
+#pragma GCC unroll 8
+    for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+      for (Index c = 0; c < kPanelLanes; ++c) {
+        __builtin_prefetch(y + r * p.y_stride + c * kLanes, 1, 2);
+      }
+    }
+  }
   const char* ahead = b.fetch.from;
   for (Index k = b.start; k < end; ++k) {
     if (k % 4 < b.fetch.lines) {
@@ -124,9 +137,6 @@ void block_product(const PanelProduct& p, const Weight* panel, const BlockChain&
     }
   }
 
-  float* y = p.y + b.row * p.y_stride + b.column;
-  const bool first = b.start == 0;
-  const bool last = end == p.in;
   const float* before = p.add ? y : nullptr;  // what the first chain is added to
   end_chain<Rows>(sum,
                   {.from = first ? before : b.partial,
