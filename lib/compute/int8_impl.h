@@ -17,16 +17,12 @@ void round_all(const float* x, float factor, Index n, std::int8_t* out);  ///< o
 
 constexpr Index kInt8Width = Index{kRegisters} * Ints::kColumns;
 
-/// A row's share of the result, as floats.
-inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Index row,
-                      Index column) {
-  float values[kInt8Width];
-#pragma GCC unroll 4
-  for (Index c = 0; c < Index{kRegisters}; ++c) {
-    store_floats(sums[c].v, p.x_scales[row], p.scales + column + c * Ints::kColumns,
-                 values + c * Ints::kColumns);
-  }
-  const Index left = p.out - column < kInt8Width ? p.out - column : kInt8Width;
+/// A row's share of the result to y. Whole: of a panel whose columns are all there, so that the
+/// loops have a length that the compiler knows.
+template <bool Whole>
+inline void store_values(const Int8Product& p, float (&values)[kInt8Width], Index row,
+                         Index column) {
+  const Index left = Whole ? kInt8Width : p.out - column;
   float* y = p.y + row * p.y_stride + column;
   if (p.bias != nullptr) {
     for (Index j = 0; j < left; ++j) values[j] += p.bias[column + j];
@@ -37,8 +33,36 @@ inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Inde
   for (Index j = 0; j < left; ++j) y[j] = values[j];
 }
 
+inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Index row,
+                      Index column) {
+  float values[kInt8Width];
+#pragma GCC unroll 4
+  for (Index c = 0; c < Index{kRegisters}; ++c) {
+    store_floats(sums[c].v, p.x_scales[row], p.scales + column + c * Ints::kColumns,
+                 values + c * Ints::kColumns);
+  }
+  if (p.out - column >= kInt8Width) {
+    store_values<true>(p, values, row, column);
+  } else {
+    store_values<false>(p, values, row, column);
+  }
+}
+
+constexpr Index kInt8Line = 64;  // bytes of a line of the cache
+
+/// A block's rows, and what it fetches into the second cache while it computes: a line in each of
+/// its first `lines` steps. What lies behind a panel is read next (kernels_products.h).
+struct Int8Rows {
+  Index first;
+  Index count;
+  const std::int8_t* ahead;
+  Index lines;
+};
+
 template <std::size_t Rows>
-void int8_block(const Int8Product& p, const std::int8_t* panel, Index row, Index column) {
+void int8_block(const Int8Product& p, const std::int8_t* panel, const Int8Rows& rows,
+                Index column) {
+  const Index row = rows.first;
   const Index stride = p.groups * kInt8Group;
   const std::int8_t* x = p.x + row * stride;
   Ints sums[Rows][kRegisters];
@@ -50,6 +74,7 @@ void int8_block(const Int8Product& p, const std::int8_t* panel, Index row, Index
     }
   }
   for (Index g = 0; g < p.groups; ++g) {
+    if (g < rows.lines) __builtin_prefetch(rows.ahead + g * kInt8Line, 0, 2);
     Bytes weights[kRegisters];
 #pragma GCC unroll 4
     for (Index c = 0; c < Index{kRegisters}; ++c) {
@@ -67,24 +92,33 @@ void int8_block(const Int8Product& p, const std::int8_t* panel, Index row, Index
 }
 
 template <std::size_t Rows>
-void int8_rest(const Int8Product& p, const std::int8_t* panel, Index row, Index column) {
+void int8_rows(const Int8Product& p, const std::int8_t* panel, const Int8Rows& rows, Index column) {
   if constexpr (Rows > 0) {
-    if (p.rows - row == Index{Rows}) {
-      int8_block<Rows>(p, panel, row, column);
+    if (rows.count == Index{Rows}) {
+      int8_block<Rows>(p, panel, rows, column);
     } else {
-      int8_rest<Rows - 1>(p, panel, row, column);
+      int8_rows<Rows - 1>(p, panel, rows, column);
     }
   }
 }
 
 void int8_product(const Int8Product& p, Index first_panel, Index last_panel) {
+  constexpr auto most = Index{kInt8Rows};
+  const Index blocks = (p.rows + most - 1) / most;  // of nearly the same size
+  const Index each = p.rows / blocks;
+  const Index larger = p.rows % blocks;  // blocks with one row more
+  const Index size = p.groups * kInt8Group * kInt8Width;
+  const Index share = (size / kInt8Line + blocks - 1) / blocks;
+  const Index lines = blocks == 1 ? 0 : share < p.groups ? share : p.groups;
   for (Index index = first_panel; index < last_panel; ++index) {
-    const std::int8_t* panel = p.panels + index * p.groups * kInt8Group * kInt8Width;
+    const std::int8_t* panel = p.panels + index * size;
     Index row = 0;
-    for (; row + Index{kInt8Rows} <= p.rows; row += Index{kInt8Rows}) {
-      int8_block<kInt8Rows>(p, panel, row, index * kInt8Width);
+    for (Index block = 0; block < blocks; ++block) {
+      const Index count = each + (block < larger ? 1 : 0);
+      int8_rows<kInt8Rows>(p, panel, {row, count, panel + size + block * lines * kInt8Line, lines},
+                           index * kInt8Width);
+      row += count;
     }
-    int8_rest<kInt8Rows - 1>(p, panel, row, index * kInt8Width);
   }
 }
 
