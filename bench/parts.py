@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A function belongs to the first part whose pattern is found in its name.
 PARTS = {
-    "products with weights": r"block_product|panel_product|multiply_in_parts",
+    "products with weights": r"rows_of_panel|row_product|block_product|panel_product|multiply_in_parts|int8_(block|product)",
     "attention": r"dot_products|weighted_sum|\bsoftmax\b|score_row|sum_values|attend|softmax_block",
     "log-softmax, choosing": r"row_max|arg_max|log_sum_exp|normaliser|find_above|beam_search|greedy|candidates",
     "embeddings, norms, residuals, ReLU": r"embed|moments|layer_norm|LayerNorm|add_rows|scale_shift|relu",
