@@ -11,7 +11,7 @@ inline Lanes fma(Lanes x, Lanes y, Lanes z) {
 }
 
 constexpr Index kPanelLanes = 1;
-constexpr Index kRowBlock = 2;  // 8 registers of sums, 4 of weights, the others of products
+constexpr Index kRowBlock = 2;    // 8 registers of sums, 4 of weights, the others of products
 constexpr Index kQueryBlock = 1;  // 16 registers are few
 constexpr Index kBlockLanes = 4;
 constexpr bool kWidens = false;

@@ -53,7 +53,7 @@ struct Preparation {
       : backend(by), arena(into), when_packed(told) {}
 
   Backend backend;
-  FloatArena* arena;  ///< what the prepared weight is put into; null: memory of its own
+  FloatArena* arena;              ///< what the prepared weight is put into; null: memory of its own
   const WhenPacked* when_packed;  ///< null, or an empty one: nobody asks
 };
 
