@@ -79,7 +79,7 @@ constexpr Index kRowGroup = 8 * kRowBlock;
 /// each four of its steps.
 struct Fetch {
   const char* from;
-  Index lines;  ///< 0 to 4
+  Index lines;
 };
 
 /// One chain of a block of rows by one panel: its terms [start, start + chain).
@@ -120,7 +120,7 @@ void block_product(const PanelProduct& p, const Weight* panel, const BlockChain&
   }
   const char* ahead = b.fetch.from;
   for (Index k = b.start; k < end; ++k) {
-    if (k % 4 < b.fetch.lines) {
+    for (Index i = k % 4; i < b.fetch.lines; i += 4) {
       __builtin_prefetch(ahead, 0, 2);
       ahead += kCacheLine;
     }
@@ -200,7 +200,7 @@ FetchPlan fetch_plan(const PanelProduct& p) {
   constexpr Index kAhead = 64 * 1024;
   constexpr Index kRowLines = kPanelWidth * Index{sizeof(Weight)} / kCacheLine;
   const Index blocks = (p.rows + kRowBlock - 1) / kRowBlock;
-  const Index lines = blocks < kRowLines ? 4 : (4 * kRowLines + blocks - 1) / blocks;
+  const Index lines = (4 * kRowLines + blocks - 1) / blocks;
   // Several groups read a panel one after the other: what they fetch is the next one.
   return {p.rows > kRowGroup ? p.panel_rows * kRowLines * kCacheLine : kAhead, lines,
           (4 * kRowLines + lines - 1) / lines};
