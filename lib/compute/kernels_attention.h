@@ -1,6 +1,7 @@
-// The kernels of attention over tiles of keys (nn/attention/tiled_attention.h), over the same Lanes
-// and under the same rules as kernels_impl.h, which includes this file. Their products are
-// panel_product()'s.
+// The kernels of attention, over the same Lanes and under the same rules as kernels_impl.h, which
+// includes this file: dot products and weighted sums over gathered rows, as short sentences and the
+// steps of a search take them, and what tiles of keys need (nn/attention/tiled_attention.h), whose
+// products are panel_product()'s.
 #pragma once
 
 #include "compute/four_floats.h"
@@ -8,6 +9,153 @@
 
 namespace attn {
 namespace {
+
+/// The dot products of some queries with some keys: their sums are independent, so the additions
+/// overlap, and a key that is loaded serves all queries.
+template <std::size_t Queries, std::size_t Keys>
+void dot_products_of(const RowBlock& queries, const float* const* keys, Index width, float* out,
+                     Index out_stride) {
+  Lanes sum[Queries][Keys];
+#pragma GCC unroll 8
+  for (Index i = 0; i < Index{Queries}; ++i) {
+#pragma GCC unroll 8
+    for (Index j = 0; j < Index{Keys}; ++j) sum[i][j] = Lanes::zero();
+  }
+  for_each_lanes(width, [&](Index k, Index n) {
+    Lanes query[Queries];
+#pragma GCC unroll 8
+    for (Index i = 0; i < Index{Queries}; ++i) {
+      query[i] = load_n(queries.first + i * queries.stride + k, n);
+    }
+#pragma GCC unroll 8
+    for (Index j = 0; j < Index{Keys}; ++j) {
+      const Lanes key = load_n(keys[j] + k, n);
+#pragma GCC unroll 8
+      for (Index i = 0; i < Index{Queries}; ++i) sum[i][j] = fma(query[i], key, sum[i][j]);
+    }
+  });
+#pragma GCC unroll 8
+  for (Index i = 0; i < Index{Queries}; ++i) {
+    float* to = out + i * out_stride;
+    if constexpr (Keys == 4) {
+      store_sums(sum[i], to);
+    } else {
+#pragma GCC unroll 8
+      for (Index j = 0; j < Index{Keys}; ++j) to[j] = sum_of_lanes(sum[i][j]);
+    }
+  }
+}
+
+inline const float* gathered_row(const GatheredRows& rows, Index j) {
+  return rows.base + (rows.rows != nullptr ? Index{rows.rows[j]} : j) * rows.stride;
+}
+
+template <std::size_t Queries, std::size_t Keys>
+void dot_products_with(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
+                       float* out, Index out_stride) {
+  Index j = 0;
+  for (; j + Index{Keys} <= n; j += Index{Keys}) {
+    const float* some[Keys];
+#pragma GCC unroll 8
+    for (Index i = 0; i < Index{Keys}; ++i) some[i] = gathered_row(keys, j + i);
+    dot_products_of<Queries, Keys>(queries, some, width, out + j, out_stride);
+  }
+  for (; j < n; ++j) {
+    const float* one[1] = {gathered_row(keys, j)};
+    dot_products_of<Queries, 1>(queries, one, width, out + j, out_stride);
+  }
+}
+
+void dot_products(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
+                  float* out, Index out_stride) {
+  Index i = 0;
+  for (; kQueryBlock > 1 && i + kQueryBlock <= queries.rows; i += kQueryBlock) {
+    dot_products_with<kQueryBlock, kBlockLanes>(
+        {queries.first + i * queries.stride, queries.stride, kQueryBlock}, keys, n, width,
+        out + i * out_stride, out_stride);
+  }
+  for (; i < queries.rows; ++i) {
+    dot_products_with<1, 4>(queries.first + i * queries.stride, keys, n, width,
+                            out + i * out_stride, out_stride);
+  }
+}
+
+/// `Groups` groups of lanes of some outputs stay in registers while the values pass by.
+template <std::size_t Rows, std::size_t Groups>
+void weighted_sums_of(const RowBlock& weights, const GatheredRows& values, Index n, Index column,
+                      float* out, Index out_stride) {
+  Lanes sum[Rows][Groups];
+#pragma GCC unroll 8
+  for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+    for (Index g = 0; g < Index{Groups}; ++g) sum[r][g] = Lanes::zero();
+  }
+  for (Index j = 0; j < n; ++j) {
+    const float* row = gathered_row(values, j) + column;
+    Lanes value[Groups];
+#pragma GCC unroll 8
+    for (Index g = 0; g < Index{Groups}; ++g) value[g] = Lanes::load(row + g * kLanes);
+#pragma GCC unroll 8
+    for (Index r = 0; r < Index{Rows}; ++r) {
+      const Lanes weight = Lanes::broadcast(weights.first[r * weights.stride + j]);
+#pragma GCC unroll 8
+      for (Index g = 0; g < Index{Groups}; ++g) sum[r][g] = fma(weight, value[g], sum[r][g]);
+    }
+  }
+#pragma GCC unroll 8
+  for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+    for (Index g = 0; g < Index{Groups}; ++g) {
+      sum[r][g].store(out + r * out_stride + column + g * kLanes);
+    }
+  }
+}
+
+/// The last columns, fewer than a group.
+void last_weighted_sum(const float* weights, const GatheredRows& values, Index n, Index column,
+                       Index columns, float* out) {
+  Lanes sum = Lanes::zero();
+  for (Index j = 0; j < n; ++j) {
+    const float* row = gathered_row(values, j) + column;
+    sum = fma(Lanes::broadcast(weights[j]), Lanes::load_partial(row, columns), sum);
+  }
+  sum.store_partial(out + column, columns);
+}
+
+template <std::size_t Rows, std::size_t Groups>
+void weighted_sums_with(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
+                        float* out, Index out_stride) {
+  constexpr Index together = Index{Groups} * kLanes;
+  Index column = 0;
+  for (; column + together <= width; column += together) {
+    weighted_sums_of<Rows, Groups>(weights, values, n, column, out, out_stride);
+  }
+  for (; column + kLanes <= width; column += kLanes) {
+    weighted_sums_of<Rows, 1>(weights, values, n, column, out, out_stride);
+  }
+  if (column == width) return;
+  for (Index r = 0; r < Index{Rows}; ++r) {
+    last_weighted_sum(weights.first + r * weights.stride, values, n, column, width - column,
+                      out + r * out_stride);
+  }
+}
+
+void weighted_sums(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
+                   float* out, Index out_stride) {
+  Index r = 0;
+  for (; kQueryBlock > 1 && r + kQueryBlock <= weights.rows; r += kQueryBlock) {
+    weighted_sums_with<kQueryBlock, kBlockLanes>(
+        {weights.first + r * weights.stride, weights.stride, kQueryBlock}, values, n, width,
+        out + r * out_stride, out_stride);
+  }
+  for (; r < weights.rows; ++r) {
+    weighted_sums_with<1, 4>(weights.first + r * weights.stride, values, n, width,
+                             out + r * out_stride, out_stride);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------
+// Tiles.
 
 /// Four rows of `width` numbers become four columns of a panel.
 inline void pack_four_columns(const float* const (&row)[4], Index width, float* panel) {

@@ -35,8 +35,7 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
     if (layer.global_attention.query.weight.exists()) {
-      layer.global_attention.query_alone = layer.global_attention.query.prepare(how);
-      layer.global_attention.prepare_memory(how);
+      layer.global_attention.prepare_global(how);
     }
     layer.feed_forward.prepare(how);
   }

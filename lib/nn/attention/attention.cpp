@@ -226,6 +226,11 @@ void MultiHeadAttention::prepare_memory(Preparation how) {
   key_value = side_by_side_product({key, value}, how);
 }
 
+void MultiHeadAttention::prepare_global(Preparation how) {
+  query_alone = query.prepare(how);
+  prepare_memory(how);
+}
+
 void MultiHeadAttention::prepare_cross(Preparation how) {
   query_alone = query.prepare(how);
   output_product = output.prepare(how);

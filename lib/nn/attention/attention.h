@@ -126,6 +126,7 @@ struct MultiHeadAttention {
 
   void prepare_self(Preparation how);
   void prepare_memory(Preparation how);  ///< key_value
+  void prepare_global(Preparation how);  ///< key_value and query_alone
   void prepare_cross(Preparation how);   ///< what each step needs besides
 };
 
