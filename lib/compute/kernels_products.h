@@ -13,33 +13,36 @@
 namespace attn {
 namespace {
 
-/// How a block's chain ends: to = from + sum + bias, without what is null.
-struct ChainEnd {
-  const float* from;
-  Index from_stride;
-  float* to;
-  Index to_stride;
-  const float* bias;
+/// Rows of numbers that a block's sums are added to or become.
+template <typename Number>
+struct SumRows {
+  Number* first;
+  Index stride;
 };
 
-template <std::size_t Rows, bool Added, bool Biased>
-inline void end_whole_chain(const Lanes (&sum)[Rows][kPanelLanes], const ChainEnd& end) {
+template <bool Added, bool Biased, std::size_t Rows>
+[[gnu::always_inline]] inline void end_whole_chain(const Lanes (&sum)[Rows][kPanelLanes],
+                                                   SumRows<const float> from, SumRows<float> to,
+                                                   const float* bias) {
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
     for (Index c = 0; c < kPanelLanes; ++c) {
       Lanes value = sum[r][c];
-      if constexpr (Added) value = Lanes::load(end.from + r * end.from_stride + c * kLanes) + value;
-      if constexpr (Biased) value = value + Lanes::load(end.bias + c * kLanes);
-      value.store(end.to + r * end.to_stride + c * kLanes);
+      if constexpr (Added) value = Lanes::load(from.first + c * kLanes) + value;
+      if constexpr (Biased) value = value + Lanes::load(bias + c * kLanes);
+      value.store(to.first + c * kLanes);
     }
+    if constexpr (Added) from.first += from.stride;
+    to.first += to.stride;
+    asm("" : "+r"(to.first));  // or GCC computes an address for each store beforehand, and spills
   }
 }
 
 /// The same where only some of a panel's columns are there.
 template <std::size_t Rows>
-inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], const ChainEnd& end,
-                             Index columns) {
+inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], SumRows<const float> from,
+                             SumRows<float> to, const float* bias, Index columns) {
 #pragma GCC unroll 8
   for (Index c = 0; c < kPanelLanes; ++c) {
     const Index first = c * kLanes;
@@ -48,25 +51,30 @@ inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], const ChainE
 #pragma GCC unroll 8
     for (Index r = 0; r < Index{Rows}; ++r) {
       Lanes value = sum[r][c];
-      if (end.from != nullptr) value = load_n(end.from + r * end.from_stride + first, left) + value;
-      if (end.bias != nullptr) value = value + load_n(end.bias + first, left);
-      store_n(value, end.to + r * end.to_stride + first, left);
+      if (from.first != nullptr) {
+        value = load_n(from.first + r * from.stride + first, left) + value;
+      }
+      if (bias != nullptr) value = value + load_n(bias + first, left);
+      store_n(value, to.first + r * to.stride + first, left);
     }
   }
 }
 
+/// The last chain: to = from + sum + bias, without what is null, in `columns` columns.
 template <std::size_t Rows>
-inline void end_chain(const Lanes (&sum)[Rows][kPanelLanes], const ChainEnd& end, Index columns) {
+[[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes],
+                                               SumRows<const float> from, SumRows<float> to,
+                                               const float* bias, Index columns) {
   if (columns < kPanelWidth) {
-    end_narrow_chain<Rows>(sum, end, columns);
-  } else if (end.from == nullptr && end.bias == nullptr) {
-    end_whole_chain<Rows, false, false>(sum, end);
-  } else if (end.from == nullptr) {
-    end_whole_chain<Rows, false, true>(sum, end);
-  } else if (end.bias == nullptr) {
-    end_whole_chain<Rows, true, false>(sum, end);
+    end_narrow_chain(sum, from, to, bias, columns);
+  } else if (from.first == nullptr && bias == nullptr) {
+    end_whole_chain<false, false>(sum, from, to, bias);
+  } else if (from.first == nullptr) {
+    end_whole_chain<false, true>(sum, from, to, bias);
+  } else if (bias == nullptr) {
+    end_whole_chain<true, false>(sum, from, to, bias);
   } else {
-    end_whole_chain<Rows, true, true>(sum, end);
+    end_whole_chain<true, true>(sum, from, to, bias);
   }
 }
 
@@ -76,75 +84,102 @@ constexpr Index kCacheLine = 64;  // bytes
 constexpr Index kRowGroup = 8 * kRowBlock;
 
 /// What a block fetches into the second cache while it computes: `lines` lines from `from` on in
-/// each four of its steps.
+/// each four of its steps, at most 8.
 struct Fetch {
   const char* from;
   Index lines;
 };
 
-/// One chain of a block of rows by one panel: its terms [start, start + chain).
+/// One chain of a block of rows by one panel: its terms [start, start + steps).
 struct BlockChain {
   Index row;  ///< of x and y
   Index column;
   Index start;
+  Index steps;
   float* partial;  ///< [rows, kPanelWidth] the sum of the chains so far, in the first cache
   Fetch fetch;
 };
 
+/// Asks for the block's part of y, which is written when the block comes next.
+template <std::size_t Rows>
+inline void fetch_results(const float* y, Index stride) {
+#pragma GCC unroll 8
+  for (Index r = 0; r < Index{Rows}; ++r) {
+#pragma GCC unroll 8
+    for (Index c = 0; c < kPanelLanes; ++c) __builtin_prefetch(y + r * stride + c * kLanes, 1, 2);
+  }
+}
+
 /// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
 /// kRowBlock for strips. A Weight is a float, or 16 bits that are widened as they are loaded.
+///
+/// A chain is a few hundred cycles, so what stands before and after its loop counts: two pointers
+/// reach all rows, and only a product's last chain asks what becomes of its sums.
 template <std::size_t Rows, Index Step, typename Weight>
-void block_product(const PanelProduct& p, const Weight* panel, const BlockChain& b) {
+[[gnu::noinline]] void block_product(const PanelProduct& p, const Weight* panel,
+                                     const BlockChain& b) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
-  const float* x = p.x + b.row * (strips ? p.in : p.x_stride);
-  const Index end = b.start + p.chain < p.in ? b.start + p.chain : p.in;
+  const float* x = p.x + b.row * (strips ? p.in : p.x_stride) + b.start * Step;
+  const float* x3 = x + (Rows > 3 ? 3 * row_stride : 0);
+  const Weight* w = panel + b.start * kPanelWidth;
+  const char* ahead = b.fetch.from;
+  const Index lines = b.fetch.lines;
   Lanes sum[Rows][kPanelLanes];
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
     for (Index c = 0; c < kPanelLanes; ++c) sum[r][c] = Lanes::zero();
   }
-  float* y = p.y + b.row * p.y_stride + b.column;
-  const bool first = b.start == 0;
-  const bool last = end == p.in;
-  if (p.fetches_ahead && !last &&
-      end + p.chain >= p.in) {  // y is written when the block comes next
-#pragma GCC unroll 8
-    for (Index r = 0; r < Index{Rows}; ++r) {
-#pragma GCC unroll 8
-      for (Index c = 0; c < kPanelLanes; ++c) {
-        __builtin_prefetch(y + r * p.y_stride + c * kLanes, 1, 2);
-      }
+  for (Index left = b.steps; left > 0; --left) {
+    const Index turn = left & 3;
+    if (turn < lines) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kCacheLine;
     }
-  }
-  const char* ahead = b.fetch.from;
-  for (Index k = b.start; k < end; ++k) {
-    for (Index i = k % 4; i < b.fetch.lines; i += 4) {
+    if (turn + 4 < lines) {
       __builtin_prefetch(ahead, 0, 2);
       ahead += kCacheLine;
     }
     Lanes value[Rows];
 #pragma GCC unroll 8
     for (Index r = 0; r < Index{Rows}; ++r) {
-      value[r] = Lanes::broadcast(x[r * row_stride + k * Step]);
+      value[r] = Lanes::broadcast(r < 3 ? x[r * row_stride] : x3[(r - 3) * row_stride]);
     }
 #pragma GCC unroll 8
     for (Index c = 0; c < kPanelLanes; ++c) {
-      const Lanes w = Lanes::load(panel + k * kPanelWidth + c * kLanes);
+      const Lanes weight = Lanes::load(w + c * kLanes);
 #pragma GCC unroll 8
-      for (Index r = 0; r < Index{Rows}; ++r) sum[r][c] = fma(value[r], w, sum[r][c]);
+      for (Index r = 0; r < Index{Rows}; ++r) sum[r][c] = fma(value[r], weight, sum[r][c]);
     }
+    x += Step;
+    x3 += Step;
+    w += kPanelWidth;
+    asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
   }
 
-  const float* before = p.add ? y : nullptr;  // what the first chain is added to
-  end_chain<Rows>(sum,
-                  {.from = first ? before : b.partial,
-                   .from_stride = first ? p.y_stride : kPanelWidth,
-                   .to = last ? y : b.partial,
-                   .to_stride = last ? p.y_stride : kPanelWidth,
-                   .bias = last && p.bias != nullptr ? p.bias + b.column : nullptr},
-                  p.out - b.column);
+  const bool first = b.start == 0;
+  if (b.start + b.steps < p.in) {
+    const SumRows<float> partial{b.partial, kPanelWidth};
+    if (first) {
+      end_whole_chain<false, false>(sum, {nullptr, 0}, partial, nullptr);
+    } else {
+      end_whole_chain<true, false>(sum, {b.partial, kPanelWidth}, partial, nullptr);
+    }
+    const bool last_is_next = b.start + b.steps + p.chain >= p.in;
+    if (p.fetches_ahead && last_is_next) {
+      fetch_results<Rows>(p.y + b.row * p.y_stride + b.column, p.y_stride);
+    }
+    return;
+  }
+  const SumRows<float> y{p.y + b.row * p.y_stride + b.column, p.y_stride};
+  const float* bias = p.bias != nullptr ? p.bias + b.column : nullptr;
+  const Index columns = p.out - b.column;
+  if (first) {
+    end_product(sum, {p.add ? y.first : nullptr, y.stride}, y, bias, columns);
+  } else {
+    end_product(sum, {b.partial, kPanelWidth}, y, bias, columns);
+  }
 }
 
 /// The block of `rows` rows, 1 to Rows.
@@ -183,7 +218,7 @@ void row_product(const PanelProduct& p, const Weight* panel, Index column) {
       total[0][c] = start == 0 ? sum[c] : total[0][c] + sum[c];
   }
   const float* bias = p.bias != nullptr ? p.bias + column : nullptr;
-  end_chain<1>(total, {nullptr, 0, p.y + column, 0, bias}, p.out - column);
+  end_product(total, {nullptr, 0}, {p.y + column, 0}, bias, p.out - column);
 }
 
 /// The block that reads a part of a panel first would wait for it where it comes from memory or the
@@ -215,6 +250,7 @@ void rows_of_panel(const PanelProduct& p, const FetchPlan& plan, const Weight* p
   const Index each = Step == 1 ? rows / blocks : kRowBlock;
   const Index larger = Step == 1 ? rows % blocks : 0;  // blocks with one row more
   for (Index start = 0; start < p.in; start += p.chain) {
+    const Index steps = p.chain < p.in - start ? p.chain : p.in - start;
     const char* ahead = reinterpret_cast<const char*>(panel + start * kPanelWidth) + plan.distance;
     Index row = 0;
     for (Index block = 0; block < blocks; ++block) {
@@ -224,7 +260,7 @@ void rows_of_panel(const PanelProduct& p, const FetchPlan& plan, const Weight* p
       const Fetch fetch{ahead + number * plan.lines * (p.chain / 4) * kCacheLine,
                         number < plan.blocks ? plan.lines : 0};
       block_of_rows<kRowBlock, Step>(
-          count, p, panel, {first + row, column, start, partial + row * kPanelWidth, fetch});
+          count, p, panel, {first + row, column, start, steps, partial + row * kPanelWidth, fetch});
       row += count;
     }
   }
