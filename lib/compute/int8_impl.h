@@ -48,15 +48,16 @@ inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Inde
   }
 }
 
-constexpr Index kInt8Line = 64;  // bytes of a line of the cache
-
-/// A block's rows, and what it fetches into the second cache while it computes: a line in each of
-/// its first `lines` steps. What lies behind a panel is read next (kernels_products.h).
+/// A block's rows, and what it fetches into the second cache while it computes: of the panels a
+/// line in each of its first `lines` steps (what lies behind one is read next, kernels_products.h),
+/// and of what is read after the product in each of its first `next_lines`.
 struct Int8Rows {
   Index first;
   Index count;
   const std::int8_t* ahead;
   Index lines;
+  const char* next;
+  Index next_lines;
 };
 
 template <std::size_t Rows>
@@ -74,7 +75,8 @@ void int8_block(const Int8Product& p, const std::int8_t* panel, const Int8Rows& 
     }
   }
   for (Index g = 0; g < p.groups; ++g) {
-    if (g < rows.lines) __builtin_prefetch(rows.ahead + g * kInt8Line, 0, 2);
+    if (g < rows.lines) __builtin_prefetch(rows.ahead + g * kCacheLine, 0, 2);
+    if (g < rows.next_lines) __builtin_prefetch(rows.next + g * kCacheLine, 0, 2);
     Bytes weights[kRegisters];
 #pragma GCC unroll 4
     for (Index c = 0; c < Index{kRegisters}; ++c) {
@@ -108,15 +110,20 @@ void int8_product(const Int8Product& p, Index first_panel, Index last_panel) {
   const Index each = p.rows / blocks;
   const Index larger = p.rows % blocks;  // blocks with one row more
   const Index size = p.groups * kInt8Group * kInt8Width;
-  const Index share = (size / kInt8Line + blocks - 1) / blocks;
+  const Index share = (size / kCacheLine + blocks - 1) / blocks;
   const Index lines = blocks == 1 ? 0 : share < p.groups ? share : p.groups;
+  const auto* next = reinterpret_cast<const char*>(p.next.first);
+  const Index next_lines =
+      blocks == 1 ? 0 : p.next.lines_of_chain((last_panel - first_panel) * blocks, p.groups);
   for (Index index = first_panel; index < last_panel; ++index) {
     const std::int8_t* panel = p.panels + index * size;
     Index row = 0;
     for (Index block = 0; block < blocks; ++block) {
       const Index count = each + (block < larger ? 1 : 0);
-      int8_rows<kInt8Rows>(p, panel, {row, count, panel + size + block * lines * kInt8Line, lines},
+      const std::int8_t* ahead = panel + size + block * lines * kCacheLine;
+      int8_rows<kInt8Rows>(p, panel, {row, count, ahead, lines, next, next_lines},
                            index * kInt8Width);
+      next += next_lines * kCacheLine;
       row += count;
     }
   }

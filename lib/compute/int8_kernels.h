@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/index.h"
+#include "compute/read_next.h"
 
 namespace attn {
 
@@ -33,7 +34,8 @@ struct Int8Product {
   const float* bias;  ///< [out], or null
   float* y;
   Index y_stride;
-  bool add;  ///< y += the product instead of y = it
+  bool add;            ///< y += the product instead of y = it
+  ReadNext next = {};  ///< after the product
 };
 
 struct Int8Kernels {

@@ -150,7 +150,7 @@ void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) 
 }
 
 void Int8Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add,
-                          RowFunction then) const {
+                          RowFunction then, const ReadNext& next) const {
   const Int8Kernels& k = int8_kernels();
   const Index rows = x.rows();
   const Index padded = groups_ * kInt8Group;
@@ -191,7 +191,8 @@ void Int8Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef 
                            .bias = bias,
                            .y = y.data() + row * y.outerStride(),
                            .y_stride = y.outerStride(),
-                           .add = add};
+                           .add = add,
+                           .next = next.part(task, blocks * chunks)};
     k.product(part, first, last);
     if (then == nullptr) return;
     const Index column = first * k.panel_width;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compute/parameter.h"
+#include "compute/read_next.h"
 #include "compute/tensor.h"
 
 namespace attn {
@@ -22,9 +23,9 @@ class Int8Weight {
   /// y [T, out] = then(x [T, in] · weights + bias): each row of x is rounded to 8 bits, with a
   /// scale of its own. bias [out], or null; then: or null. Or added to y. Row t of y is a function
   /// of row t of x alone, the same to the bit with every table of kernels and any number of
-  /// threads. A row with NaN or ∞ becomes NaN.
-  void multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add,
-                RowFunction then) const;
+  /// threads. A row with NaN or ∞ becomes NaN. next: what is read after it.
+  void multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add, RowFunction then,
+                const ReadNext& next) const;
 
  private:
   void pack_panel(const std::vector<Parameter>& weights, Index panel);

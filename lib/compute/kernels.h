@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/index.h"
+#include "compute/read_next.h"
 
 namespace attn {
 
@@ -32,6 +33,7 @@ struct PanelProduct {
   bool strips = false;  ///< x is packed by pack_strips(); x_stride means nothing
   /// What lies behind the panels is read next, and they come from memory or the last cache.
   bool fetches_ahead = false;
+  ReadNext next = {};  ///< after the product
   /// The panels in binary16 instead, for a table that widens: the numbers are the same and so are
   /// the sums, and half as much is read. Not with strips.
   const std::uint16_t* narrow = nullptr;

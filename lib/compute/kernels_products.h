@@ -78,16 +78,15 @@ template <std::size_t Rows>
   }
 }
 
-constexpr Index kCacheLine = 64;  // bytes
-
 /// Rows that pass by a chain's part of a panel while it stays in the first cache.
 constexpr Index kRowGroup = 8 * kRowBlock;
 
-/// What a block fetches into the second cache while it computes: `lines` lines from `from` on in
-/// each four of its steps, at most 8.
+/// What a block fetches into the second cache while it computes.
 struct Fetch {
-  const char* from;
-  Index lines;
+  const char* from;  ///< of the panels
+  Index lines;       ///< from there on in each four of the block's steps, at most 8
+  const char* next;  ///< of what is read after the product
+  Index next_lines;  ///< of it, one a step
 };
 
 /// One chain of a block of rows by one panel: its terms [start, start + steps).
@@ -125,6 +124,8 @@ template <std::size_t Rows, Index Step, typename Weight>
   const Weight* w = panel + b.start * kPanelWidth;
   const char* ahead = b.fetch.from;
   const Index lines = b.fetch.lines;
+  const char* next = b.fetch.next;
+  const Index next_lines = b.fetch.next_lines;
   Lanes sum[Rows][kPanelLanes];
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
@@ -140,6 +141,10 @@ template <std::size_t Rows, Index Step, typename Weight>
     if (turn + 4 < lines) {
       __builtin_prefetch(ahead, 0, 2);
       ahead += kCacheLine;
+    }
+    if (left <= next_lines) {
+      __builtin_prefetch(next, 0, 2);
+      next += kCacheLine;
     }
     Lanes value[Rows];
 #pragma GCC unroll 8
@@ -224,26 +229,30 @@ void row_product(const PanelProduct& p, const Weight* panel, Index column) {
 /// The block that reads a part of a panel first would wait for it where it comes from memory or the
 /// last cache. So the blocks before share out among them to fetch it ahead.
 struct FetchPlan {
-  Index distance;  ///< bytes from what is read to what is fetched
-  Index lines;     ///< of a block in four steps
-  Index blocks;    ///< the first ones of the product's rows, which fetch
+  Index distance;    ///< bytes from what is read to what is fetched
+  Index lines;       ///< of a block in four steps
+  Index blocks;      ///< the first ones of the product's rows, which fetch
+  const char* next;  ///< what the coming block fetches of what is read after the product,
+  Index next_lines;  ///< and how much in a chain
 };
 
 template <typename Weight>
-FetchPlan fetch_plan(const PanelProduct& p) {
-  if (!p.fetches_ahead || p.rows <= kRowBlock) return {0, 0, 0};  // one block would not keep up
+FetchPlan fetch_plan(const PanelProduct& p, Index panels) {
+  if (!p.fetches_ahead || p.rows <= kRowBlock) return {};  // one block would not keep up
   constexpr Index kAhead = 64 * 1024;
   constexpr Index kRowLines = kPanelWidth * Index{sizeof(Weight)} / kCacheLine;
   const Index blocks = (p.rows + kRowBlock - 1) / kRowBlock;
+  const Index chains = (p.in + p.chain - 1) / p.chain;
   const Index lines = (4 * kRowLines + blocks - 1) / blocks;
   // Several groups read a panel one after the other: what they fetch is the next one.
   return {p.rows > kRowGroup ? p.panel_rows * kRowLines * kCacheLine : kAhead, lines,
-          (4 * kRowLines + lines - 1) / lines};
+          (4 * kRowLines + lines - 1) / lines, reinterpret_cast<const char*>(p.next.first),
+          p.next.lines_of_chain(panels * chains * blocks, p.chain)};
 }
 
 /// A group of rows, in blocks of nearly the same size: `rows` rows from `first` on.
 template <Index Step, typename Weight>
-void rows_of_panel(const PanelProduct& p, const FetchPlan& plan, const Weight* panel, Index column,
+void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, Index column,
                    Index first, Index rows) {
   alignas(64) float partial[kRowGroup * kPanelWidth];
   const Index blocks = (rows + kRowBlock - 1) / kRowBlock;
@@ -258,7 +267,8 @@ void rows_of_panel(const PanelProduct& p, const FetchPlan& plan, const Weight* p
       const Index count = size < rows - row ? size : rows - row;
       const Index number = first / kRowBlock + block;
       const Fetch fetch{ahead + number * plan.lines * (p.chain / 4) * kCacheLine,
-                        number < plan.blocks ? plan.lines : 0};
+                        number < plan.blocks ? plan.lines : 0, plan.next, plan.next_lines};
+      plan.next += plan.next_lines * kCacheLine;
       block_of_rows<kRowBlock, Step>(
           count, p, panel, {first + row, column, start, steps, partial + row * kPanelWidth, fetch});
       row += count;
@@ -274,7 +284,7 @@ void product_of_panels(const PanelProduct& p, const Weight* panels, Index first,
     }
     return;
   }
-  const FetchPlan plan = fetch_plan<Weight>(p);
+  FetchPlan plan = fetch_plan<Weight>(p, last - first);
   for (Index index = first; index < last; ++index) {
     const Weight* panel = panels + index * p.panel_rows * kPanelWidth;
     for (Index row = 0; row < p.rows; row += kRowGroup) {

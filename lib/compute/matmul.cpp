@@ -101,18 +101,18 @@ std::size_t prepared_floats(const Parameter& weight, Backend backend) {
   return to_size(panel_floats(weight.rows, weight.columns, packs_16_bits({weight}, backend)));
 }
 
-void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add,
-                             RowFunction then) const {
+void WeightProduct::multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then,
+                             const ReadNext& next) const {
   if (x.cols() != in_ || y.cols() != out_ || x.rows() != y.rows()) {
     throw std::logic_error("product of mismatched shapes");
   }
   if (x.rows() == 0) return;
   switch (backend_) {
     case Backend::int8:
-      int8_.multiply(x, bias_.size() > 0 ? bias_.data() : nullptr, y, add, then);
+      int8_.multiply(x, bias_.size() > 0 ? bias_.data() : nullptr, y, add, then, next);
       return;
     case Backend::panels:
-      multiply_panels(x, y, add);
+      multiply_panels(x, y, add, next);
       break;
     case Backend::bfloat16:
       multiply_bfloat16(x, y, add);
@@ -149,6 +149,7 @@ void multiply_in_parts(const PanelProduct& whole, Index first_panel, Index last_
         part.panels += start * k.panel_width;
       }
       part.add = whole.add || start > 0;
+      part.next = {};
       if (start + part.in < whole.in) part.bias = nullptr;
       k.panel_product(part, panel, panel + 1);
     }
@@ -165,7 +166,8 @@ void WeightProduct::multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, boo
   }
 }
 
-void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const {
+void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add,
+                                    const ReadNext& next) const {
   const Kernels& k = kernels();
   const PanelProduct whole{
       .x = x.data(),
@@ -189,7 +191,8 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
                               : std::clamp<Index>(x.rows() / (4 * k.row_block), 1, threads());
   const Index rows_each = (x.rows() / row_parts + k.row_block - 1) / k.row_block * k.row_block;
   const Index chunks = std::min(panels, 4 * Index{threads()});
-  parallel_for(chunks * row_parts, x.rows() * in_ * out_, [&](Index task) {
+  const Index tasks = chunks * row_parts;
+  parallel_for(tasks, x.rows() * in_ * out_, [&](Index task) {
     const Index chunk = task % chunks;
     const Index row = task / chunks * rows_each;
     if (row >= x.rows()) return;
@@ -198,7 +201,10 @@ void WeightProduct::multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool 
     part.y += row * whole.y_stride;
     part.rows =
         task / chunks == row_parts - 1 ? x.rows() - row : std::min(rows_each, x.rows() - row);
-    multiply_in_parts(part, panels * chunk / chunks, panels * (chunk + 1) / chunks);
+    const Index first = panels * chunk / chunks;
+    const Index last = panels * (chunk + 1) / chunks;
+    part.next = next.part(task, tasks);
+    multiply_in_parts(part, first, last);
   });
 }
 

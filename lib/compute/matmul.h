@@ -21,6 +21,7 @@
 #include "compute/int8_weight.h"
 #include "compute/kernels.h"
 #include "compute/parameter.h"
+#include "compute/read_next.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 
@@ -71,7 +72,10 @@ class WeightProduct {
   void update(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases);
 
   /// x [T, in] → y [T, out]. Row t of y is a function of row t of x alone, to the bit.
-  void operator()(const ConstMatrixRef& x, MatrixRef y) const { multiply(x, y, false, nullptr); }
+  /// What is read next comes into the near caches meanwhile, where the rows are many.
+  void operator()(const ConstMatrixRef& x, MatrixRef y, const ReadNext& next = {}) const {
+    multiply(x, y, false, nullptr, next);
+  }
   /// The same, and then the function on every number of y, where it still lies in cache.
   void operator()(const ConstMatrixRef& x, MatrixRef y, RowFunction then) const {
     multiply(x, y, false, then);
@@ -85,8 +89,10 @@ class WeightProduct {
  private:
   void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
                FloatArena* arena);
-  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then) const;
-  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
+  void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then,
+                const ReadNext& next = {}) const;
+  void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add,
+                       const ReadNext& next = {}) const;
   void multiply_bfloat16(const ConstMatrixRef& x, MatrixRef& y, bool add) const;
 
   Backend backend_ = Backend::plain;

@@ -112,7 +112,8 @@ void self_attention(const MultiHeadAttention& layer, const MultiHeadAttention* g
   MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3D] = Q | K | V
   MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, D]
 
-  layer.query_key_value(x, projected);
+  const bool cached = memory != nullptr && memory->past != nullptr;
+  layer.query_key_value(x, projected, cached ? memory->past->read_next(memory->first) : ReadNext{});
   block.watch(Stage::projected, projected);
   const ConstMatrixRef queries = projected.leftCols(d_model);           // [T, D]
   const ConstMatrixRef keys_values = projected.rightCols(2 * d_model);  // [T, 2D]
@@ -122,7 +123,6 @@ void self_attention(const MultiHeadAttention& layer, const MultiHeadAttention* g
     layer.output_product(heads, out);
     return;
   }
-  const bool cached = memory != nullptr && memory->past != nullptr;
   AttentionInput input{
       queries,
       cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
@@ -143,7 +143,7 @@ void cross_attention(const MultiHeadAttention& layer, const Block& block, const 
   MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(x.cols());  // [T, D]
   MatrixRef heads = run.work.heads.topRows(x.rows());                           // [T, D]
 
-  layer.query_alone(x, queries);
+  layer.query_alone(x, queries, {source.data(), source.size()});
   block.watch(Stage::projected, queries);
   block.watch(Stage::memory, source);
   attend(attention_shape(run.config, block.watch.kind, block.watch.layer),

@@ -40,6 +40,8 @@ class KeyValueCache {
   KeyValueCache(Index rows, Index d_model);
   /// Puts `keys_values` [n, 2D] into the rows from `first` on. Returns all rows.
   KeysAndValues store(const ConstMatrixRef& keys_values, Index first);
+  /// The first `rows` rows, which the next step reads.
+  ReadNext read_next(Index rows) const { return {rows_.data(), rows * 2 * d_model_}; }
 
  private:
   Index d_model_;
