@@ -14,16 +14,14 @@ namespace attn {
 namespace {
 
 /// Rows of numbers that a block's sums are added to or become.
-template <typename Number>
 struct SumRows {
-  Number* first;
+  float* first;
   Index stride;
 };
 
 template <bool Added, bool Biased, std::size_t Rows>
 [[gnu::always_inline]] inline void end_whole_chain(const Lanes (&sum)[Rows][kPanelLanes],
-                                                   SumRows<const float> from, SumRows<float> to,
-                                                   const float* bias) {
+                                                   SumRows from, SumRows to, const float* bias) {
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
@@ -41,8 +39,8 @@ template <bool Added, bool Biased, std::size_t Rows>
 
 /// The same where only some of a panel's columns are there.
 template <std::size_t Rows>
-inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], SumRows<const float> from,
-                             SumRows<float> to, const float* bias, Index columns) {
+inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], SumRows from, SumRows to,
+                             const float* bias, Index columns) {
 #pragma GCC unroll 8
   for (Index c = 0; c < kPanelLanes; ++c) {
     const Index first = c * kLanes;
@@ -62,9 +60,8 @@ inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], SumRows<cons
 
 /// The last chain: to = from + sum + bias, without what is null, in `columns` columns.
 template <std::size_t Rows>
-[[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes],
-                                               SumRows<const float> from, SumRows<float> to,
-                                               const float* bias, Index columns) {
+[[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes], SumRows from,
+                                               SumRows to, const float* bias, Index columns) {
   if (columns < kPanelWidth) {
     end_narrow_chain(sum, from, to, bias, columns);
   } else if (from.first == nullptr && bias == nullptr) {
@@ -163,28 +160,25 @@ template <std::size_t Rows, Index Step, typename Weight>
     asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
   }
 
+  const SumRows y{p.y + b.row * p.y_stride + b.column, p.y_stride};
+  const SumRows partial{b.partial, kPanelWidth};
+  const Index columns = p.out - b.column;
   const bool first = b.start == 0;
-  if (b.start + b.steps < p.in) {
-    const SumRows<float> partial{b.partial, kPanelWidth};
-    if (first) {
-      end_whole_chain<false, false>(sum, {nullptr, 0}, partial, nullptr);
-    } else {
-      end_whole_chain<true, false>(sum, {b.partial, kPanelWidth}, partial, nullptr);
-    }
-    const bool last_is_next = b.start + b.steps + p.chain >= p.in;
-    if (p.fetches_ahead && last_is_next) {
-      fetch_results<Rows>(p.y + b.row * p.y_stride + b.column, p.y_stride);
-    }
+  const SumRows from = first ? SumRows{p.add ? y.first : nullptr, y.stride} : partial;
+  if (b.start + b.steps == p.in) {
+    const float* bias = p.bias != nullptr ? p.bias + b.column : nullptr;
+    end_product(sum, from, y, bias, columns);
     return;
   }
-  const SumRows<float> y{p.y + b.row * p.y_stride + b.column, p.y_stride};
-  const float* bias = p.bias != nullptr ? p.bias + b.column : nullptr;
-  const Index columns = p.out - b.column;
-  if (first) {
-    end_product(sum, {p.add ? y.first : nullptr, y.stride}, y, bias, columns);
+  if (first && !p.add) {
+    end_whole_chain<false, false>(sum, from, partial, nullptr);
+  } else if (!first && columns >= kPanelWidth) {
+    end_whole_chain<true, false>(sum, partial, partial, nullptr);
   } else {
-    end_product(sum, {b.partial, kPanelWidth}, y, bias, columns);
+    end_product(sum, from, partial, nullptr, columns);
   }
+  const bool last_is_next = b.start + b.steps + p.chain >= p.in;
+  if (p.fetches_ahead && last_is_next) fetch_results<Rows>(y.first, y.stride);
 }
 
 /// The block of `rows` rows, 1 to Rows.
