@@ -39,8 +39,9 @@ template <bool Added, bool Biased, std::size_t Rows>
 
 /// The same where only some of a panel's columns are there.
 template <std::size_t Rows>
-inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes], SumRows from, SumRows to,
-                             const float* bias, Index columns) {
+[[gnu::always_inline]] inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes],
+                                                    SumRows from, SumRows to, const float* bias,
+                                                    Index columns) {
 #pragma GCC unroll 8
   for (Index c = 0; c < kPanelLanes; ++c) {
     const Index first = c * kLanes;
@@ -165,19 +166,16 @@ template <std::size_t Rows, Index Step, typename Weight>
   const Index columns = p.out - b.column;
   const bool first = b.start == 0;
   const SumRows from = first ? SumRows{p.add ? y.first : nullptr, y.stride} : partial;
-  if (b.start + b.steps == p.in) {
-    const float* bias = p.bias != nullptr ? p.bias + b.column : nullptr;
-    end_product(sum, from, y, bias, columns);
-    return;
-  }
-  if (first && !p.add) {
+  const bool last = b.start + b.steps == p.in;
+  if (!last && first && !p.add) {
     end_whole_chain<false, false>(sum, from, partial, nullptr);
-  } else if (!first && columns >= kPanelWidth) {
+  } else if (!last && !first && columns >= kPanelWidth) {
     end_whole_chain<true, false>(sum, partial, partial, nullptr);
   } else {
-    end_product(sum, from, partial, nullptr, columns);
+    const float* bias = last && p.bias != nullptr ? p.bias + b.column : nullptr;
+    end_product(sum, from, last ? y : partial, bias, columns);
   }
-  const bool last_is_next = b.start + b.steps + p.chain >= p.in;
+  const bool last_is_next = !last && b.start + b.steps + p.chain >= p.in;
   if (p.fetches_ahead && last_is_next) fetch_results<Rows>(y.first, y.stride);
 }
 

@@ -21,7 +21,9 @@ struct ReadNext {
   }
   /// Cache lines for each of so many chains of `steps` steps, if none fetches more than one a step.
   Index lines_of_chain(Index chains, Index steps) const {
-    const Index lines = (floats * Index{sizeof(float)} / kCacheLine + chains - 1) / chains;
+    if (chains == 0) return 0;
+    const Index bytes = floats * Index{sizeof(float)};
+    const Index lines = (bytes + chains * kCacheLine - 1) / (chains * kCacheLine);
     return lines < steps ? lines : steps;
   }
 };

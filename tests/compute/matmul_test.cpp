@@ -139,6 +139,51 @@ TEST_CASE("a row's bits depend neither on its neighbours nor on the threads") {
   }
 }
 
+TEST_CASE("what a product fetches for the one after it changes no bit of it") {
+  const Matrix later = random_matrix(300, 256, "later");
+  for (const Backend backend : {Backend::panels, Backend::int8}) {
+    for (const auto& shape : {std::pair<Index, Index>{1, 1}, {67, 130}, {256, 300}}) {
+      Matrix w = random_matrix(shape.first, shape.second, "w");
+      const WeightProduct product({view(w)}, {}, backend);
+      for (const Index rows : {1, 7, 33, 130}) {
+        const Matrix x = random_matrix(rows, shape.first, "x");
+        Matrix plain = poisoned(rows, shape.second);
+        product(x, plain);
+        for (const Index floats : {Index{1}, Index{1000}, later.size()}) {
+          for (const int count : {1, 2}) {
+            set_threads(count);
+            Matrix y = poisoned(rows, shape.second);
+            product(x, y, {later.data(), floats});
+            set_threads(1);
+            CHECK(y == plain);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("several tasks share out what they fetch, and a chain's lines suffice for all of it") {
+  const Matrix later = random_matrix(1, 1001, "later");
+  const ReadNext next{later.data(), later.size()};
+  for (const Index tasks : {1, 2, 3, 8, 1000, 2000}) {
+    const float* end = next.first;
+    for (Index task = 0; task < tasks; ++task) {
+      const ReadNext part = next.part(task, tasks);
+      CHECK(part.first == end);
+      end = part.first + part.floats;
+    }
+    CHECK(end == next.first + next.floats);
+  }
+  const Index lines = (1001 * 4 + kCacheLine - 1) / kCacheLine;
+  for (const Index chains : {1, 2, 5, 63, 200}) {
+    CHECK(next.lines_of_chain(chains, lines) * chains >= lines);
+    CHECK(next.lines_of_chain(chains, 3) <= 3);
+  }
+  CHECK(next.lines_of_chain(0, 64) == 0);
+  CHECK(ReadNext{}.lines_of_chain(5, 64) == 0);
+}
+
 TEST_CASE("mismatched shapes are refused") {
   Matrix a = random_matrix(4, 5, "a");
   Matrix b = random_matrix(6, 5, "b");
