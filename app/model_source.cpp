@@ -170,6 +170,7 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
       ready.tokenizer = std::make_unique<Tokenizer>(directory);
     }
   });
+  return_freed_memory();
   ready.transformer = std::make_unique<Transformer>(std::move(loaded->transformer));
   ready.tokenizer_directory = directory;
   ready.decode = loaded->decode;

@@ -16,4 +16,7 @@ void require_memory(std::uint64_t bytes, const std::string& what);
 /// which would else have megabytes of pages cleared for its keys and logits and given back.
 void keep_freed_memory();
 
+/// What was freed goes back to the system: after the reading of a model, a megabyte of JSON.
+void return_freed_memory();
+
 }  // namespace attn

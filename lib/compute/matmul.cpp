@@ -46,21 +46,24 @@ Backend default_backend() {
   return chosen;
 }
 
+void Preparation::tell(const std::vector<Parameter>& weights) const {
+  if (when_packed == nullptr || !*when_packed) return;
+  for (const Parameter& weight : weights) (*when_packed)(weight);
+}
+
 WeightProduct::WeightProduct(const std::vector<Parameter>& weights,
                              const std::vector<Parameter>& biases, Preparation how, Chains chains)
     : backend_(how.backend), chains_(chains) {
-  prepare(weights, biases, how.arena);
-  if (how.when_packed == nullptr || !*how.when_packed) return;
-  for (const Parameter& weight : weights) (*how.when_packed)(weight);
+  prepare(weights, biases, how);
 }
 
 void WeightProduct::update(const std::vector<Parameter>& weights,
                            const std::vector<Parameter>& biases) {
-  prepare(weights, biases, nullptr);
+  prepare(weights, biases, backend_);
 }
 
 void WeightProduct::prepare(const std::vector<Parameter>& weights,
-                            const std::vector<Parameter>& biases, FloatArena* arena) {
+                            const std::vector<Parameter>& biases, const Preparation& how) {
   if (weights.empty()) throw std::logic_error("a product needs a weight");
   in_ = weights.front().rows;
   out_ = 0;
@@ -70,20 +73,16 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   }
   if (backend_ == Backend::bfloat16 && tile_kernels() != nullptr) {
     tiles_.pack(weights, in_, out_);
+    how.tell(weights);
   } else if (backend_ == Backend::int8) {
-    int8_.pack(weights, in_, out_, arena);
+    int8_.pack(weights, in_, out_, how.arena);
+    how.tell(weights);
   } else if (backend_ == Backend::panels || backend_ == Backend::bfloat16) {
-    of_16_bits_ = packs_16_bits(weights, backend_);
-    reserve(weight_, panel_floats(in_, out_, of_16_bits_), arena);
-    if (of_16_bits_) {
-      pack_panels(weights, in_, out_, reinterpret_cast<std::uint16_t*>(weight_.data()));
-    } else {
-      pack_panels(weights, in_, out_, weight_.data(),
-                  backend_ == Backend::bfloat16 ? round_to_bfloat16 : nullptr);
-    }
+    prepare_panels(weights, how);
   } else {
-    reserve(weight_, in_ * out_, arena);
+    reserve(weight_, in_ * out_, how.arena);
     lay_out_rows(weights, out_, weight_.data());
+    how.tell(weights);
   }
   if (biases.empty()) return;
   Index bias_columns = 0;
@@ -93,6 +92,29 @@ void WeightProduct::prepare(const std::vector<Parameter>& weights,
   Index column = 0;
   for (const Parameter& b : biases) {
     for (Index j = 0; j < b.columns; ++j) bias_.data()[column++] = b.at(0, j);
+  }
+}
+
+/// The largest weight, the output's, is a quarter of a small model: packed in one go, it would be
+/// in memory twice. Where its columns lie one after another, some are packed and let go at a time.
+void WeightProduct::prepare_panels(const std::vector<Parameter>& weights, const Preparation& how) {
+  constexpr Index kColumns = 512;  // whole panels of every kernel
+  of_16_bits_ = packs_16_bits(weights, backend_);
+  reserve(weight_, panel_floats(in_, out_, of_16_bits_), how.arena);
+  const bool in_parts = weights.size() == 1 && weights.front().row_stride == 1;
+  const Index each = in_parts ? std::min(kColumns, out_) : out_;
+  for (Index first = 0; first < out_; first += each) {
+    const Index columns = std::min(each, out_ - first);
+    const auto part =
+        in_parts ? std::vector{weights.front().columns_from(first, columns)} : weights;
+    if (of_16_bits_) {
+      auto* panels = reinterpret_cast<std::uint16_t*>(weight_.data());
+      pack_panels(part, in_, columns, panels + first * in_);
+    } else {
+      pack_panels(part, in_, columns, weight_.data() + first * in_,
+                  backend_ == Backend::bfloat16 ? round_to_bfloat16 : nullptr);
+    }
+    how.tell(part);
   }
 }
 

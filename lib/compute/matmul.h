@@ -53,6 +53,9 @@ struct Preparation {
               const WhenPacked* told = nullptr)
       : backend(by), arena(into), when_packed(told) {}
 
+  /// Nobody reads these soon where they lie.
+  void tell(const std::vector<Parameter>& weights) const;
+
   Backend backend;
   FloatArena* arena;              ///< what the prepared weight is put into; null: memory of its own
   const WhenPacked* when_packed;  ///< null, or an empty one: nobody asks
@@ -88,7 +91,8 @@ class WeightProduct {
 
  private:
   void prepare(const std::vector<Parameter>& weights, const std::vector<Parameter>& biases,
-               FloatArena* arena);
+               const Preparation& how);
+  void prepare_panels(const std::vector<Parameter>& weights, const Preparation& how);
   void multiply(const ConstMatrixRef& x, MatrixRef& y, bool add, RowFunction then,
                 const ReadNext& next = {}) const;
   void multiply_panels(const ConstMatrixRef& x, MatrixRef& y, bool add,

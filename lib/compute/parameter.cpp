@@ -39,6 +39,16 @@ void Parameter::copy_column(Index j, Index first, Index count, float* out) const
   for (Index i = 0; i < count; ++i) out[i] = at(first + i, j);
 }
 
+Parameter Parameter::columns_from(Index first, Index count) const {
+  const Index skipped = first * column_stride;
+  Parameter part = *this;
+  part.columns = count;
+  if (data != nullptr) part.data += skipped;
+  if (narrow != nullptr) part.narrow += skipped * (scales == nullptr ? 2 : 1);
+  if (scales != nullptr && !scales_of_rows) part.scales += first;
+  return part;
+}
+
 AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   const std::size_t bytes = std::max<std::size_t>(count, 1) * sizeof(float);
   constexpr std::align_val_t kLine{64};

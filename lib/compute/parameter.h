@@ -48,13 +48,16 @@ struct Parameter {
   /// Element (i, j), to be changed; 32 bits only.
   float& element(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
   Index size() const { return rows * columns; }
+  /// Columns [first, first + count) of a matrix whose columns lie one after another (row_stride 1).
+  Parameter columns_from(Index first, Index count) const;
   Parameter transposed() const {
     return {data,   columns, rows,   column_stride,  row_stride,
             narrow, format,  scales, !scales_of_rows};
   }
 };
 
-/// Told of each weight that a product has packed: nobody reads it where it lies soon again.
+/// Told of each weight, or part of one, that nobody reads soon where it lies: a product has packed
+/// it, or will after many others.
 using WhenPacked = std::function<void(const Parameter&)>;
 
 /// A Parameter of adjacent rows over someone's memory.

@@ -132,6 +132,7 @@ void quiet_sentencepiece() {
 }
 
 struct PieceModel::Parts {
+  std::string bytes;                        ///< the file, where byte pairs go on reading it
   std::unique_ptr<const Processor> cutter;  ///< only normalises where there is `unigram`
   std::unique_ptr<const Processor> joiner;  ///< null: the cutter joins too
   std::optional<Unigram> unigram;
@@ -143,20 +144,22 @@ struct PieceModel::Parts {
   SegmentationType segmentation = SegmentationType::unigram;
 };
 
-PieceModel::PieceModel(std::string bytes, const std::string& where) : bytes_(std::move(bytes)) {
+PieceModel::PieceModel(std::string bytes, const std::string& where) {
   quiet_sentencepiece();
-  SentencePieceModel model = check_sentencepiece_model(bytes_, where);
   auto parts = std::make_unique<Parts>();
+  parts->bytes = std::move(bytes);
+  SentencePieceModel model = check_sentencepiece_model(parts->bytes, where);
   parts->segmentation = model.segmentation;
   parts->where = where;
   if (model.segmentation == SegmentationType::unigram) {
-    parts->cutter = load(normaliser_of(bytes_, model), where);
-    parts->joiner = load(joiner_of(bytes_, model), where);
+    parts->cutter = load(normaliser_of(parts->bytes, model), where);
+    parts->joiner = load(joiner_of(parts->bytes, model), where);
     parts->unigram.emplace(model);
   } else {
-    parts->cutter = load(bytes_, where);
+    parts->cutter = load(parts->bytes, where);
     if (model.segmentation == SegmentationType::bpe) parts->pairs.emplace(std::move(model));
   }
+  if (!parts->pairs) std::string().swap(parts->bytes);
   parts_ = std::move(parts);
 }
 
@@ -174,7 +177,8 @@ std::vector<std::string> PieceModel::cut(std::string_view text) const {
 std::string PieceModel::normalise(std::string_view text) const {
   if (parts_->pairs) {
     std::call_once(parts_->normaliser_made, [&] {
-      parts_->normaliser = load(normaliser_of(bytes_, parts_->pairs->model()), parts_->where);
+      parts_->normaliser =
+          load(normaliser_of(parts_->bytes, parts_->pairs->model()), parts_->where);
     });
   }
   const Processor& cutter = parts_->pairs ? *parts_->normaliser : *parts_->cutter;

@@ -23,7 +23,6 @@ class PieceModel {
   PieceModel(const PieceModel&) = delete;
   PieceModel& operator=(const PieceModel&) = delete;
 
-  const std::string& bytes() const { return bytes_; }
   SegmentationType segmentation() const;
 
   /// The pieces of a clean text. InputError where the library gives up.
@@ -42,7 +41,6 @@ class PieceModel {
 
  private:
   struct Parts;
-  std::string bytes_;
   std::unique_ptr<const Parts> parts_;
 };
 

@@ -184,6 +184,37 @@ TEST_CASE("several tasks share out what they fetch, and a chain's lines suffice 
   CHECK(ReadNext{}.lines_of_chain(5, 64) == 0);
 }
 
+TEST_CASE("a wide weight whose columns lie one after another is packed and let go in parts") {
+  const auto packed = [](const Parameter& weight, Index& parts) {
+    const std::byte* end = weight.bytes().data();
+    const WhenPacked told = [&](const Parameter& part) {
+      CHECK(part.rows == weight.rows);
+      CHECK(part.bytes().data() == end);
+      end += part.bytes().size();
+      ++parts;
+    };
+    WeightProduct product({weight}, {}, Preparation(Backend::panels, nullptr, &told));
+    CHECK(end == weight.bytes().data() + weight.bytes().size());
+    return product;
+  };
+  for (const half::Format format : {half::Format::f16, half::Format::bf16}) {
+    Narrow w(2100, 21, format, "w");
+    Matrix lying = w.wide.transpose();
+    const Matrix x = random_matrix(7, 21, "x");
+    Matrix whole = poisoned(7, 2100);
+    Index parts = 0;
+    packed(view(lying), parts)(x, whole);
+    CHECK(parts == 1);
+    for (const Parameter& weight : {w.parameter.transposed(), view(w.wide).transposed()}) {
+      parts = 0;
+      Matrix y = poisoned(7, 2100);
+      packed(weight, parts)(x, y);
+      CHECK(parts == 3);
+      CHECK(y == whole);
+    }
+  }
+}
+
 TEST_CASE("mismatched shapes are refused") {
   Matrix a = random_matrix(4, 5, "a");
   Matrix b = random_matrix(6, 5, "b");
