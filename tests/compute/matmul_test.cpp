@@ -209,7 +209,7 @@ TEST_CASE("a wide weight whose columns lie one after another is packed and let g
       parts = 0;
       Matrix y = poisoned(7, 2100);
       packed(weight, parts)(x, y);
-      CHECK(parts == 3);
+      CHECK(parts > 1);
       CHECK(y == whole);
     }
   }
