@@ -6,8 +6,8 @@
 
 #include "analysis/show_selection.h"
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 
 namespace attn {

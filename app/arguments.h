@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "model/safetensors.h"
+#include "model/directory/safetensors.h"
 
 namespace attn {
 

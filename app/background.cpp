@@ -14,10 +14,10 @@
 #include <string_view>
 
 #include "base/at.h"
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/files/descriptor.h"
 #include "base/head_name.h"
+#include "base/strings/excerpt.h"
 #include "console.h"
 #include "view/color.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/head_name.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 

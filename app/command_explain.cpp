@@ -6,10 +6,10 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "chosen_steps.h"
 #include "commands.h"
 #include "console.h"
@@ -27,8 +27,8 @@
 #include "search_options.h"
 #include "sentence_notes.h"
 #include "view/data/explanation_json.h"
-#include "view/terminal/explanation_markdown.h"
-#include "view/terminal/explanation_text.h"
+#include "view/terminal/explanation/explanation_markdown.h"
+#include "view/terminal/explanation/explanation_text.h"
 
 namespace attn {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/utf8.h"
-#include "compute/kernels.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "compute/kernels/kernels.h"
 #include "config/experiment.h"
 #include "help.h"
 #include "output_file.h"

@@ -10,8 +10,8 @@
 
 #include "arguments.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "commands.h"
 #include "serve_options.h"
 

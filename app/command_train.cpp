@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "arguments.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "commands.h"
 #include "stop_signal.h"
 #include "training_run.h"

@@ -14,9 +14,9 @@
 #include "background.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "progress.h"
 #include "view/terminal/text_line.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 #include "progress.h"
 
 namespace attn {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "text/tokenizer.h"
 

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "progress.h"
 #include "sentence_notes.h"

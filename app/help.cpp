@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "view/terminal/text_line.h"
 

@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 
 namespace attn {

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "output_file.h"
 #include "progress.h"
 #include "prompt.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/files/descriptor.h"
 #include "console.h"
 
 namespace attn {

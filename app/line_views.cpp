@@ -10,12 +10,12 @@
 #include "analysis/line_alignment.h"
 #include "analysis/shown_maps.h"
 #include "arguments.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "view/data/head_report_json.h"
 #include "view/pharaoh_line.h"
 #include "view/terminal/head_report_text.h"
-#include "view/terminal/map_text.h"
+#include "view/terminal/map/map_text.h"
 
 namespace attn {
 namespace {

@@ -17,9 +17,9 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/fragile_call.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "command_line.h"
 #include "compute/matmul.h"
 #include "console.h"

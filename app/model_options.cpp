@@ -6,8 +6,8 @@
 
 #include "arguments.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/head_name.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 

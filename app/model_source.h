@@ -11,7 +11,7 @@
 #include "config/model_config.h"
 #include "config/presets.h"
 #include "file_guard.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 #include "model_options.h"
 #include "text/tokenizer.h"
 

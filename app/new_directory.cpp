@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/descriptor.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace attn {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "output_file.h"
 #include "progress.h"

@@ -12,7 +12,7 @@
 #include <thread>
 #include <tuple>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 
 namespace attn {

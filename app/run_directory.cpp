@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "base/unfinished.h"
-#include "train/run_lock.h"
+#include "base/files/unfinished.h"
+#include "train/run/run_lock.h"
 
 namespace attn {
 

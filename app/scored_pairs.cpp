@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 
 namespace attn {

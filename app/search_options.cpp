@@ -5,7 +5,7 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 #include "compute/matmul.h"
 
 namespace attn {

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "base/excerpt.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 
 namespace attn {

@@ -6,10 +6,10 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "config/key_reader.h"
 #include "config/model_sizes.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 
 namespace attn {
 namespace {

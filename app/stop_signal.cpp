@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "progress.h"
 #include "prompt.h"
 

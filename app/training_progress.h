@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "progress.h"
-#include "train/training_listener.h"
+#include "train/run/training_listener.h"
 
 namespace attn {
 

@@ -8,7 +8,7 @@
 #include "analysis/shown_maps.h"
 #include "arguments.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "raster/svg_pdf.h"
 #include "raster/svg_png.h"
@@ -16,7 +16,7 @@
 #include "view/data/json_record.h"
 #include "view/data/what_if_json.h"
 #include "view/map_view.h"
-#include "view/svg/attention_svg.h"
+#include "view/svg/map/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
 
 namespace attn {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/unfinished.h"
+#include "base/files/files.h"
+#include "base/files/unfinished.h"
 #include "file_guard.h"
 #include "output_file.h"
 #include "page_content.h"

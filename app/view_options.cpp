@@ -7,7 +7,7 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "raster/svg_png.h"
 #include "translate/alternatives.h"
 

@@ -10,7 +10,7 @@
 #include "analysis/alignment.h"
 #include "analysis/show_selection.h"
 #include "translate/translator.h"
-#include "view/terminal/map_text.h"
+#include "view/terminal/map/map_text.h"
 
 namespace attn {
 

@@ -10,8 +10,8 @@
 #include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/head_name.h"
+#include "base/strings/excerpt.h"
 #include "record/token_names.h"
 #include "record/words.h"
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "config/model_report.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 #include "peak.h"
 #include "text/tokenizer.h"
 #include "translate/translator.h"

@@ -10,7 +10,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/random.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 
 using namespace attn;
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string_view>
 
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__)

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "model_source.h"
 #include "progress.h"
 #include "search_options.h"

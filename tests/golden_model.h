@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 
 namespace attn::test {
 

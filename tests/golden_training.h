@@ -10,9 +10,9 @@
 
 #include "base/at.h"
 #include "base/json.h"
-#include "model/model_directory.h"
-#include "model/safetensors.h"
-#include "model/training_pass.h"
+#include "model/directory/model_directory.h"
+#include "model/directory/safetensors.h"
+#include "model/training/training_pass.h"
 
 namespace attn::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "random_matrix.h"
 
 namespace attn::test {

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "command_line.h"
 #include "completion.h"
 #include "manual.h"

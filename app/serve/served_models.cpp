@@ -5,7 +5,7 @@
 #include "analysis/annotate.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "console.h"
 #include "search_options.h"
 #include "what_if.h"

@@ -7,8 +7,8 @@
 #include "analysis/rollout.h"
 #include "analysis/word_links.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/head_name.h"
+#include "base/strings/excerpt.h"
 #include "record/words.h"
 
 namespace attn {

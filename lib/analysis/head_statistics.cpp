@@ -8,7 +8,7 @@
 #include "analysis/word_links.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

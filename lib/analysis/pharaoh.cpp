@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

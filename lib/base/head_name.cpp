@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 namespace {

@@ -11,10 +11,10 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json_message.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -1,7 +1,7 @@
 #include "base/json_message.h"
-#include "base/excerpt.h"
-#include "base/lower.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/lower.h"
+#include "base/strings/utf8.h"
 
 #include <fmt/format.h>
 

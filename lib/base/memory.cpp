@@ -11,7 +11,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace attn {
 namespace {

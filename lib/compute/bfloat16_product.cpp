@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include "base/at.h"
+#include "compute/kernels/tile_kernels.h"
 #include "compute/per_thread.h"
 #include "compute/threads.h"
-#include "compute/tile_kernels.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "compute/kernels/tile_kernels.h"
 #include "compute/per_thread.h"
-#include "compute/tile_kernels.h"
 #include "compute/weight_panels.h"
 
 namespace attn {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "compute/bfloat16_product.h"
-#include "compute/int8_weight.h"
-#include "compute/kernels.h"
+#include "compute/int8/int8_weight.h"
+#include "compute/kernels/kernels.h"
+#include "compute/kernels/read_next.h"
 #include "compute/parameter.h"
-#include "compute/read_next.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
 

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "compute/tile_kernels.h"
+#include "compute/kernels/tile_kernels.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <type_traits>
 
 #include "base/at.h"
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "compute/threads.h"
 
 namespace attn {

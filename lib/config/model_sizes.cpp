@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "config/family.h"
 #include "config/parameter_table.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 #include "model/layers.h"

@@ -5,7 +5,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 #include "explain/matrices.h"
 #include "explain/stage_collector.h"
 #include "model/packed_tokens.h"

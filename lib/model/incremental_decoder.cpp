@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "nn/attention/performer.h"
+#include "nn/attention/kinds/performer.h"
 
 namespace attn {
 namespace {

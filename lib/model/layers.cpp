@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "model/global_rows.h"
-#include "nn/attention/performer.h"
+#include "nn/attention/kinds/performer.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/random_normal.h"
-#include "model/memory.h"
+#include "model/model_memory.h"
 #include "nn/embedding.h"
 
 namespace attn {

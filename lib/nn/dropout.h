@@ -5,7 +5,7 @@
 // are therefore the same function, and nothing is remembered in between.
 #pragma once
 
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "compute/tensor.h"
 
 namespace attn {

@@ -1,6 +1,6 @@
 #include "nn/residual.h"
 
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "compute/threads.h"
 
 namespace attn {

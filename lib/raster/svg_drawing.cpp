@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "raster/rsvg_library.h"
 
 namespace attn {

@@ -6,7 +6,7 @@
 #include <array>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "base/add_time.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/json.h"
+#include "base/strings/excerpt.h"
 #include "config/experiment.h"
 #include "serve/answer_size.h"
 #include "translate/alternatives.h"

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <utility>
 
-#include "base/excerpt.h"
 #include "base/json.h"
-#include "base/lower.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/lower.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

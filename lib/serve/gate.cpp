@@ -12,9 +12,9 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/lower.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/lower.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

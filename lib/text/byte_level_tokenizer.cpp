@@ -4,10 +4,10 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
-#include "text/byte_level.h"
-#include "text/byte_merges.h"
-#include "text/sentencepiece_check.h"
+#include "base/strings/utf8.h"
+#include "text/byte_level/byte_level.h"
+#include "text/byte_level/byte_merges.h"
+#include "text/pieces/sentencepiece_check.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/lines.h"
-#include "base/sha256.h"
+#include "base/files/descriptor.h"
+#include "base/files/files.h"
+#include "base/strings/lines.h"
+#include "base/strings/sha256.h"
 
 namespace attn {
 namespace {

@@ -4,11 +4,11 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "text/checksums.h"
-#include "text/piece_model.h"
+#include "text/pieces/piece_model.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

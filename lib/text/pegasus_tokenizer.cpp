@@ -8,12 +8,12 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/utf8.h"
-#include "text/charsmap.h"
-#include "text/icu_boundaries.h"
-#include "text/piece_trie.h"
-#include "text/sentencepiece_check.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "text/pieces/charsmap.h"
+#include "text/pieces/piece_trie.h"
+#include "text/pieces/sentencepiece_check.h"
+#include "text/sentences/icu_boundaries.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

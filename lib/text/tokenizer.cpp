@@ -1,8 +1,8 @@
 #include "text/tokenizer.h"
 
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

@@ -46,7 +46,8 @@ class Tokenizer {
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
 
-  /// `text` is clean (base/utf8.h). Special pieces typed in it are ordinary text, except a leading
+  /// `text` is clean (base/strings/utf8.h). Special pieces typed in it are ordinary text, except a
+  /// leading
   /// >>xxx<< language mark, which becomes one piece.
   EncodedText encode_source(std::string_view text) const;
   EncodedText encode_target(std::string_view text) const;

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {

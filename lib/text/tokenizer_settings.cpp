@@ -3,9 +3,9 @@
 #include <cstdint>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 namespace {

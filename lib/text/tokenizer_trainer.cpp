@@ -14,14 +14,14 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/fragile_call.h"
 #include "base/json.h"
-#include "base/lines.h"
 #include "base/memory.h"
-#include "base/utf8.h"
-#include "text/piece_model.h"
-#include "text/sentencepiece_check.h"
+#include "base/strings/lines.h"
+#include "base/strings/utf8.h"
+#include "text/pieces/piece_model.h"
+#include "text/pieces/sentencepiece_check.h"
 
 namespace attn {
 namespace {

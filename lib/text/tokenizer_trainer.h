@@ -21,7 +21,7 @@ struct TokenizerTraining {
   bool joint = true;      ///< one model and vocabulary for both languages
   std::string source_language = "en";
   std::string target_language = "de";
-  std::vector<std::string> source_lines;  ///< a sentence each, clean (base/utf8.h)
+  std::vector<std::string> source_lines;  ///< a sentence each, clean (base/strings/utf8.h)
   std::vector<std::string> target_lines;
   std::string source_name = "source text";  ///< names the lines in errors: their file
   std::string target_name = "target text";

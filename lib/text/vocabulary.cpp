@@ -6,9 +6,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

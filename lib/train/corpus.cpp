@@ -4,9 +4,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/lines.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/lines.h"
+#include "base/strings/utf8.h"
 #include "compute/threads.h"
 
 namespace attn {

@@ -9,8 +9,8 @@
 #include "config/train_config.h"
 #include "model/transformer.h"
 #include "train/corpus.h"
+#include "train/run/training_listener.h"
 #include "train/sampled_text.h"
-#include "train/training_listener.h"
 #include "train/validation.h"
 
 namespace attn {

@@ -5,9 +5,9 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/memory.h"
-#include "model/trainable_model.h"
+#include "model/training/trainable_model.h"
 #include "train/batches.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 
 #include "config/model_config.h"
 #include "config/train_config.h"
-#include "model/training_pass.h"
+#include "model/training/training_pass.h"
 #include "train/corpus.h"
 #include "train/sampled_text.h"
 

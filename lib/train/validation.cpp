@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "model/training_pass.h"
+#include "model/training/training_pass.h"
 #include "train/batches.h"
 #include "translate/translate_all.h"
 

@@ -7,7 +7,7 @@
 
 #include "compute/matmul.h"
 #include "config/train_config.h"
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 namespace {

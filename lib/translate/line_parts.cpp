@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "base/utf8.h"
-#include "text/sentences.h"
+#include "base/strings/utf8.h"
+#include "text/sentences/sentences.h"
 
 namespace attn {
 namespace {

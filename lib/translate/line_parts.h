@@ -9,7 +9,7 @@
 
 namespace attn {
 
-/// When a line is cut into its sentences (text/sentences.h).
+/// When a line is cut into its sentences (text/sentences/sentences.h).
 enum class Splitting {
   never,
   sentences,  ///< always

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "base/at.h"
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "translate/logits_processor.h"
 
 namespace attn {

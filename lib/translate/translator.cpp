@@ -7,7 +7,7 @@
 #include "base/add_time.h"
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "model/layers.h"
 #include "translate/alternatives.h"
 #include "translate/recorder.h"

@@ -9,8 +9,8 @@
 #include <system_error>
 
 #include "base/error.h"
-#include "base/excerpt.h"
-#include "base/utf8.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 
 namespace py = pybind11;
 

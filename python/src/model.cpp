@@ -7,7 +7,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "compute/matmul.h"
 #include "config/model_config.h"
 #include "lock.h"

@@ -4,7 +4,7 @@
 #include <csignal>
 #include <memory>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "lock.h"
 #include "options.h"
 

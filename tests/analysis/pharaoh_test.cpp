@@ -6,7 +6,7 @@
 
 #include "analysis/head_statistics.h"
 #include "analysis/small_record.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "view/pharaoh_line.h"
 

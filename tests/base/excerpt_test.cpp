@@ -1,10 +1,10 @@
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 using namespace attn;
 

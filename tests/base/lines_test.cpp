@@ -1,4 +1,4 @@
-#include "base/lines.h"
+#include "base/strings/lines.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "base/sha256.h"
+#include "base/strings/sha256.h"
 
 #include <doctest/doctest.h>
 

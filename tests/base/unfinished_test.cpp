@@ -1,4 +1,4 @@
-#include "base/unfinished.h"
+#include "base/files/unfinished.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "temporary_directory.h"
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <set>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn::test {
 namespace {

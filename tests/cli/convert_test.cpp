@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "bad_input.h"
-#include "base/sha256.h"
+#include "base/strings/sha256.h"
 #include "train_run.h"
 
 namespace attn::test {

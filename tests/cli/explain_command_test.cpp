@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "bad_input.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "terminal.h"
 #include "train_run.h"
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn::test {
 

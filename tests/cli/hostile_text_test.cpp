@@ -7,7 +7,7 @@
 
 #include "bad_input.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "model_files.h"
 #include "run_program.h"
 #include "temporary_directory.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "bad_input.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
 
 namespace attn::test {

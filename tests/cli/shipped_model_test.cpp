@@ -8,8 +8,8 @@
 #include <filesystem>
 
 #include "bad_input.h"
-#include "base/sha256.h"
-#include "base/utf8.h"
+#include "base/strings/sha256.h"
+#include "base/strings/utf8.h"
 #include "terminal.h"
 #include "train_run.h"
 

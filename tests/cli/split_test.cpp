@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bad_input.h"
-#include "base/files.h"
+#include "base/files/files.h"
 
 namespace attn::test {
 namespace {

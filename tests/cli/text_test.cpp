@@ -4,7 +4,7 @@
 #include <set>
 
 #include "bad_input.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn::test {
 namespace {

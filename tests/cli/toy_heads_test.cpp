@@ -8,7 +8,7 @@
 #include "analysis/alignment.h"
 #include "analysis/head_statistics.h"
 #include "bad_input.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
 #include "record_from_json.h"
 #include "text/tokenizer.h"
 #include "toy_model.h"

@@ -5,7 +5,7 @@
 #include <regex>
 #include <set>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "train_run.h"
 
 namespace attn::test {

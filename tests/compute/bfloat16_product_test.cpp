@@ -7,9 +7,9 @@
 
 #include "base/at.h"
 #include "compute/bfloat16_product.h"
+#include "compute/kernels/tile_kernels.h"
 #include "compute/matmul.h"
 #include "compute/threads.h"
-#include "compute/tile_kernels.h"
 #include "product_bounds.h"
 #include "random_matrix.h"
 

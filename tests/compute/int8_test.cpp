@@ -1,6 +1,6 @@
 // Products in 8 bits: against plain integers and double arithmetic, with every table of kernels
 // that this CPU has.
-#include "compute/int8_kernels.h"
+#include "compute/int8/int8_kernels.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sha256.h"
+#include "base/strings/sha256.h"
 #include "kernel_rows.h"
 
 namespace attn::test {

@@ -1,6 +1,6 @@
 // Every table of kernels against plain double arithmetic, on lengths that are no multiple of any
 // block.
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 
 #include <doctest/doctest.h>
 

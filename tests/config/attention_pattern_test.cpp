@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "config/model_config.h"
 

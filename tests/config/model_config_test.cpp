@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 
 using attn::ExitCode;

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "../cli/bad_input.h"
-#include "base/sha256.h"
+#include "base/strings/sha256.h"
 
 namespace attn::test {
 namespace {

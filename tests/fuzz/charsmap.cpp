@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "fuzz.h"
-#include "text/charsmap_check.h"
+#include "text/pieces/charsmap_check.h"
 
 using namespace attn;
 

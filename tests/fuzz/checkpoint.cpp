@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "base/sha256.h"
+#include "base/strings/sha256.h"
 #include "fuzz.h"
-#include "train/checkpoint_reader.h"
-#include "train/run_state.h"
+#include "train/run/checkpoint_reader.h"
+#include "train/run/run_state.h"
 
 using namespace attn;
 

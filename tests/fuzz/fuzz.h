@@ -12,7 +12,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn::fuzz {
 

@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "fuzz.h"
-#include "text/byte_merges.h"
+#include "text/byte_level/byte_merges.h"
 
 using namespace attn;
 

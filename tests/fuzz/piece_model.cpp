@@ -1,6 +1,6 @@
 // SentencePiece models that pass the check, loaded by the library: they cut and join any text.
 // Slow, because the library builds its tables for each.
-#include "text/piece_model.h"
+#include "text/pieces/piece_model.h"
 
 #include <string>
 

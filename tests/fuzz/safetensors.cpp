@@ -1,6 +1,6 @@
 // The header of safetensors files: as they are where they begin with a length, else the text of
 // the header, with its length put before it, which the fuzzer would seldom guess.
-#include "model/safetensors.h"
+#include "model/directory/safetensors.h"
 
 #include <cstring>
 #include <string>

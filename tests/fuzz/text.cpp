@@ -1,5 +1,5 @@
 // Text from outside: cleaning, printing and measuring of any bytes.
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 // train.jsonl as the curves are drawn from it.
-#include "train/train_log.h"
+#include "train/run/train_log.h"
 
 #include "fuzz.h"
 

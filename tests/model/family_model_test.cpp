@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "check_error.h"
 #include "golden_model.h"
-#include "model/safetensors_write.h"
-#include "model/save_model.h"
+#include "model/directory/safetensors_write.h"
+#include "model/directory/save_model.h"
 #include "temporary_directory.h"
 
 namespace attn::test {

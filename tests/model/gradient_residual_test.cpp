@@ -2,7 +2,7 @@
 // The block is a linear layer: it reads, replaces and adds as all of them do.
 #include <doctest/doctest.h>
 
-#include "model/training_residual.h"
+#include "model/training/training_residual.h"
 #include "numeric_gradient.h"
 
 using namespace attn;

@@ -7,12 +7,12 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
 #include "golden_model.h"
+#include "model/directory/safetensors_write.h"
+#include "model/directory/save_model.h"
 #include "model/random_model.h"
-#include "model/safetensors_write.h"
-#include "model/save_model.h"
 #include "temporary_directory.h"
 
 using namespace attn;

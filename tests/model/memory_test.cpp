@@ -1,5 +1,5 @@
 // What is asked of the memory before a model is made or prepared.
-#include "model/memory.h"
+#include "model/model_memory.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -11,10 +11,10 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "model/model_directory.h"
+#include "model/directory/model_directory.h"
+#include "model/directory/safetensors.h"
+#include "model/directory/save_model.h"
 #include "model/random_model.h"
-#include "model/safetensors.h"
-#include "model/save_model.h"
 #include "temporary_directory.h"
 
 namespace attn::test {

@@ -4,12 +4,12 @@
 #include <numeric>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
+#include "model/directory/model_directory.h"
+#include "model/directory/save_model.h"
 #include "model/incremental_decoder.h"
-#include "model/model_directory.h"
 #include "model/random_model.h"
-#include "model/save_model.h"
 #include "small_training.h"
 #include "temporary_directory.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "check_error.h"
-#include "model/safetensors.h"
+#include "model/directory/safetensors.h"
 #include "model/safetensors_bytes.h"
 #include "temporary_directory.h"
 

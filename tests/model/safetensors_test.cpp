@@ -1,4 +1,4 @@
-#include "model/safetensors_write.h"
+#include "model/directory/safetensors_write.h"
 
 #include <doctest/doctest.h>
 
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "check_error.h"
 #include "model/safetensors_bytes.h"
 #include "temporary_directory.h"

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/random.h"
-#include "model/training_pass.h"
+#include "model/training/training_pass.h"
 
 namespace attn::test {
 

@@ -1,6 +1,6 @@
 // What holds of every training pass: gradients of parts of a batch add up, no bit depends on the
 // threads or on the batches before, and the loss alone is the loss.
-#include "model/training_pass.h"
+#include "model/training/training_pass.h"
 
 #include <doctest/doctest.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "nn/attention/attention_training.h"
-#include "nn/attention/lsh_chunks.h"
+#include "nn/attention/kinds/lsh_chunks.h"
 #include "numeric_gradient.h"
 
 using namespace attn;

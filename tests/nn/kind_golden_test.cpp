@@ -3,10 +3,10 @@
 #include <doctest/doctest.h>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
 #include "nn/attention/attention_training.h"
-#include "nn/attention/lsh.h"
+#include "nn/attention/kinds/lsh.h"
 
 using namespace attn;
 

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
 #include "nn/attention/attention_training.h"
 

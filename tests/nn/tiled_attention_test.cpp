@@ -1,6 +1,6 @@
 // Attention through tiles, forward and back, against the formula in double under a mask that the
 // pattern's ranges make (key_ranges_test.cpp compares those with their definitions).
-#include "nn/attention/tiled_attention.h"
+#include "nn/attention/tiles/tiled_attention.h"
 
 #include <doctest/doctest.h>
 

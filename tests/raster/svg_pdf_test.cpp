@@ -9,7 +9,7 @@
 #include "base/at.h"
 #include "check_error.h"
 #include "view/sample_record.h"
-#include "view/svg/attention_svg.h"
+#include "view/svg/map/attention_svg.h"
 
 namespace attn {
 namespace {

@@ -14,7 +14,7 @@
 #include "check_error.h"
 #include "view/color.h"
 #include "view/sample_record.h"
-#include "view/svg/attention_svg.h"
+#include "view/svg/map/attention_svg.h"
 #include "view/svg/picture_checks.h"
 #include "view/svg/search_tree_svg.h"
 

@@ -1,11 +1,11 @@
-#include "text/byte_level.h"
+#include "text/byte_level/byte_level.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "check_error.h"
 #include "test_files.h"
 #include "text/tokenizer.h"

@@ -8,17 +8,17 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "check_error.h"
 #include "model_of_pieces.h"
 #include "test_files.h"
-#include "text/byte_pairs.h"
-#include "text/piece_model.h"
+#include "text/byte_level/byte_pairs.h"
+#include "text/pieces/piece_model.h"
+#include "text/pieces/unigram.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_trainer.h"
-#include "text/unigram.h"
 
 namespace attn::test {
 namespace {

@@ -1,5 +1,5 @@
 // Damaged SentencePiece models: each rule of the check, on models written byte by byte.
-#include "text/sentencepiece_check.h"
+#include "text/pieces/sentencepiece_check.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "check_error.h"
-#include "text/charsmap_check.h"
+#include "text/pieces/charsmap_check.h"
 
 namespace attn {
 namespace {

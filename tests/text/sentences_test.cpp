@@ -1,5 +1,5 @@
 // Where a text is cut into sentences, and where it is not: each case is a text with | at the cuts.
-#include "text/sentences.h"
+#include "text/sentences/sentences.h"
 
 #include <doctest/doctest.h>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/strings/sha256.h"
 #include "check_error.h"
 #include "test_files.h"
 #include "text/tokenizer_trainer.h"

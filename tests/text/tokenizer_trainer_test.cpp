@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "test_files.h"
 #include "text/tokenizer.h"

@@ -1,11 +1,11 @@
-#include "text/unigram.h"
+#include "text/pieces/unigram.h"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "model_of_pieces.h"
 
 namespace attn {

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/files.h"
-#include "base/sha256.h"
+#include "base/files/files.h"
+#include "base/strings/sha256.h"
 #include "check_error.h"
 #include "temporary_directory.h"
 #include "train/checkpoint_files.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 namespace attn::test {
 

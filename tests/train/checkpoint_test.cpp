@@ -1,4 +1,4 @@
-#include "train/checkpoint.h"
+#include "train/run/checkpoint.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <limits>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "temporary_directory.h"
 #include "train/checkpoint_files.h"

@@ -1,9 +1,9 @@
-#include "train/run_state.h"
+#include "train/run/run_state.h"
 
 #include <doctest/doctest.h>
 
 #include "check_error.h"
-#include "train/run_identity.h"
+#include "train/run/run_identity.h"
 
 namespace attn::test {
 namespace {

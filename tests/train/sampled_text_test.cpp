@@ -7,7 +7,7 @@
 
 #include "compute/threads.h"
 #include "train/batches.h"
-#include "train/run_identity.h"
+#include "train/run/run_identity.h"
 #include "train/training_memory.h"
 
 namespace attn::test {

@@ -1,4 +1,4 @@
-#include "train/train_log.h"
+#include "train/run/train_log.h"
 
 #include <doctest/doctest.h>
 #include <sys/resource.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <csignal>
 
-#include "base/files.h"
+#include "base/files/files.h"
 #include "check_error.h"
 #include "temporary_directory.h"
 

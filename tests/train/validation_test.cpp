@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "check_error.h"
-#include "model/trainable_model.h"
-#include "model/training_pass.h"
+#include "model/training/trainable_model.h"
+#include "model/training/training_pass.h"
 #include "train/adam.h"
 #include "train/small_corpus.h"
 

@@ -26,7 +26,7 @@
 #include <span>
 #include <vector>
 
-#include "compute/kernels.h"
+#include "compute/kernels/kernels.h"
 #include "compute/matmul.h"
 #include "config/attention_pattern.h"
 #include "nn/attention/attention_observer.h"

@@ -7,11 +7,11 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
-#include "nn/attention/linformer.h"
-#include "nn/attention/lsh.h"
-#include "nn/attention/performer.h"
-#include "nn/attention/tiled_attention.h"
-#include "nn/attention/tiled_backward.h"
+#include "nn/attention/kinds/linformer.h"
+#include "nn/attention/kinds/lsh.h"
+#include "nn/attention/kinds/performer.h"
+#include "nn/attention/tiles/tiled_attention.h"
+#include "nn/attention/tiles/tiled_backward.h"
 
 namespace attn {
 namespace {

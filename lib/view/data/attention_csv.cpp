@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/append_text.h"
 #include "view/map_view.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/data/json_parts.h"
 
 namespace attn {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "base/base64.h"
+#include "base/strings/base64.h"
 
 namespace attn {
 namespace {

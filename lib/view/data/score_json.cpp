@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 namespace {

@@ -1,7 +1,7 @@
 #include "view/page/json_place.h"
 
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 

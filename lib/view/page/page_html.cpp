@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/base64.h"
-#include "base/sha256.h"
+#include "base/strings/base64.h"
+#include "base/strings/sha256.h"
 #include "view/page/page_record.h"
 #include "view/page/page_sources.h"
 

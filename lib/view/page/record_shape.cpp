@@ -3,7 +3,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 #include "config/model_config.h"
 #include "view/page/approximation_shape.h"
 #include "view/page/json_place.h"

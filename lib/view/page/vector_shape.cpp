@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/excerpt.h"
+#include "base/strings/excerpt.h"
 
 namespace attn {
 namespace {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/svg/curve_axis.h"
 #include "view/svg/curve_style.h"
 #include "view/svg/xml_text.h"

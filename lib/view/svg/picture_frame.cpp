@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/svg/picture_style.h"
 #include "view/svg/text_width.h"
 #include "view/svg/xml_text.h"

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "base/utf8.h"
-#include "view/svg/map_drawing.h"
+#include "base/strings/utf8.h"
+#include "view/svg/map/map_drawing.h"
 #include "view/svg/picture_frame.h"
 #include "view/svg/text_width.h"
 #include "view/svg/tree_layout.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
 #include "view/svg/xml_text.h"
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 

@@ -9,8 +9,8 @@
 namespace attn {
 
 /// Text for XML, in an element or a quoted attribute: marked-up characters escaped; controls,
-/// bidirectional marks and line separators spelled out (base/utf8.h, printable); and what XML
-/// forbids replaced by U+FFFD.
+/// bidirectional marks and line separators spelled out (base/strings/utf8.h, printable); and what
+/// XML forbids replaced by U+FFFD.
 std::string xml_escaped(std::string_view text);
 
 }  // namespace attn

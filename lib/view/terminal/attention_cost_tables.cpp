@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/at.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "view/terminal/table_text.h"
 
 namespace attn {

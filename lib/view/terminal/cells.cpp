@@ -5,8 +5,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/utf8.h"
-#include "view/terminal/shade.h"
+#include "base/strings/utf8.h"
+#include "view/terminal/map/shade.h"
 
 namespace attn {
 namespace {

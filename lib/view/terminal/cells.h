@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "view/terminal/map_layout.h"
+#include "view/terminal/map/map_layout.h"
 #include "view/terminal/style.h"
 #include "view/terminal/text_line.h"
 

@@ -6,7 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/terminal/cells.h"
 
 namespace attn {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "record/shown_maps.h"
-#include "view/terminal/map_axes.h"
-#include "view/terminal/map_layout.h"
+#include "view/terminal/map/map_axes.h"
+#include "view/terminal/map/map_layout.h"
 #include "view/terminal/style.h"
 #include "view/terminal/text_line.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/head_name.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/terminal/table_text.h"
 
 namespace attn {

@@ -2,8 +2,8 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/files.h"
-#include "base/utf8.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
 #include "config/model_report.h"
 #include "view/terminal/table_text.h"
 

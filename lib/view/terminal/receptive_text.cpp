@@ -4,7 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "view/terminal/shade.h"
+#include "view/terminal/map/shade.h"
 #include "view/terminal/table_text.h"
 #include "view/terminal/text_line.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/terminal/style.h"
 
 namespace attn {

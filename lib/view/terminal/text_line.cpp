@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 
 namespace attn {
 

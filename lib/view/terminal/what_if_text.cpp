@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/pharaoh_line.h"
 #include "view/token_label.h"
 

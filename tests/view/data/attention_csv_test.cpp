@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/data/csv_reader.h"
 #include "view/map_view.h"
 #include "view/sample_record.h"

@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/data/json_record.h"
 #include "view/sample_record.h"
 

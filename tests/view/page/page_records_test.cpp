@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/files.h"
+#include "base/files/files.h"
 #include "base/json.h"
 #include "view/data/json_record.h"
 

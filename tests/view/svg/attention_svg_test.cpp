@@ -1,4 +1,4 @@
-#include "view/svg/attention_svg.h"
+#include "view/svg/map/attention_svg.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/svg/curve_svg.h"
 #include "view/svg/small_xml.h"
 

@@ -1,7 +1,7 @@
 // The panel of one head: a few tokens make a small map, and what stands over it needs room.
 #include <doctest/doctest.h>
 
-#include "view/svg/map_panels.h"
+#include "view/svg/map/map_panels.h"
 #include "view/svg/text_width.h"
 
 namespace attn::test {

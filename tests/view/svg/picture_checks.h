@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/svg/expat_xml.h"
 #include "view/svg/text_width.h"
 

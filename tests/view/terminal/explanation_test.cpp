@@ -5,12 +5,12 @@
 
 #include "base/at.h"
 #include "base/json.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/data/explanation_json.h"
-#include "view/terminal/explanation_cells.h"
-#include "view/terminal/explanation_markdown.h"
-#include "view/terminal/explanation_text.h"
-#include "view/terminal/latex.h"
+#include "view/terminal/explanation/explanation_cells.h"
+#include "view/terminal/explanation/explanation_markdown.h"
+#include "view/terminal/explanation/explanation_text.h"
+#include "view/terminal/explanation/latex.h"
 
 namespace attn::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/at.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/sample_report.h"
 #include "view/terminal/head_report_text.h"
 

@@ -7,10 +7,10 @@
 #include <sstream>
 
 #include "analysis/shown_maps.h"
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/sample_record.h"
-#include "view/terminal/map_layout.h"
-#include "view/terminal/map_text.h"
+#include "view/terminal/map/map_layout.h"
+#include "view/terminal/map/map_text.h"
 
 namespace attn {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <regex>
 
-#include "view/terminal/shade.h"
+#include "view/terminal/map/shade.h"
 
 namespace attn {
 namespace {

@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "base/utf8.h"
+#include "base/strings/utf8.h"
 #include "view/terminal/table_text.h"
 
 using attn::Table;

@@ -1,0 +1,63 @@
+// Products in 8 bits for CPUs with AVX2.
+#include <immintrin.h>
+
+#include "compute/int8/int8_kernels.h"
+
+// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#endif
+
+#include "compute/int8/int8_ints256.h"
+
+namespace attn {
+namespace {
+
+/// The instruction multiplies unsigned numbers by signed ones: |x| by w, or, where x is negative,
+/// by w's complement, −w − 1. That is x · w but for the |x| of negative ones, which sums begin
+/// with. (One instruction turns w to −w, too, but shares the multipliers' ports on Zen 3: a third
+/// less.)
+struct Row {
+  __m256i negative;
+  __m256i magnitudes;
+
+  static Row load(const std::int8_t* x) {
+    const __m256i four = four_numbers(x);
+    return {_mm256_cmpgt_epi8(_mm256_setzero_si256(), four), _mm256_abs_epi8(four)};
+  }
+};
+
+/// More rows at a time would save loads, of which there are enough; so nothing is kept in memory
+/// for want of registers.
+constexpr std::size_t kInt8Rows = 1;
+
+struct Ints {
+  static constexpr Index kColumns = 8;
+  __m256i v;
+
+  static Ints start(std::int32_t negatives, const std::int32_t*) {
+    return {_mm256_set1_epi32(negatives)};
+  }
+
+  /// Pairs are added in 16 bits, where 2 · 127 · 128 = 32512 has room: nothing saturates.
+  void add_products(const Row& x, const Bytes& w) {
+    const __m256i pairs = _mm256_maddubs_epi16(x.magnitudes, _mm256_xor_si256(w.v, x.negative));
+    v = _mm256_add_epi32(v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+};
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_rows256.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+constinit const attn::Int8Kernels attn::avx2_int8_table = attn::make_int8_table("avx2");

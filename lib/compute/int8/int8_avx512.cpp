@@ -1,0 +1,60 @@
+// Products in 8 bits for CPUs with AVX-512 and without VNNI.
+#include <immintrin.h>
+
+#include "compute/int8/int8_kernels.h"
+
+// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))), \
+                             apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq")
+#endif
+
+#include "compute/int8/int8_ints512.h"
+
+namespace attn {
+namespace {
+
+/// The instruction multiplies unsigned numbers by signed ones: |x| by w, or, where x is negative,
+/// by w's complement, −w − 1. That is x · w but for the |x| of negative ones, which sums begin
+/// with.
+struct Row {
+  __m512i negative;
+  __m512i magnitudes;
+
+  static Row load(const std::int8_t* x) {
+    const __m512i four = four_numbers(x);
+    return {_mm512_movm_epi8(_mm512_movepi8_mask(four)), _mm512_abs_epi8(four)};
+  }
+};
+
+struct Ints {
+  static constexpr Index kColumns = 16;
+  __m512i v;
+
+  static Ints start(std::int32_t negatives, const std::int32_t*) {
+    return {_mm512_set1_epi32(negatives)};
+  }
+
+  /// Pairs are added in 16 bits, where 2 · 127 · 128 = 32512 has room: nothing saturates.
+  void add_products(const Row& x, const Bytes& w) {
+    const __m512i turned = _mm512_xor_si512(w.v, x.negative);
+    const __m512i pairs = _mm512_maddubs_epi16(x.magnitudes, turned);
+    v = _mm512_add_epi32(v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)));
+  }
+};
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_impl.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+constinit const attn::Int8Kernels attn::avx512_int8_table = attn::make_int8_table("avx512");

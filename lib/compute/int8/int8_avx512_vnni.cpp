@@ -1,0 +1,54 @@
+// Products in 8 bits for CPUs with AVX-512 VNNI: four products are added up by one instruction.
+#include <immintrin.h>
+
+#include "compute/int8/int8_kernels.h"
+
+// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
+#ifdef __clang__
+#pragma clang attribute push( \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
+#endif
+
+#include "compute/int8/int8_ints512.h"
+
+namespace attn {
+namespace {
+
+/// The instruction multiplies unsigned numbers by signed ones: x + 128 by the weights. Sums begin
+/// at −128 times the column's own sum, and so end where those of x do.
+struct Row {
+  __m512i shifted;
+
+  static Row load(const std::int8_t* x) {
+    return {_mm512_xor_si512(four_numbers(x), _mm512_set1_epi8(-128))};
+  }
+};
+
+struct Ints {
+  static constexpr Index kColumns = 16;
+  __m512i v;
+
+  static Ints start(std::int32_t, const std::int32_t* sums) {
+    return {
+        _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(_mm512_loadu_si512(sums), 7))};
+  }
+
+  void add_products(const Row& x, const Bytes& w) { v = _mm512_dpbusd_epi32(v, x.shifted, w.v); }
+};
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_impl.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+constinit const attn::Int8Kernels attn::avx512_vnni_int8_table =
+    attn::make_int8_table("avx512-vnni");

@@ -1,0 +1,56 @@
+// Products in 8 bits for CPUs with AVX-VNNI: four products are added up by one instruction.
+#include <immintrin.h>
+
+#include "compute/int8/int8_kernels.h"
+
+// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("avx2,avxvnni"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx2,avxvnni")
+#endif
+
+#include "compute/int8/int8_ints256.h"
+
+namespace attn {
+namespace {
+
+/// The instruction multiplies unsigned numbers by signed ones: x + 128 by the weights. Sums begin
+/// at −128 times the column's own sum, and so end where those of x do.
+struct Row {
+  __m256i shifted;
+
+  static Row load(const std::int8_t* x) {
+    return {_mm256_xor_si256(four_numbers(x), _mm256_set1_epi8(-128))};
+  }
+};
+
+constexpr std::size_t kInt8Rows = 2;  // 8 registers of sums hide what the instruction takes
+
+struct Ints {
+  static constexpr Index kColumns = 8;
+  __m256i v;
+
+  static Ints start(std::int32_t, const std::int32_t* sums) {
+    const __m256i own = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(sums));
+    return {_mm256_sub_epi32(_mm256_setzero_si256(), _mm256_slli_epi32(own, 7))};
+  }
+
+  void add_products(const Row& x, const Bytes& w) {
+    v = _mm256_dpbusd_avx_epi32(v, x.shifted, w.v);
+  }
+};
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_rows256.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+constinit const attn::Int8Kernels attn::avx_vnni_int8_table = attn::make_int8_table("avx-vnni");

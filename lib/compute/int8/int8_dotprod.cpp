@@ -1,0 +1,42 @@
+// Products in 8 bits for arm64 with dot products: four products are added up by one instruction.
+#include "compute/int8/int8_kernels.h"
+
+// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
+#ifdef __clang__
+#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("arch=armv8.2-a+dotprod")
+#endif
+
+#include "compute/int8/int8_ints_neon.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kInt8Rows = 4;  // 16 registers of sums, 4 of weights, 4 of x
+
+struct Ints {
+  static constexpr Index kColumns = 4;
+  int32x4_t v;
+
+  static Ints start(std::int32_t, const std::int32_t*) { return {vdupq_n_s32(0)}; }
+
+  /// vdotq_s32(v, w.v, x.v), which Clang 14 has only where whole files are compiled for such CPUs.
+  void add_products(const Row& x, const Bytes& w) {
+    asm("sdot %0.4s, %1.16b, %2.16b" : "+w"(v) : "w"(w.v), "w"(x.v));
+  }
+};
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_rows.h"
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+constinit const attn::Int8Kernels attn::dotprod_int8_table = attn::make_int8_table("neon-dotprod");

@@ -1,0 +1,35 @@
+// What the 8-bit kernels of AVX2 and of AVX-VNNI share; included by those two files alone, between
+// their pragmas.
+#pragma once
+
+#include <immintrin.h>
+
+#include "compute/int8/int8_kernels.h"
+
+namespace attn {
+namespace {
+
+struct Bytes {
+  __m256i v;
+
+  static Bytes load(const std::int8_t* from) {
+    return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from))};
+  }
+};
+
+/// Four numbers of a row, for eight columns.
+inline __m256i four_numbers(const std::int8_t* x) {
+  int four = 0;
+  __builtin_memcpy(&four, x, sizeof four);
+  return _mm256_set1_epi32(four);
+}
+
+inline void store_floats(__m256i sums, float row_scale, const float* scales, float* out) {
+  const __m256 scale = _mm256_mul_ps(_mm256_set1_ps(row_scale), _mm256_loadu_ps(scales));
+  _mm256_storeu_ps(out, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale));
+}
+
+constexpr std::size_t kRegisters = 4;
+
+}  // namespace
+}  // namespace attn

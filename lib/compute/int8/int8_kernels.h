@@ -1,0 +1,70 @@
+// The inner loops of products in 8 bits: numbers between −127 and 127 and a scale for each row of x
+// and each column of the weight; their products are added up in 32 bits. Integers have no rounding,
+// and what turns the sums into floats is the same operations everywhere, so every table gives the
+// same bits (kernels.cpp asks the CPU).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/index.h"
+#include "compute/kernels/read_next.h"
+
+namespace attn {
+
+/// Terms that a kernel takes at a time; a row of x and a column are filled up with zeros to whole
+/// groups.
+inline constexpr Index kInt8Group = 4;
+
+/// Most terms of a sum: 127 · 127 of each stay below 2³¹.
+inline constexpr Index kMostInt8Terms = Index{1} << 17;
+
+/// y [rows, out] = x · W + bias. W is packed in panels of `panel_width` columns: groups · columns ·
+/// terms of a group, the last panel filled up with zeros.
+struct Int8Product {
+  const std::int8_t* x;  ///< [rows, groups · 4]
+  const float* x_scales;
+  const std::int32_t* x_negatives;  ///< [rows] Σ |x| of a row's negative numbers
+  Index rows;
+  Index groups;
+  const std::int8_t* panels;
+  const float* scales;       ///< [panels · width]
+  const std::int32_t* sums;  ///< [panels · width] of each column's numbers
+  Index out;
+  const float* bias;  ///< [out], or null
+  float* y;
+  Index y_stride;
+  bool add;            ///< y += the product instead of y = it
+  ReadNext next = {};  ///< after the product
+};
+
+struct Int8Kernels {
+  const char* name;
+  Index panel_width;
+
+  /// `n` numbers as 8 bits times the scale that is returned: max |x| / 127, rounded up to 16 bits,
+  /// so that numbers which were rounded once are found again exactly. Ties to even. NaN and zeros
+  /// where a number is NaN or infinite; 0 where all are zero or so small that a scale would be no
+  /// normal float.
+  float (*quantize)(const float* x, Index n, std::int8_t* out);
+
+  /// Panels [first, last).
+  void (*product)(const Int8Product& p, Index first_panel, Index last_panel);
+};
+
+/// Of the running CPU; ATTN_DEMO_CPU as for kernels(), which then has neither VNNI nor dot
+/// products.
+const Int8Kernels& int8_kernels();
+
+/// All that this CPU can run, the portable one first, the fastest last.
+std::vector<const Int8Kernels*> all_int8_kernels();
+
+extern const Int8Kernels portable_int8_table;     // int8_portable.cpp
+extern const Int8Kernels avx2_int8_table;         // int8_avx2.cpp
+extern const Int8Kernels avx_vnni_int8_table;     // int8_avx_vnni.cpp
+extern const Int8Kernels avx512_int8_table;       // int8_avx512.cpp
+extern const Int8Kernels avx512_vnni_int8_table;  // int8_avx512_vnni.cpp
+extern const Int8Kernels neon_int8_table;         // int8_neon.cpp
+extern const Int8Kernels dotprod_int8_table;      // int8_dotprod.cpp
+
+}  // namespace attn

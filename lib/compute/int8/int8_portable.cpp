@@ -1,0 +1,72 @@
+// Products in 8 bits for any CPU, in the compiler's vectors of 16 bytes.
+#include "compute/int8/int8_kernels.h"
+
+namespace attn {
+namespace {
+
+using Sums4 = std::int32_t __attribute__((vector_size(16)));
+using Shorts8 = std::int16_t __attribute__((vector_size(16)));
+
+template <typename Vector>
+inline Vector load_16_bytes(const void* from) {
+  Vector value;
+  __builtin_memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Sixteen bytes as their even and their odd ones, with signs.
+struct EvenAndOdd {
+  Shorts8 even;
+  Shorts8 odd;
+
+  static EvenAndOdd of(Shorts8 bytes) { return {(bytes << 8) >> 8, bytes >> 8}; }
+};
+
+struct Row {
+  EvenAndOdd numbers;
+
+  static Row load(const std::int8_t* x) {
+    std::int32_t four = 0;
+    __builtin_memcpy(&four, x, sizeof four);
+    const Sums4 all = {four, four, four, four};
+    return {EvenAndOdd::of(load_16_bytes<Shorts8>(&all))};
+  }
+};
+
+struct Bytes {
+  EvenAndOdd numbers;
+
+  static Bytes load(const std::int8_t* from) {
+    return {EvenAndOdd::of(load_16_bytes<Shorts8>(from))};
+  }
+};
+
+struct Ints {
+  static constexpr Index kColumns = 4;
+  Sums4 v;
+
+  static Ints start(std::int32_t, const std::int32_t*) { return {Sums4{0, 0, 0, 0}}; }
+
+  /// Two products of 8 bits fit into 16: 2 · 127 · 127 = 32258.
+  void add_products(const Row& x, const Bytes& w) {
+    const Shorts8 pairs = x.numbers.even * w.numbers.even + x.numbers.odd * w.numbers.odd;
+    const auto both = load_16_bytes<Sums4>(&pairs);
+    v += ((both << 16) >> 16) + (both >> 16);
+  }
+};
+
+inline void store_floats(Sums4 sums, float row_scale, const float* scales, float* out) {
+  for (Index j = 0; j < Ints::kColumns; ++j) {
+    out[j] = static_cast<float>(sums[j]) * (row_scale * scales[j]);
+  }
+}
+
+constexpr std::size_t kRegisters = 4;
+constexpr std::size_t kInt8Rows = 2;
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/int8/int8_rows.h"
+
+constinit const attn::Int8Kernels attn::portable_int8_table = attn::make_int8_table("portable");

@@ -1,0 +1,108 @@
+// Products in bfloat16 for CPUs with AMX: 16 × 16 results at a time, in eight tile registers.
+#include <immintrin.h>
+
+#include "compute/kernels/tile_kernels.h"
+
+// As in kernels_avx512.cpp: from here to the table everything is for these CPUs, and this file's
+// own.
+#ifdef __clang__
+#pragma clang attribute push(                                                          \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16"))), \
+    apply_to = function)
+#else
+#pragma GCC push_options
+#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16")
+#endif
+
+#include "compute/tile_packing.h"
+
+namespace attn {
+namespace {
+
+/// The eight registers: 16 rows of 64 bytes each (palette 1).
+alignas(64) constexpr std::uint8_t kTiles[64] = {
+    1,  0,  0,  0,  0,  0,  0,  0,  0,  0, 0,  0, 0,  0, 0,  0,  // palette, first row
+    64, 0,  64, 0,  64, 0,  64, 0,  64, 0, 64, 0, 64, 0, 64, 0,  // bytes of a row, 16 bits each
+    0,  0,  0,  0,  0,  0,  0,  0,  0,  0, 0,  0, 0,  0, 0,  0,
+    16, 16, 16, 16, 16, 16, 16, 16, 0,  0, 0,  0, 0,  0, 0,  0};  // rows
+
+/// A tile of results; its edges may stick out.
+inline void put_tile(const float* tile, const TileProduct& p, Index row, Index column) {
+  const Index rows = smaller(kTileSide, p.rows - row);
+  for (Index i = 0; i < rows; ++i) put(_mm512_load_ps(tile + i * kTileSide), p, row + i, column);
+}
+
+/// 32 × 32 results: registers 0 to 3; the factors' tiles pass through 4 to 7.
+inline void multiply_block(const TileProduct& p, Index row, Index column) {
+  constexpr int kRow = 64;  // bytes
+  const std::uint16_t* top = p.left + row / kTileSide * p.left_terms * kTileSize;
+  const std::uint16_t* left = p.right + column / kTileSide * p.right_terms * kTileSize;
+  // Where the second half is not there the first takes its place; its results are not put.
+  const bool two_rows = row + kTileSide < p.rows;
+  const bool two_columns = column + kTileSide < p.columns;
+  const std::uint16_t* bottom = two_rows ? top + p.left_terms * kTileSize : top;
+  const std::uint16_t* right = two_columns ? left + p.right_terms * kTileSize : left;
+  float* y = p.y + row * p.y_stride + column;
+  const Index below = kTileSide * p.y_stride;
+  const auto stride = static_cast<std::size_t>(p.y_stride) * sizeof(float);
+  const bool whole =
+      p.bias == nullptr && row + 2 * kTileSide <= p.rows && column + 2 * kTileSide <= p.columns;
+  if (whole && p.add) {
+    _tile_loadd(0, y, stride);
+    _tile_loadd(1, y + kTileSide, stride);
+    _tile_loadd(2, y + below, stride);
+    _tile_loadd(3, y + below + kTileSide, stride);
+  } else {
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+  }
+  for (Index k = 0; k < p.terms; ++k) {
+    _tile_loadd(4, top + k * kTileSize, kRow);
+    _tile_loadd(6, left + k * kTileSize, kRow);
+    _tile_dpbf16ps(0, 4, 6);
+    _tile_loadd(7, right + k * kTileSize, kRow);
+    _tile_dpbf16ps(1, 4, 7);
+    _tile_loadd(5, bottom + k * kTileSize, kRow);
+    _tile_dpbf16ps(2, 5, 6);
+    _tile_dpbf16ps(3, 5, 7);
+  }
+  if (whole) {
+    _tile_stored(0, y, stride);
+    _tile_stored(1, y + kTileSide, stride);
+    _tile_stored(2, y + below, stride);
+    _tile_stored(3, y + below + kTileSide, stride);
+    return;
+  }
+  alignas(64) float results[4][kTileSide * kTileSide];
+  _tile_stored(0, results[0], kRow);
+  _tile_stored(1, results[1], kRow);
+  _tile_stored(2, results[2], kRow);
+  _tile_stored(3, results[3], kRow);
+  put_tile(results[0], p, row, column);
+  if (two_columns) put_tile(results[1], p, row, column + kTileSide);
+  if (two_rows) put_tile(results[2], p, row + kTileSide, column);
+  if (two_rows && two_columns) put_tile(results[3], p, row + kTileSide, column + kTileSide);
+}
+
+void multiply(const TileProduct& p) {
+  _tile_loadconfig(kTiles);
+  for (Index column = 0; column < p.columns; column += 2 * kTileSide) {
+    for (Index row = 0; row < p.rows; row += 2 * kTileSide) multiply_block(p, row, column);
+  }
+  _tile_release();
+}
+
+}  // namespace
+
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+
+}  // namespace attn
+
+constinit const attn::TileKernels attn::amx_table = {
+    .pack_left = attn::pack_left, .pack_right = attn::pack_right, .multiply = attn::multiply};

@@ -1,0 +1,37 @@
+// The kernels for arm64, all of whose CPUs have NEON: the lanes of any CPU, with fused
+// multiply-adds, so that the bits are those of AVX2 and AVX-512.
+#include <arm_neon.h>
+
+#include "compute/kernels/kernels_table.h"
+
+namespace attn {
+namespace {
+
+inline float32x4_t load_four(const std::uint16_t* p) {  ///< binary16
+  return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p)));
+}
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/kernels/lanes_of_four.h"
+
+namespace attn {
+namespace {
+
+inline Lanes fma(Lanes x, Lanes y, Lanes z) {
+  return each([](Four u, Four v, Four w) -> Four { return vfmaq_f32(w, u, v); }, x, y, z);
+}
+
+constexpr Index kPanelLanes = 1;  // 4 registers of weights,
+constexpr Index kRowBlock = 5;    // 20 of sums, 5 of x: 29 of 32
+constexpr Index kQueryBlock = 2;  // 16 of sums, 8 of queries,
+constexpr Index kBlockLanes = 2;  // 4 of a key: 28
+constexpr bool kWidens = true;
+
+}  // namespace
+}  // namespace attn
+
+#include "compute/kernels/kernels_impl.h"
+
+constinit const attn::Kernels attn::neon_table = make_table("neon");

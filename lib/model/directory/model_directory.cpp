@@ -1,0 +1,124 @@
+#include "model/directory/model_directory.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/json.h"
+#include "base/memory.h"
+#include "base/strings/excerpt.h"
+#include "config/key_reader.h"
+#include "model/directory/tensor_binder.h"
+#include "model/model_memory.h"
+
+namespace attn {
+namespace {
+
+std::string require_file(const std::string& directory, const char* file) {
+  std::string path = path_in(directory, file);
+  if (!file_exists(path)) {
+    const bool torch = file_exists(path_in(directory, "pytorch_model.bin"));
+    throw InputError("{}: missing from the model directory{}", path,
+                     torch
+                         ? "; it holds pytorch_model.bin: load it in transformers and "
+                           "save_pretrained() it as safetensors"
+                         : "; a model directory holds config.json, model.safetensors, source.spm, "
+                           "target.spm and vocab.json");
+  }
+  return path;
+}
+
+/// The token ids of one key of generation_config.json: one, a list, or none.
+std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
+                        const std::string& where) {
+  const auto found = generation.find(key);
+  if (found == generation.end() || found->is_null()) return {};
+  std::vector<int> ids;
+  for (const Json& value : found->is_array() ? *found : Json::array({*found})) {
+    const std::optional<int> id = as_int(value);
+    if (!value.is_number_integer()) {
+      throw InputError("{}: {} is {}; expected a token id, or a list of them", where, key,
+                       describe(*found));
+    }
+    if (!id || *id < 0 || *id >= vocabulary) {
+      throw InputError("{}: {} {} is outside the vocabulary of {}", where, key, describe(value),
+                       vocabulary);
+    }
+    ids.push_back(*id);
+  }
+  return ids;
+}
+
+/// `generate` takes start and end from generation_config.json alone; bos_token_id stands in for a
+/// missing start.
+void take_ids(const Json& generation, DirectoryConfig& config, const std::string& where) {
+  const int vocabulary = config.model.decoder_vocab_size;
+  config.decode.eos_token_ids = ids_of(generation, "eos_token_id", vocabulary, where);
+  std::vector<int> start = ids_of(generation, "decoder_start_token_id", vocabulary, where);
+  if (start.empty()) start = ids_of(generation, "bos_token_id", vocabulary, where);
+  if (start.size() != 1) {
+    throw InputError(
+        "{}: decoder_start_token_id is {}; expected one token id, with which each translation "
+        "begins",
+        where, start.empty() ? "missing" : "a list of several");
+  }
+  config.model.decoder_start_token_id = start.front();
+}
+
+}  // namespace
+
+DirectoryConfig read_directory_config(const std::string& directory) {
+  if (!directory_exists(directory)) {
+    if (file_exists(directory)) {
+      throw SystemError("{}: a file; expected the model directory that holds it", directory);
+    }
+    throw SystemError("{}: no such model directory; check the path", directory);
+  }
+  DirectoryConfig result;
+  const std::string path = require_file(directory, "config.json");
+  const Json json = read_json_file(path);
+  result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
+  const std::string generation = path_in(directory, "generation_config.json");
+  if (file_exists(generation) || directory_exists(generation)) {
+    const Json options = read_json_file(generation);
+    result.decode = decode_options_from_directory(options, generation, result.notes);
+    take_ids(options, result, generation);
+  } else {
+    result.decode = decode_options_from_directory(json, path, result.notes);
+  }
+  return result;
+}
+
+LoadedModel load_model(const std::string& directory, Backend backend) {
+  DirectoryConfig config = read_directory_config(directory);
+  auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
+  TensorBinder binder(config.model, file);
+  // The layers' sizes come from the config: before a billion of them are made, the file must be
+  // able to hold them.
+  const std::uint64_t fewest =
+      to_size(config.model.encoder_layers) + to_size(config.model.decoder_layers);
+  if (fewest > file->tensors().size()) {
+    throw InputError("{}: {} tensors cannot hold the {} layers of config.json", file->path(),
+                     file->tensors().size(), fewest);
+  }
+  ModelParameters parameters = bind_parameters(
+      config.model, [&](const ParameterInfo& info, Parameter& p) { binder.bind(info, p); });
+  binder.check_finite();
+  const std::vector<std::string> unused = binder.unused();
+  if (!unused.empty()) {
+    config.notes.push_back(
+        fmt::format("{}: {} tensors are not part of this config and are ignored, "
+                    "{} for one",
+                    file->path(), unused.size(), excerpt(unused.front())));
+  }
+  require_memory(prepared_bytes(config.model, backend), "preparing this model");
+  // A packed weight's own pages go at once: the peak is not the sum of both.
+  const WhenPacked release = [&](const Parameter& weight) { file->release(weight.bytes()); };
+  Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend,
+                          release);
+  transformer.set_name(directory);
+  return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),
+          std::move(config.notes)};
+}
+
+}  // namespace attn

@@ -1,0 +1,42 @@
+// Models in: directories as transformers writes them (the tokenizer's files are lib/text's).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "config/model_config.h"
+#include "model/directory/safetensors.h"
+#include "model/transformer.h"
+
+namespace attn {
+
+/// A model directory after loading.
+struct LoadedModel {
+  Transformer transformer;
+  DecodeOptions decode;                   ///< see DirectoryConfig
+  std::vector<std::string> unknown_keys;  ///< of config.json, for `inspect`
+  std::vector<std::string> notes;         ///< sentences for the user (stderr)
+};
+
+/// config.json, generation_config.json: what can be known without reading the weights.
+struct DirectoryConfig {
+  ModelConfig model;
+  /// As transformers 5 decodes: where generation_config.json exists it alone counts, and what it
+  /// does not say is that library's global default (no forced end; no end symbol at all without
+  /// eos_token_id). Without it, config.json.
+  DecodeOptions decode;
+  std::vector<std::string> unknown_keys;
+  std::vector<std::string> notes;
+};
+DirectoryConfig read_directory_config(const std::string& directory);
+
+/// Loads config.json, generation_config.json and model.safetensors. Matrices stay in the mapped
+/// file, also where it has 16 bits; what else has 16 bits is widened. InputError for a missing
+/// file, missing tensor (naming the nearest present), wrong shape, NaN or infinity (naming tensor
+/// and index); SystemError where the system refuses; MemoryError where the prepared model would not
+/// fit.
+LoadedModel load_model(const std::string& directory, Backend backend);
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+#include "model/directory/save_model.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/json.h"
+#include "compute/int8/int8_kernels.h"
+#include "config/family.h"
+#include "model/directory/safetensors_write.h"
+
+namespace attn {
+namespace {
+
+Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
+  Json json = Json::object();
+  json["bad_words_ids"] = decode.bad_words_ids;
+  json["decoder_start_token_id"] = model.decoder_start_token_id;
+  json["early_stopping"] = decode.early_stopping == EarlyStopping::never
+                               ? Json("never")
+                               : Json(decode.early_stopping == EarlyStopping::yes);
+  json["eos_token_id"] = model.eos_token_id;
+  if (decode.forced_bos_token_id) json["forced_bos_token_id"] = *decode.forced_bos_token_id;
+  if (decode.eos_token_ids) {
+    const std::vector<int>& ends = *decode.eos_token_ids;
+    json["eos_token_id"] = ends.size() == 1 ? Json(ends.front()) : Json(ends);
+  }
+  json["forced_eos_token_id"] =
+      decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
+  // The shortest decimal of the float: 0.6, not the 0.6000000238418579 of its double.
+  json["length_penalty"] = Json::parse(fmt::format("{}", decode.length_penalty));
+  if (decode.longest_source > 0) json["longest_source"] = decode.longest_source;
+  if (decode.max_new_tokens > 0) json["max_length"] = decode.max_new_tokens + 1;
+  json["num_beams"] = decode.num_beams;
+  json["pad_token_id"] = model.pad_token_id;
+  json["renormalize_logits"] = decode.renormalize_logits;
+  return json;
+}
+
+/// Whether no number changes when it is written in 16 bits.
+bool fits_f16(const Parameter& p) {
+  for (Index i = 0; i < p.rows; ++i) {
+    for (Index j = 0; j < p.columns; ++j) {
+      const float value = p.at(i, j);
+      if (half::widen_f16(half::narrow_f16(value)) != value) return false;
+    }
+  }
+  return true;
+}
+
+/// A weight [in, out] as two tensors: its columns in 8 bits and their scales.
+void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
+                   std::vector<TensorToWrite>& tensors) {
+  const auto numbers = std::make_shared<std::vector<std::int8_t>>(to_size(p.size()));
+  const auto scales = std::make_shared<std::vector<float>>(to_size(p.columns));
+  std::vector<float> column(to_size(p.rows));
+  for (Index j = 0; j < p.columns; ++j) {
+    p.copy_column(j, column.data());
+    at(*scales, j) = int8_kernels().quantize(column.data(), p.rows, numbers->data() + j * p.rows);
+  }
+  tensors.push_back({info.name, info.shape,
+                     [numbers](float* out) { std::copy(numbers->begin(), numbers->end(), out); },
+                     DType::i8});
+  tensors.push_back({info.name + "_scale",
+                     {info.shape.front()},
+                     [scales](float* out) { std::copy(scales->begin(), scales->end(), out); },
+                     DType::f32});
+}
+
+/// What its config.json says.
+Json directory_json(const ModelConfig& config, DType dtype) {
+  if (dtype != DType::i8) return to_directory_json(config);
+  if (family_of(config.model_type) != nullptr) {
+    throw InputError(
+        "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
+        "of marian, pegasus and attn-demo; store it in 16, and translate it with 8",
+        config.model_type);
+  }
+  Json json = to_directory_json(config);
+  json["model_type"] = "attn-demo";
+  json["architectures"] = Json::array({"AttnDemoModel"});
+  return json;
+}
+
+}  // namespace
+
+void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
+                DType dtype) try {
+  const ModelConfig& config = model.config();
+  const Json json = directory_json(config, dtype);
+  const bool eight_bits = dtype == DType::i8;
+  std::vector<TensorToWrite> tensors;
+  visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {
+    if (!info.tied_to.empty() || !info.written) return;
+    if (eight_bits && info.role == ParameterRole::weight) return add_in_8_bits(info, q, tensors);
+    const Parameter p = info.transposed ? q.transposed() : q;
+    tensors.push_back({info.name, info.shape, [p](float* out) {
+                         for (Index i = 0; i < p.rows; ++i) {
+                           for (Index j = 0; j < p.columns; ++j) *out++ = p.at(i, j);
+                         }
+                       }});
+    if (eight_bits) tensors.back().dtype = fits_f16(p) ? DType::f16 : DType::f32;
+  });
+  // The weights come last: a directory with a config and no weights says what is missing.
+  write_file(path_in(directory, "config.json"), json.dump(2) + "\n");
+  write_file(path_in(directory, "generation_config.json"),
+             generation_config(config, decode).dump(2) + "\n");
+  write_safetensors(path_in(directory, "model.safetensors"), tensors, dtype);
+} catch (const InputError& error) {
+  throw InputError("{}: {}", model.name(), error.what());
+}
+
+}  // namespace attn

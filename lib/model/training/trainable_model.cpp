@@ -1,0 +1,106 @@
+#include "model/training/trainable_model.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "model/random_model.h"
+
+namespace attn {
+namespace {
+
+/// Where each parameter lies: trained ones, matrices first, and fixed ones in a memory of their
+/// own.
+struct Layout {
+  std::map<std::string, std::size_t> trained;
+  std::map<std::string, std::size_t> fixed;
+  std::size_t trained_size = 0;
+  std::size_t fixed_size = 0;
+
+  explicit Layout(const ModelConfig& config) {
+    const std::vector<ParameterInfo> all = list_parameters(config);
+    for (const bool matrices : {true, false}) {
+      for (const ParameterInfo& info : all) {
+        if (!info.tied_to.empty() || (info.shape.size() == 2) != matrices) continue;
+        std::size_t& size = info.buffer ? fixed_size : trained_size;
+        (info.buffer ? fixed : trained)[info.name] = size;
+        size += to_size(info.elements());
+      }
+    }
+  }
+};
+
+}  // namespace
+
+TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
+  if (config.pad_token_id != config.decoder_vocab_size - 1) {
+    throw InputError(
+        "training needs <pad> to be the last id of the target vocabulary, {}, and it is {}; "
+        "tokenizers that this program makes have it there",
+        config.decoder_vocab_size - 1, config.pad_token_id);
+  }
+  const Layout layout(config);
+  size_ = layout.trained_size;
+  weights_ = std::make_shared<AlignedFloats>(size_);
+  gradients_ = AlignedFloats(size_);
+  fixed_ = std::make_shared<AlignedFloats>(layout.fixed_size);
+  std::fill_n(gradients_.data(), size_, 0.0F);
+  parameters_ = bind(weights_->data());
+  gradient_parameters_ = bind(gradients_.data());
+}
+
+TrainableModel::TrainableModel(const ModelConfig& config, std::uint64_t seed)
+    : TrainableModel(config) {
+  visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
+    if (info.tied_to.empty()) initialise_for_training(info, p, config_, seed);
+  });
+}
+
+TrainableModel::TrainableModel(const ModelConfig& config, const Transformer& start)
+    : TrainableModel(config) {
+  std::vector<Parameter> from;
+  visit_parameters(config, start.parameters(),
+                   [&](const ParameterInfo&, const Parameter& p) { from.push_back(p); });
+  std::size_t index = 0;
+  visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
+    const Parameter& weight = from.at(index++);
+    if (!info.tied_to.empty()) return;
+    for (Index i = 0; i < p.rows; ++i) {
+      for (Index j = 0; j < p.columns; ++j) p.element(i, j) = weight.at(i, j);
+    }
+  });
+}
+
+ModelParameters TrainableModel::bind(float* trained) const {
+  const Layout layout(config_);
+  std::map<std::string, Parameter> made;
+  return bind_parameters(config_, [&](const ParameterInfo& info, Parameter& parameter) {
+    if (!info.tied_to.empty()) {
+      parameter = made.at(info.tied_to);
+      return;
+    }
+    float* data = info.buffer ? fixed_->data() + layout.fixed.at(info.name)
+                              : trained + layout.trained.at(info.name);
+    parameter = made[info.name] = parameter_at(info, data);
+  });
+}
+
+void TrainableModel::visit(const std::function<void(const Trained&)>& visit) {
+  std::vector<Parameter> gradients;
+  visit_parameters(config_, gradient_parameters_,
+                   [&](const ParameterInfo&, const Parameter& p) { gradients.push_back(p); });
+  std::size_t index = 0;
+  visit_parameters(config_, parameters_, [&](const ParameterInfo& info, const Parameter& p) {
+    const Parameter gradient = gradients[index++];
+    if (info.tied_to.empty() && !info.buffer) visit({info, p, gradient});
+  });
+}
+
+Transformer TrainableModel::transformer(const std::shared_ptr<AlignedFloats>& weights,
+                                        Backend backend) const {
+  return {config_, bind(weights->data()), {weights, fixed_}, backend};
+}
+
+}  // namespace attn

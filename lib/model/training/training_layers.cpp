@@ -1,0 +1,290 @@
+#include "model/training/training_layers.h"
+
+#include "model/layers.h"
+
+namespace attn {
+
+// --- self-attention ------------------------------------------------------------------------------
+
+namespace {
+
+/// Query, key and value side by side; where the queries are the keys, both of the others.
+Linear fused(const MultiHeadAttention& layer) {
+  if (layer.key.weight.data == nullptr) return side_by_side({layer.query, layer.value});
+  return side_by_side({layer.query, layer.key, layer.value});
+}
+
+}  // namespace
+
+TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& parameters,
+                                               const MultiHeadAttention& gradient,
+                                               const AttentionShape& shape, Backend backend)
+    : shape_(shape),
+      extras_(parameters.extras),
+      extras_gradient_(gradient.extras),
+      shares_keys_(parameters.key.weight.data == nullptr),
+      query_key_value_(fused(parameters), fused(gradient), backend),
+      output_(parameters.output, gradient.output, backend) {}
+
+void TrainableSelfAttention::add_global(const MultiHeadAttention& parameters,
+                                        const MultiHeadAttention& gradient, Backend backend) {
+  global_.emplace(Global{TrainableLinear(parameters.query, gradient.query, backend),
+                         TrainableLinear(side_by_side({parameters.key, parameters.value}),
+                                         side_by_side({gradient.key, gradient.value}), backend),
+                         Buffer()});
+}
+
+GlobalProjections TrainableSelfAttention::Global::read() {
+  const MatrixRef rows = projected;
+  const Index d_model = rows.cols() / 3;
+  return {rows.leftCols(d_model), keys_and_values(rows.rightCols(2 * d_model))};
+}
+
+void TrainableSelfAttention::prepare() {
+  if (global_) {
+    global_->query.prepare();
+    global_->key_value.prepare();
+  }
+  query_key_value_.prepare();
+  output_.prepare();
+}
+
+AttentionInput TrainableSelfAttention::read(const LayerPass& pass) const {
+  const MatrixRef rows = projected_;
+  const Index d_model = rows.cols() / (shares_keys_ ? 2 : 3);
+  const float* values = rows.data() + rows.cols() - d_model;
+  const float* keys = shares_keys_ ? rows.data() : values - d_model;
+  return {rows.leftCols(d_model), {keys, values, rows.outerStride()}, pass.self, nullptr, &extras_};
+}
+
+void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& pass,
+                                     const Dropout& dropout, MatrixRef out) {
+  const Index d_model = x.cols();
+  // [T, 3D] = Q | K | V, or [T, 2D] = Q | V
+  MatrixRef projected = projected_.resize(x.rows(), query_key_value_.out());
+  MatrixRef heads = heads_.resize(x.rows(), d_model);  // [T, D]
+
+  query_key_value_.forward(x, projected);
+  AttentionInput input = read(pass);
+  std::optional<GlobalProjections> global;
+  if (global_) {
+    MatrixRef own = global_->projected.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
+    global_->query.forward(x, own.leftCols(d_model));
+    global_->key_value.forward(x, own.rightCols(2 * d_model));
+    input.global = &global.emplace(global_->read());
+  }
+  attend_training(shape_, input, dropout, heads, kept_);
+  output_.forward(heads, out);
+}
+
+void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& pass,
+                                      const ConstMatrixRef& dout, const InputGradient& dx) {
+  const Index d_model = x.cols();
+  MatrixRef dprojected = pass.scratch.projected.resize(x.rows(), 3 * d_model);  // [T, 3D]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
+
+  output_.backward(heads_, dout, {dheads});
+  AttentionInput input = read(pass);
+  AttentionInputGradient gradient =
+      input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model));
+  gradient.extras = &extras_gradient_;
+  if (shares_keys_) {
+    attend_backward(shape_, input, kept_, dheads, gradient);
+    MatrixRef folded = pass.scratch.global.resize(x.rows(), 2 * d_model);  // [T, 2D] = Q | V
+    folded.leftCols(d_model) =
+        dprojected.leftCols(d_model) + dprojected.middleCols(d_model, d_model);
+    folded.rightCols(d_model) = dprojected.rightCols(d_model);
+    query_key_value_.backward(x, folded, dx);
+    return;
+  }
+  if (!global_) {
+    attend_backward(shape_, input, kept_, dheads, gradient);
+    query_key_value_.backward(x, dprojected, dx);
+    return;
+  }
+  const GlobalProjections global = global_->read();
+  input.global = &global;
+  MatrixRef down = pass.scratch.global.resize(x.rows(), 3 * d_model);  // [T, 3D]
+  MatrixRef dmemory = down.rightCols(2 * d_model);
+  const GlobalGradient dglobal{down.leftCols(d_model), dmemory.data(), dmemory.data() + d_model,
+                               dmemory.outerStride()};
+  gradient.global = &dglobal;
+  attend_backward(shape_, input, kept_, dheads, gradient);
+  query_key_value_.backward(x, dprojected, dx);
+  global_->query.backward(x, down.leftCols(d_model), {dx.rows, true});
+  global_->key_value.backward(x, dmemory, {dx.rows, true});
+}
+
+// --- cross-attention -----------------------------------------------------------------------------
+
+TrainableCrossAttention::TrainableCrossAttention(const MultiHeadAttention& parameters,
+                                                 const MultiHeadAttention& gradient,
+                                                 const AttentionShape& shape, Backend backend)
+    : shape_(shape),
+      query_(parameters.query, gradient.query, backend),
+      key_value_(side_by_side({parameters.key, parameters.value}),
+                 side_by_side({gradient.key, gradient.value}), backend),
+      output_(parameters.output, gradient.output, backend) {}
+
+void TrainableCrossAttention::prepare() {
+  query_.prepare();
+  key_value_.prepare();
+  output_.prepare();
+}
+
+void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
+                                      const LayerPass& pass, const Dropout& dropout,
+                                      MatrixRef out) {
+  const Index d_model = x.cols();
+  MatrixRef queries = queries_.resize(x.rows(), d_model);                   // [T, D]
+  MatrixRef keys_values = keys_values_.resize(source.rows(), 2 * d_model);  // [S, 2D]
+  MatrixRef heads = heads_.resize(x.rows(), d_model);                       // [T, D]
+
+  query_.forward(x, queries);
+  key_value_.forward(source, keys_values);
+  attend_training(shape_, {queries, keys_and_values(keys_values), pass.cross}, dropout, heads,
+                  kept_);
+  output_.forward(heads, out);
+}
+
+void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemory& source,
+                                       const LayerPass& pass, const ConstMatrixRef& dout,
+                                       const InputGradient& dx) {
+  const Index d_model = x.cols();
+  const Index source_rows = source.rows.rows();
+  MatrixRef dqueries = pass.scratch.hidden.resize(x.rows(), d_model);                // [T, D]
+  MatrixRef dkeys_values = pass.scratch.projected.resize(source_rows, 2 * d_model);  // [S, 2D]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);                   // [T, D]
+
+  output_.backward(heads_, dout, {dheads});
+  attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, kept_, dheads,
+                  input_gradient(dqueries, dkeys_values));
+  query_.backward(x, dqueries, dx);
+  key_value_.backward(source.rows, dkeys_values, {source.gradient, true});
+}
+
+// --- the encoder's layer -------------------------------------------------------------------------
+
+TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index index,
+                                             const EncoderLayer& parameters,
+                                             const EncoderLayer& gradient, Backend backend)
+    : config_(config),
+      self_attention_(parameters.self_attention, gradient.self_attention,
+                      attention_shape(config, AttentionKind::encoder_self, index), backend),
+      self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
+                     config.normalize_before),
+      feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
+      forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
+                        config.normalize_before) {
+  const MultiHeadAttention& global = parameters.global_attention;
+  if (global.query.weight.data != nullptr) {
+    self_attention_.add_global(global, gradient.global_attention, backend);
+  }
+  if (parameters.global_norm.weight.data != nullptr) {
+    self_residual_.add_global(parameters.global_norm, gradient.global_norm);
+  }
+}
+
+void TrainableEncoderLayer::prepare() {
+  self_attention_.prepare();
+  feed_forward_.prepare();
+}
+
+ConstMatrixRef TrainableEncoderLayer::forward(const ConstMatrixRef& x, const LayerPass& pass) {
+  // Self-attention.
+  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
+  self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
+                          self_residual_.out());
+  const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
+
+  // Feed-forward.
+  const ConstMatrixRef forward_in = forward_residual_.norm_before(y);
+  feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
+  return forward_residual_.add_and_norm(y, pass.next(config_.dropout));
+}
+
+void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef dx) {
+  ResidualScratch& scratch = pass.scratch.residual;
+  const ConstMatrixRef y = self_residual_.output();
+
+  // Feed-forward.
+  const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
+  feed_forward_.backward(forward_residual_.in(y), dforward, forward_residual_.din(dx, scratch),
+                         pass.scratch.hidden);
+  forward_residual_.norm_before_backward(y, dx, scratch);
+
+  // Self-attention.
+  const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
+  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
+  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
+}
+
+// --- the decoder's layer -------------------------------------------------------------------------
+
+TrainableDecoderLayer::TrainableDecoderLayer(const ModelConfig& config, Index index,
+                                             const DecoderLayer& parameters,
+                                             const DecoderLayer& gradient, Backend backend)
+    : config_(config),
+      self_attention_(parameters.self_attention, gradient.self_attention,
+                      attention_shape(config, AttentionKind::decoder_self, index), backend),
+      self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
+                     config.normalize_before),
+      cross_attention_(parameters.cross_attention, gradient.cross_attention,
+                       attention_shape(config, AttentionKind::cross, index), backend),
+      cross_residual_(parameters.cross_attention_norm, gradient.cross_attention_norm,
+                      config.normalize_before),
+      feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
+      forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
+                        config.normalize_before) {}
+
+void TrainableDecoderLayer::prepare() {
+  self_attention_.prepare();
+  cross_attention_.prepare();
+  feed_forward_.prepare();
+}
+
+ConstMatrixRef TrainableDecoderLayer::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
+                                              const LayerPass& pass) {
+  // Masked self-attention.
+  const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
+  self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
+                          self_residual_.out());
+  const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
+
+  // Cross-attention.
+  const ConstMatrixRef cross_in = cross_residual_.norm_before(y);
+  cross_attention_.forward(cross_in, source, pass, pass.next(config_.attention_dropout),
+                           cross_residual_.out());
+  const ConstMatrixRef z = cross_residual_.add_and_norm(y, pass.next(config_.dropout));
+
+  // Feed-forward.
+  const ConstMatrixRef forward_in = forward_residual_.norm_before(z);
+  feed_forward_.forward(forward_in, pass.next(config_.activation_dropout), forward_residual_.out());
+  return forward_residual_.add_and_norm(z, pass.next(config_.dropout));
+}
+
+void TrainableDecoderLayer::backward(const ConstMatrixRef& x, const SourceMemory& source,
+                                     const LayerPass& pass, MatrixRef dx) {
+  ResidualScratch& scratch = pass.scratch.residual;
+  const ConstMatrixRef y = self_residual_.output();
+  const ConstMatrixRef z = cross_residual_.output();
+
+  // Feed-forward.
+  const ConstMatrixRef dforward = forward_residual_.add_and_norm_backward(dx, scratch);
+  feed_forward_.backward(forward_residual_.in(z), dforward, forward_residual_.din(dx, scratch),
+                         pass.scratch.hidden);
+  forward_residual_.norm_before_backward(z, dx, scratch);
+
+  // Cross-attention.
+  const ConstMatrixRef dcross = cross_residual_.add_and_norm_backward(dx, scratch);
+  cross_attention_.backward(cross_residual_.in(y), source, pass, dcross,
+                            cross_residual_.din(dx, scratch));
+  cross_residual_.norm_before_backward(y, dx, scratch);
+
+  // Masked self-attention.
+  const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
+  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
+  self_residual_.norm_before_backward(x, dx, scratch, pass.self);
+}
+
+}  // namespace attn

@@ -1,0 +1,154 @@
+// Encoder and decoder layers in training: what layers.h runs, in the same order under the same
+// names, with dropout; each keeps what its backward(), beside it, will read.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "model/parameters.h"
+#include "model/training/training_residual.h"
+#include "nn/attention/attention_training.h"
+#include "nn/feed_forward.h"
+
+namespace attn {
+
+/// Memory that every layer's backward pass uses in turn.
+struct TrainingScratch {
+  ResidualScratch residual;
+  Buffer heads;      ///< [T, D] gradient at the heads' outputs
+  Buffer projected;  ///< [T, 3D] gradient at queries, keys and values
+  Buffer global;     ///< [T, 3D] the same of global tokens' own
+  Buffer hidden;     ///< [T, F]
+};
+
+/// What a layer needs to know of the pass it runs in.
+struct LayerPass {
+  std::span<const AttentionGroup> self;   ///< who looks at whom in this stack
+  std::span<const AttentionGroup> cross;  ///< from the target into the source
+  DropoutKeys& keys;
+  bool dropout;              ///< false: off, whatever the config says
+  TrainingScratch& scratch;  ///< of the backward pass
+
+  Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
+};
+
+/// Self-attention: query, key and value projections as one product, attention, output projection.
+class TrainableSelfAttention {
+ public:
+  TrainableSelfAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
+                         const AttentionShape& shape, Backend backend);
+  /// Projections that global tokens have for themselves (LED).
+  void add_global(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
+                  Backend backend);
+  void prepare();
+
+  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights.
+  void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout,
+               MatrixRef out);
+
+  /// After forward() of the same x: dout → dx, and the parameters' gradients.
+  void backward(const ConstMatrixRef& x, const LayerPass& pass, const ConstMatrixRef& dout,
+                const InputGradient& dx);
+
+ private:
+  /// Of all rows, of which global tokens' queries are read.
+  struct Global {
+    TrainableLinear query;
+    TrainableLinear key_value;
+    Buffer projected;  ///< [T, 3D] = Q | K | V
+    GlobalProjections read();
+  };
+
+  /// What attention reads in the rows that the projections have made.
+  AttentionInput read(const LayerPass& pass) const;
+
+  AttentionShape shape_;
+  AttentionExtras extras_;
+  AttentionExtras extras_gradient_;
+  bool shares_keys_;  ///< lsh: keys are the queries
+  std::optional<Global> global_;
+  TrainableLinear query_key_value_;
+  TrainableLinear output_;
+  Buffer projected_;  ///< [T, 3D] = Q | K | V, or [T, 2D] = Q | V
+  Buffer heads_;      ///< [T, D] the outputs of all heads side by side
+  KeptWeights kept_;
+};
+
+/// What cross-attention reads in the encoder's output, and what it gives back.
+struct SourceMemory {
+  ConstMatrixRef rows;  ///< [S, D] the encoder's output
+  MatrixRef gradient;   ///< [S, D] backward adds to it
+};
+
+/// Cross-attention: queries from the target, keys and values from the encoder's output.
+class TrainableCrossAttention {
+ public:
+  TrainableCrossAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
+                          const AttentionShape& shape, Backend backend);
+  void prepare();
+
+  /// x [T, D] and source [S, D] → out [T, D].
+  void forward(const ConstMatrixRef& x, const ConstMatrixRef& source, const LayerPass& pass,
+               const Dropout& dropout, MatrixRef out);
+
+  /// dout → dx and the source's gradient, and the parameters' gradients.
+  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+                const ConstMatrixRef& dout, const InputGradient& dx);
+
+ private:
+  AttentionShape shape_;
+  TrainableLinear query_;
+  TrainableLinear key_value_;
+  TrainableLinear output_;
+  Buffer queries_;      ///< [T, D]
+  Buffer keys_values_;  ///< [S, 2D]
+  Buffer heads_;        ///< [T, D]
+  KeptWeights kept_;
+};
+
+/// The encoder's layer: self-attention and feed-forward, each in its residual.
+class TrainableEncoderLayer {
+ public:
+  TrainableEncoderLayer(const ModelConfig& config, Index index, const EncoderLayer& parameters,
+                        const EncoderLayer& gradient, Backend backend);
+  void prepare();
+
+  /// x [T, D] → [T, D], alive until the next pass.
+  ConstMatrixRef forward(const ConstMatrixRef& x, const LayerPass& pass);
+  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  void backward(const ConstMatrixRef& x, const LayerPass& pass, MatrixRef dx);
+
+ private:
+  const ModelConfig& config_;
+  TrainableSelfAttention self_attention_;
+  TrainableResidual self_residual_;
+  TrainableFeedForward feed_forward_;
+  TrainableResidual forward_residual_;
+};
+
+/// The decoder's layer: masked self-attention, cross-attention and feed-forward.
+class TrainableDecoderLayer {
+ public:
+  TrainableDecoderLayer(const ModelConfig& config, Index index, const DecoderLayer& parameters,
+                        const DecoderLayer& gradient, Backend backend);
+  void prepare();
+
+  /// x [T, D], source [S, D] → [T, D], alive until the next pass.
+  ConstMatrixRef forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
+                         const LayerPass& pass);
+  /// x as in forward(); dx is the gradient at the output, on return the one at x.
+  void backward(const ConstMatrixRef& x, const SourceMemory& source, const LayerPass& pass,
+                MatrixRef dx);
+
+ private:
+  const ModelConfig& config_;
+  TrainableSelfAttention self_attention_;
+  TrainableResidual self_residual_;
+  TrainableCrossAttention cross_attention_;
+  TrainableResidual cross_residual_;
+  TrainableFeedForward feed_forward_;
+  TrainableResidual forward_residual_;
+};
+
+}  // namespace attn

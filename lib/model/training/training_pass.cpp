@@ -1,0 +1,298 @@
+#include "model/training/training_pass.h"
+
+#include <algorithm>
+#include <deque>
+#include <stdexcept>
+
+#include "base/at.h"
+#include "model/layers.h"
+#include "model/training/training_globals.h"
+#include "model/training/training_layers.h"
+#include "nn/attention/tiles/tiled_attention.h"
+#include "nn/embedding.h"
+
+namespace attn {
+namespace {
+
+/// Rows of logits at a time: all of a batch's would be the largest matrix of the whole pass.
+constexpr Index kLogitRows = 256;
+
+}  // namespace
+
+/// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
+class TrainableStackEnds {
+ public:
+  TrainableStackEnds(const ModelConfig& config, const StackEnds& parameters,
+                     const StackEnds& gradient)
+      : config_(config), parameters_(parameters), gradient_(gradient) {}
+
+  ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
+    positions_ = positions_of(tokens);
+    dropout_ = dropout;
+    const auto rows = std::ssize(tokens.ids);
+    MatrixRef embedded = embedded_.resize(rows, config_.d_model);
+    embed(parameters_.embedding, position_rows(config_, parameters_.positions),
+          embedding_scale(config_), tokens.ids, positions_, embedded);
+    if (!config_.normalize_embedding) {
+      dropout_.apply(embedded);
+      return embedded_;
+    }
+    MatrixRef normal = normal_.resize(rows, config_.d_model);
+    parameters_.embedding_norm.forward(embedded, normal);
+    dropout_.apply(normal);
+    return normal_;
+  }
+
+  void enter_backward(const PackedTokens& tokens, MatrixRef dx) {
+    dropout_.apply(dx);
+    if (config_.normalize_embedding) {
+      parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
+    }
+    embed_backward(
+        dx, embedding_scale(config_), tokens.ids, config_.pad_token_id, positions_,
+        gradient_.embedding,
+        config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions));
+  }
+
+  ConstMatrixRef leave(const ConstMatrixRef& x) {
+    if (!config_.add_final_layer_norm) return x;
+    parameters_.final_norm.forward(x, final_.resize(x.rows(), x.cols()));
+    return final_;
+  }
+
+  void leave_backward(const ConstMatrixRef& x, MatrixRef dx) const {
+    if (config_.add_final_layer_norm) {
+      parameters_.final_norm.backward(x, dx, dx, gradient_.final_norm);
+    }
+  }
+
+ private:
+  const ModelConfig& config_;
+  const StackEnds& parameters_;
+  const StackEnds& gradient_;
+  Dropout dropout_;
+  std::vector<Index> positions_;
+  Buffer embedded_;
+  Buffer normal_;
+  Buffer final_;
+};
+
+namespace {
+
+/// The output layer without padding's row: [D, V − 1].
+Linear without_last(const Parameter& table) {
+  Parameter rows = table;
+  rows.rows -= 1;
+  return {rows.transposed(), {}};
+}
+
+}  // namespace
+
+void TrainingBatch::add(std::span<const int> source_ids, std::span<const int> target_ids,
+                        int start) {
+  source.add(source_ids);
+  decoder_input.ids.push_back(start);
+  decoder_input.ids.insert(decoder_input.ids.end(), target_ids.begin(), target_ids.end() - 1);
+  decoder_input.offsets.push_back(std::ssize(decoder_input.ids));
+  targets.insert(targets.end(), target_ids.begin(), target_ids.end());
+}
+
+void TrainingBatch::clear() {
+  for (PackedTokens* side : {&source, &decoder_input}) {
+    side->ids.clear();
+    side->offsets.assign(1, 0);
+  }
+  targets.clear();
+}
+
+void TrainingBatch::set_twice(const TrainingBatch& once) {
+  clear();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (Index b = 0; b < once.source.sentences(); ++b) {
+      source.add(once.source, to_size(b));
+      decoder_input.add(once.decoder_input, to_size(b));
+    }
+    targets.insert(targets.end(), once.targets.begin(), once.targets.end());
+  }
+}
+
+class TrainingPass::Layers {
+ public:
+  Layers(TrainableModel& model, Backend backend)
+      : config_(model.config()),
+        encoder_ends_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
+        decoder_ends_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
+        global_tokens_(config_, model.parameters().encoder.global_tokens,
+                       model.gradient_parameters().encoder.global_tokens),
+        output_(without_last(model.parameters().output),
+                without_last(model.gradient_parameters().output), backend) {
+    const ModelParameters& p = model.parameters();
+    const ModelParameters& g = model.gradient_parameters();
+    for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
+      encoder_.emplace_back(config_, to_index(i), p.encoder_layers[i], g.encoder_layers[i],
+                            backend);
+    }
+    for (std::size_t i = 0; i < p.decoder_layers.size(); ++i) {
+      decoder_.emplace_back(config_, to_index(i), p.decoder_layers[i], g.decoder_layers[i],
+                            backend);
+    }
+  }
+
+  void prepare() {
+    for (TrainableEncoderLayer& layer : encoder_) layer.prepare();
+    for (TrainableDecoderLayer& layer : decoder_) layer.prepare();
+    output_.prepare();
+  }
+
+  LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
+    check(batch);
+    DropoutKeys keys(options.seed, options.batch);
+    const float dropout = options.dropout ? config_.dropout : 0.0F;
+    const std::vector<AttentionGroup> source_groups = global_tokens_.begin(batch.source);
+    const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
+    const std::vector<AttentionGroup> cross =
+        cross_groups(batch.decoder_input, batch.source.offsets, {});
+    const LayerPass encoder_pass{source_groups, {}, keys, options.dropout, scratch_};
+    const LayerPass decoder_pass{target_groups, cross, keys, options.dropout, scratch_};
+
+    // Forward. The encoder's rows are [S, D], the decoder's [T, D].
+    source_inputs_.clear();
+    source_inputs_.push_back(
+        global_tokens_.enter(encoder_ends_.enter(batch.source, keys.next(dropout))));
+    for (TrainableEncoderLayer& layer : encoder_) {
+      source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
+    }
+    const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
+    const ConstMatrixRef source = encoder_ends_.leave(encoded);
+    target_inputs_.clear();
+    target_inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
+    for (TrainableDecoderLayer& layer : decoder_) {
+      target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
+    }
+    const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
+
+    MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
+    const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
+    if (!with_backward) return sum;
+
+    // Backward: the same in reverse. The decoder's layers add to the gradient at the source.
+    MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
+    dsource.setZero();
+    decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
+    for (std::size_t i = decoder_.size(); i-- > 0;) {
+      decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
+    }
+    decoder_ends_.enter_backward(batch.decoder_input, dtarget);
+    encoder_ends_.leave_backward(encoded, dsource);
+    MatrixRef drows = global_tokens_.leave_backward(dsource);
+    for (std::size_t i = encoder_.size(); i-- > 0;) {
+      encoder_[i].backward(source_inputs_[i], encoder_pass, drows);
+    }
+    global_tokens_.enter_backward(drows, dsource);
+    encoder_ends_.enter_backward(batch.source, dsource);
+    return sum;
+  }
+
+ private:
+  void check(const TrainingBatch& batch) const {
+    check_tokens(batch.source, config_.vocab_size, config_.max_positions, "source");
+    check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.decoder_positions(),
+                 "target");
+    if (batch.source.sentences() != batch.decoder_input.sentences()) {
+      throw std::logic_error("a batch needs as many targets as sources");
+    }
+  }
+
+  /// The output layer and the loss, some rows at a time; dhidden becomes the gradient at `hidden`.
+  /// Under R-Drop the second half of the rows is the first one's tokens again, and a part holds the
+  /// same rows of both.
+  LossSum loss_and_gradient(const ConstMatrixRef& hidden, const std::vector<int>& targets,
+                            const PassOptions& options, bool with_backward, MatrixRef dhidden) {
+    const Index passes = options.r_drop > 0 ? 2 : 1;
+    const Index tokens = hidden.rows() / passes;
+    LossSum sum;
+    for (Index first = 0; first < tokens; first += kLogitRows / passes) {
+      const Index count = std::min(kLogitRows / passes, tokens - first);
+      MatrixRef logits = logits_.resize(passes * count, output_.out());
+      for (Index p = 0; p < passes; ++p) {
+        output_.forward(hidden.middleRows(p * tokens + first, count),
+                        logits.middleRows(p * count, count));
+      }
+      const std::span<const int> part(targets.data() + first, to_size(count));
+      sum += passes == 1
+                 ? cross_entropy(logits, part, options.label_smoothing, options.gradient_scale)
+                 : cross_entropy_twice(
+                       logits, part,
+                       {options.label_smoothing, options.r_drop, options.gradient_scale});
+      if (!with_backward) continue;
+      for (Index p = 0; p < passes; ++p) {
+        const Index row = p * tokens + first;
+        output_.backward(hidden.middleRows(row, count), logits.middleRows(p * count, count),
+                         {dhidden.middleRows(row, count)});
+      }
+    }
+    return sum;
+  }
+
+  const ModelConfig& config_;
+  TrainableStackEnds encoder_ends_;
+  TrainableStackEnds decoder_ends_;
+  TrainableGlobalTokens global_tokens_;
+  std::deque<TrainableEncoderLayer> encoder_;
+  std::deque<TrainableDecoderLayer> decoder_;
+  TrainableLinear output_;
+  std::vector<ConstMatrixRef> source_inputs_;  ///< of every encoder layer, and the last's output
+  std::vector<ConstMatrixRef> target_inputs_;  ///< of every decoder layer, and the last's output
+  Buffer logits_;
+  Buffer dsource_;  ///< [S, D]
+  Buffer dtarget_;  ///< [T, D]
+  TrainingScratch scratch_;
+};
+
+TrainingPass::TrainingPass(TrainableModel& model, Backend backend)
+    : layers_(std::make_unique<Layers>(model, backend)) {}
+TrainingPass::~TrainingPass() = default;
+
+void TrainingPass::prepare() {
+  layers_->prepare();
+}
+
+LossSum TrainingPass::run(const TrainingBatch& batch, const PassOptions& options) {
+  const bool twice = options.r_drop > 0;
+  if (twice) twice_.set_twice(batch);
+  return layers_->run(twice ? twice_ : batch, options, true);
+}
+
+LossSum TrainingPass::loss(const TrainingBatch& batch, float label_smoothing) {
+  PassOptions options;
+  options.label_smoothing = label_smoothing;
+  options.dropout = false;
+  return layers_->run(batch, options, false);
+}
+
+std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batch) {
+  const auto u = [](Index n) { return static_cast<double>(n); };
+  const double d = u(config.d_model);
+  const auto source = static_cast<double>(batch.source_tokens) +
+                      static_cast<double>(batch.sentences) * u(config.global_tokens);
+  const auto target = static_cast<double>(batch.target_tokens);
+  // Longer rows keep no weights.
+  const double row = static_cast<double>(std::min<std::uint64_t>(batch.longest, kShortRow));
+  const double hidden = config.activation == Activation::relu ? 1 : 2;  // the raw one, too
+  const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
+  // A layer keeps: projections 3D, heads' outputs D, two buffers D a residual, the hidden layer.
+  const double encoder_layer =
+      source * (8 * d + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);
+  const double decoder_layer =
+      target * (12 * d + hidden * u(config.decoder_ffn_dim) + 2 * u(config.decoder_heads) * row) +
+      source * 2 * d;
+  const double ends = (source + target) * (config.normalize_embedding ? 5 : 4) * d;
+  const double scratch = std::max(source, target) * (6 * d + ffn);
+  const double logits = std::min(u(kLogitRows), target) * u(config.decoder_vocab_size);
+  const double floats = u(config.encoder_layers) * encoder_layer +
+                        u(config.decoder_layers) * decoder_layer + ends + scratch + logits;
+  const double bytes = 4 * floats;
+  return bytes < 0x1p63 ? static_cast<std::uint64_t>(bytes) : ~std::uint64_t{0};
+}
+
+}  // namespace attn

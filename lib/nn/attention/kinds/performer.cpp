@@ -1,0 +1,226 @@
+#include "nn/attention/kinds/performer.h"
+
+#include <stdexcept>
+
+#include "base/at.h"
+#include "compute/per_thread.h"
+#include "nn/attention/attention_mask.h"
+#include "nn/attention/kinds/performer_sums.h"
+#include "nn/attention/observed_head.h"
+
+namespace attn {
+namespace {
+
+struct PerformerScratch {
+  FeatureTile keys, queries;
+  TileRows values;
+  TileMemory out, divisors, maxima, state, products;
+  PackedRows packed;
+};
+
+Eigen::Map<const RowVector> row_of(const float* rows, Index i, Index width) {
+  return {rows + i * width, width};
+}
+
+/// Rows [first, first + n) of a group's queries as features.
+void make_queries(const FeatureMap& map, const HeadRows& rows, Index first, Index n,
+                  FeatureTile& queries) {
+  queries.load(map, {rows.query + first * rows.query_stride, rows.query_stride, nullptr}, n);
+  queries.exponentiate(queries.largest());
+  queries.add_epsilon();
+}
+
+void divide(float* row, Index width, float divisor) {
+  for (Index k = 0; k < width; ++k) row[k] = divisor == 0.0F ? 0.0F : row[k] / divisor;
+}
+
+/// Every query reads the same sums.
+void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
+  auto& scratch = of_this_thread<PerformerScratch>();
+  KeySums sums;
+  sums.add_up(map, rows, ShownKeys(group));
+  for (Index first = 0; first < group.queries; first += kFeatureRows) {
+    const Index n = std::min(kFeatureRows, group.queries - first);
+    make_queries(map, rows, first, n, scratch.queries);
+    float* out = scratch.out.reserve(kFeatureRows * map.width());
+    float* divisors = scratch.divisors.reserve(kFeatureRows);
+    sums.read(scratch.queries, out, divisors);
+    for (Index r = 0; r < n; ++r) {
+      divide(out + r * map.width(), map.width(), divisors[r]);
+      std::copy_n(out + r * map.width(), map.width(),
+                  rows.output + (first + r) * rows.output_stride);
+    }
+  }
+}
+
+/// A tile's queries, which are features: the sums of the earlier keys, and the tile's own keys one
+/// by one → out [queries, K], divided.
+void run_causal_tile(const PerformerState& state, const CausalSight& sight, const float* values,
+                     PerformerScratch& scratch) {
+  const Index m = scratch.keys.count(), n = scratch.keys.rows(), queries = scratch.queries.rows();
+  const Index width = state.width();
+  const float* u = scratch.queries.features();
+  float* out = scratch.out.reserve(kCausalRows * width);
+  float* divisors = scratch.divisors.reserve(kCausalRows);
+  state.read(u, queries, out, divisors);
+  float* products = scratch.products.reserve(kCausalRows * kCausalRows);
+  multiply(u, queries, m, scratch.packed.as_columns(scratch.keys.features(), n, m), n, products);
+  for (Index i = 0; i < queries; ++i) {
+    float* row = products + i * n;
+    sight.take(i, n, row);
+    const float earlier = sight.of_earlier(i);
+    const float epsilon = kFeatureEpsilon * row_of(u, i, m).sum();
+    divisors[i] = earlier * divisors[i] + epsilon * state.keys();
+    for (Index k = 0; k < width; ++k) {
+      out[i * width + k] = earlier * out[i * width + k] + epsilon * state.values()[k];
+    }
+    for (Index j = 0; j < at(sight.seen, i); ++j) divisors[i] += row[j] += epsilon;
+  }
+  multiply(products, queries, n, scratch.packed.as_rows(values, n, width), width, out, true);
+  for (Index i = 0; i < queries; ++i) divide(out + i * width, width, divisors[i]);
+}
+
+/// Row i reads the sums of the keys up to its own place.
+void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
+  auto& scratch = of_this_thread<PerformerScratch>();
+  const Index width = map.width();
+  const ShownKeys keys(group);
+  PerformerState state(scratch.state.reserve(PerformerState::size(map.count(), width)), map.count(),
+                       width);
+  state.begin();
+  float* maxima = scratch.maxima.reserve(kCausalRows);
+  for (const CausalTile& tile : causal_tiles(group, keys)) {
+    const Index n = tile.keys();
+    scratch.keys.load(map, keys.from(rows.keys, tile.first_key), n);
+    make_causal_features(scratch.keys, state.maximum(), maxima);
+    const float* values = scratch.values.copy(keys.from(rows.values, tile.first_key), n, width);
+    const CausalSight sight(tile, group, keys, state.maximum(), maxima);
+    make_queries(map, rows, tile.first_query, tile.queries(), scratch.queries);
+    run_causal_tile(state, sight, values, scratch);
+    for (Index i = 0; i < tile.queries(); ++i) {
+      std::copy_n(scratch.out.reserve(0) + i * width, width,
+                  rows.output + (tile.first_query + i) * rows.output_stride);
+    }
+    state.add(sight, n, scratch.keys.features(), values);
+  }
+}
+
+void run_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
+  if (group.mask.causal) {
+    run_causal_head(map, group, rows);
+  } else {
+    run_whole_head(map, group, rows);
+  }
+}
+
+FeatureMap map_of(const AttentionShape& shape, const AttentionInput& input) {
+  if (input.extras == nullptr || input.extras->features.data == nullptr) {
+    throw std::logic_error("performer has no features");
+  }
+  return {input.extras->features, shape.scale};
+}
+
+Index work_of(const AttentionShape& shape, const AttentionInput& input, const FeatureMap& map) {
+  Index rows = 0;
+  for (const AttentionGroup& group : input.groups) rows += group.queries + group.keys;
+  return 2 * rows * map.count() * shape.head_dim * shape.heads;
+}
+
+/// The features of all rows of a head: queries [L, m], and keys [S, m] under the maximum that the
+/// last query has, with what a query's own maximum makes of them.
+struct AllFeatures {
+  Matrix queries, keys;
+  std::vector<float> maxima;  ///< [S] of the keys up to each
+
+  AllFeatures(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows)
+      : queries(group.queries, map.count()),
+        keys(group.keys, map.count()),
+        maxima(to_size(group.keys)) {
+    FeatureTile tile;
+    for (Index first = 0; first < group.queries; first += kFeatureRows) {
+      const Index n = std::min(kFeatureRows, group.queries - first);
+      make_queries(map, rows, first, n, tile);
+      queries.middleRows(first, n) = Eigen::Map<Matrix>(tile.features(), n, map.count());
+    }
+    float largest = kMinusInfinity;
+    std::vector<std::int32_t> row(1);
+    for (Index j = 0; j < group.keys; ++j) {
+      const bool shown = group.mask.hidden.empty() || at(group.mask.hidden, j) == 0;
+      row[0] = group.key_rows != nullptr ? group.key_rows[j] : same_number<std::int32_t>(j);
+      tile.load(map, {rows.keys.base, rows.keys.stride, row.data()}, 1);
+      if (shown) largest = std::max(largest, tile.largest()[0]);
+      at(maxima, j) = largest;
+      tile.exponentiate(std::max(largest, tile.largest()[0]));
+      keys.row(j) = Eigen::Map<RowVector>(tile.features(), map.count());
+    }
+  }
+};
+
+/// The weights that the features amount to: φ(q_i) · φ(k_j) / Σ over the keys in sight.
+Matrix implied_weights(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows,
+                       const Matrix& mask) {
+  const AllFeatures all(map, group, rows);
+  Matrix weights = Matrix::Zero(group.queries, group.keys);
+  for (Index i = 0; i < group.queries; ++i) {
+    const Index last = visible_keys(group, i) - 1;
+    const float epsilon = kFeatureEpsilon * all.queries.row(i).sum();
+    float sum = 0;
+    for (Index j = 0; j < group.keys; ++j) {
+      if (mask(i, j) == kMinusInfinity) continue;
+      const float later = under_maximum(at(all.maxima, j), at(all.maxima, last));
+      weights(i, j) = all.queries.row(i).dot(all.keys.row(j)) * later + epsilon;
+      sum += weights(i, j);
+    }
+    if (sum > 0) weights.row(i) /= sum;
+  }
+  return weights;
+}
+
+}  // namespace
+
+void attend_performer(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                      AttentionObserver* observer) {
+  const FeatureMap map = map_of(shape, input);
+  const auto tasks = std::ssize(input.groups) * shape.heads;
+  parallel_for(tasks, work_of(shape, input, map), [&](Index task) {
+    const AttentionGroup& group = at(input.groups, task / shape.heads);
+    run_head(map, group, rows_of_head(shape, input, group, task % shape.heads, output));
+  });
+  if (observer == nullptr) return;
+  for (const AttentionGroup& group : input.groups) {
+    for (Index head = 0; head < shape.heads; ++head) {
+      const HeadRows rows = rows_of_head(shape, input, group, head, output);
+      ObservedRows observed(shape, group, rows, mask_matrix(shape, group, head));
+      observed.weights = implied_weights(map, group, rows, observed.mask);
+      observed.estimated = true;
+      observed.show(head, *observer);
+    }
+  }
+}
+
+void performer_step(const AttentionShape& shape, const Parameter& features,
+                    const ConstMatrixRef& queries, const ConstMatrixRef& keys_values,
+                    std::span<float* const> states, MatrixRef output) {
+  const FeatureMap map(features, shape.scale);
+  const Index m = map.count(), width = map.width(), rows = queries.rows();
+  const Index d_model = shape.heads * width;
+  parallel_for(rows * shape.heads, rows * shape.heads * m * width * 4, [&](Index task) {
+    const Index row = task / shape.heads, head = task % shape.heads;
+    auto& scratch = of_this_thread<PerformerScratch>();
+    const float* key = keys_values.data() + row * keys_values.outerStride() + head * width;
+    const float* query = queries.data() + row * queries.outerStride() + head * width;
+    PerformerState state(at(states, row) + head * PerformerState::size(m, width), m, width);
+    float maximum = 0;
+    scratch.keys.load(map, {key, 0, nullptr}, 1);
+    make_causal_features(scratch.keys, state.maximum(), &maximum);
+    state.rescale(maximum);
+    state.add(scratch.keys.features(), key + d_model);
+    scratch.queries.load(map, {query, 0, nullptr}, 1);
+    scratch.queries.exponentiate(scratch.queries.largest());
+    scratch.queries.add_epsilon();
+    float* out = output.data() + row * output.outerStride() + head * width;
+    divide(out, width, state.read(scratch.queries.features(), out));
+  });
+}
+
+}  // namespace attn

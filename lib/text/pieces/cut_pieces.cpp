@@ -1,0 +1,26 @@
+#include "text/pieces/cut_pieces.h"
+
+#include "text/pieces/sentencepiece_check.h"
+
+namespace attn {
+
+std::vector<std::string> spelled_out(const std::vector<CutPiece>& cut, bool byte_fallback) {
+  std::vector<std::string> pieces;
+  pieces.reserve(cut.size());
+  bool after_unknown = false;
+  for (const auto& [piece, unknown] : cut) {
+    if (unknown && byte_fallback) {
+      for (const char byte : piece) {
+        pieces.push_back(byte_piece(static_cast<unsigned char>(byte)));
+      }
+    } else if (unknown && after_unknown) {
+      pieces.back() += piece;
+    } else {
+      pieces.emplace_back(piece);
+    }
+    after_unknown = unknown;
+  }
+  return pieces;
+}
+
+}  // namespace attn

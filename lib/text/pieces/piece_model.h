@@ -1,0 +1,47 @@
+// One SentencePiece file, checked and ready: text to pieces and pieces to text. The only door to
+// the SentencePiece library but for training.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "text/pieces/sentencepiece_check.h"
+
+namespace attn {
+
+/// The library prints to stderr what it also returns as a status; this keeps it quiet.
+void quiet_sentencepiece();
+
+class PieceModel {
+ public:
+  /// `bytes` are the whole file. InputError, beginning with `where`, where it is damaged.
+  PieceModel(std::string bytes, const std::string& where);
+  ~PieceModel();
+  PieceModel(const PieceModel&) = delete;
+  PieceModel& operator=(const PieceModel&) = delete;
+
+  SegmentationType segmentation() const;
+
+  /// The pieces of a clean text. InputError where the library gives up.
+  std::vector<std::string> cut(std::string_view text) const;
+
+  /// A clean text as the model sees it, ▁ for its blanks; only for unigram and byte-pair models.
+  /// InputError where the library gives up.
+  std::string normalise(std::string_view text) const;
+
+  /// One cut of what normalise() gave, drawn at random: Unigram::sample or BytePairs::sample.
+  std::vector<std::string> sample(std::string_view normalised, double sampling,
+                                  RandomNumbers& random) const;
+
+  /// The text of the pieces, in which a piece that the model lacks stands as it is (its ▁ too).
+  std::string join(const std::vector<std::string>& pieces) const;
+
+ private:
+  struct Parts;
+  std::unique_ptr<const Parts> parts_;
+};
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// A text's sentences: where a line that is too long for a model may be cut.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace attn {
+
+/// One sentence of a text, as bytes [begin, end): no blanks at either side.
+struct SentenceSpan {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  /// It begins inside quotation marks or parentheses that are open since an earlier sentence:
+  /// “I came. I saw.” are two of which the second one does.
+  bool inside = false;
+};
+
+/// The sentences of a clean text (base/strings/utf8.h), in order; what lies between them is blanks
+/// or nothing. A text without anything but blanks has none.
+///
+/// ICU's sentence boundaries (Unicode Standard Annex 29, section 5), less those after which the
+/// sentence may go on: after titles and abbreviations (Dr., e.g., z. B.), initials, ordinals
+/// (am 3. Oktober), numbers' names (No. 5), an ellipsis, and a quoted question or exclamation
+/// ("Stop!" he said). What can also end a sentence (U.S., p.m., etc., 20.) ends it where the next
+/// word begins sentences (The, He, Er; Kiss and Strunk 2006 call them frequent sentence starters).
+/// The lists are English and German; what they miss is cut. Nothing is cut inside a word (U.S.A,
+/// page?id=5), and where no blank follows, only after an ideographic full stop. In doubt two
+/// sentences stay together: a cut inside a sentence does more harm. A text without any capital is
+/// read as if each word had one.
+std::vector<SentenceSpan> split_sentences(std::string_view text);
+
+}  // namespace attn

@@ -1,0 +1,391 @@
+#include "view/terminal/map/map_text.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "view/terminal/cells.h"
+#include "view/terminal/grid.h"
+#include "view/terminal/map/hash_text.h"
+#include "view/terminal/map/top_list.h"
+#include "view/token_label.h"
+
+namespace attn {
+namespace {
+
+// Lines of a brief text: with one row of maps a kind, and with several.
+constexpr int most_lines = 95;
+constexpr int comfortable_lines = 56;
+constexpr int comfortable_lines_wide = 48;
+constexpr int wide_window = 120;
+constexpr int few_lines = 2;             // of names over columns
+constexpr int estimated_maps = 3;        // estimated, exact, and their difference
+constexpr int lines_without_names = 20;  // then the columns' names stand again
+
+struct KindText {
+  std::string_view by_tokens;
+  std::string_view by_words;
+};
+
+/// What rows and columns of a kind are, in the order of AttentionKind.
+constexpr std::array<KindText, 3> kinds = {{
+    {"Encoder self-attention: each source token (row) looks at all source tokens.",
+     "Encoder self-attention: each source word (row) looks at all source words."},
+    {"Decoder self-attention: each step looks at the tokens read so far; · is masked.",
+     "Decoder self-attention: the steps that write a word look at those read so far."},
+    {"Cross-attention: each step (reads → writes) looks at the source tokens.",
+     "Cross-attention: the steps that write a word (row) look at the source words."},
+}};
+
+/// Of the encoder, where a pattern leaves keys out.
+constexpr KindText patterned = {
+    "Encoder self-attention: each source token (row) looks at those of its pattern.",
+    "Encoder self-attention: each source word (row) looks at those of its pattern."};
+
+std::string kind_line(const ShownMaps& shown, const AttentionMaps& of, int width) {
+  if (of.mixed()) {
+    return wrapped(fmt::format("Encoder self-attention: each source {} (row) looks at {} mixtures "
+                               "of all tokens.",
+                               shown.by_words ? "word" : "token", of.keys),
+                   width);
+  }
+  const bool pattern = std::any_of(shown.maps.begin(), shown.maps.end(), [](const ShownMap& map) {
+    return std::find(map.left_out.begin(), map.left_out.end(), 1) != map.left_out.end();
+  });
+  const bool encoder = shown.kind == AttentionKind::encoder_self;
+  if (pattern && of.hashed(0, 0) != nullptr) {
+    return wrapped(fmt::format("Encoder self-attention: each source {0} (row) looks at the {0}s "
+                               "that it met by hash.",
+                               shown.by_words ? "word" : "token"),
+                   width);
+  }
+  const KindText& text = encoder && pattern ? patterned : at(kinds, shown.kind);
+  return wrapped(shown.by_words ? text.by_words : text.by_tokens, width);
+}
+
+int lines_of(std::string_view text) {
+  return to_int(std::count(text.begin(), text.end(), '\n'));
+}
+
+/// Lines for a map that is shown alone in a text of at most `height`; 0: any.
+int map_height(const ShownMaps& shown, const AttentionMaps& of, int width, int height) {
+  if (height == 0) return 0;
+  const int scale = 1;
+  return std::max(1, height - lines_of(kind_line(shown, of, width)) - scale);
+}
+
+/// All maps of one kind: the same axes, so the same layout. Rows of maps are called bands.
+class KindRenderer {
+ public:
+  KindRenderer(const AttentionRecord& record, std::size_t hypothesis, const ShownMaps& shown,
+               const MapRoom& room, const MapTextOptions& how)
+      : shown_(shown),
+        maps_(*find_maps(record, shown.kind, hypothesis)),
+        axes_(map_axes(record, hypothesis, shown)),
+        layout_(plan_maps(axes_, below_hint(room))),
+        brief_(how.brief) {
+    if (how.top > 0) top_ = plan_top(axes_, room, how.top);
+    const auto maps = to_int(shown.maps.size());
+    const int beside = top_ ? top_->beside : layout_.beside;
+    // As many in each band as in the others; an exact map beside the one that estimates it.
+    const int bands = (maps + beside - 1) / beside;
+    in_band_ = (maps + bands - 1) / bands;
+    const bool estimated = maps > 1 && shown.maps[1].part == MapPart::exact;
+    if (estimated && beside >= estimated_maps) {
+      in_band_ = std::min(beside, in_band_ + estimated_maps - 1) / estimated_maps * estimated_maps;
+    }
+  }
+
+  AttentionKind kind() const { return shown_.kind; }
+  const MapLayout& layout() const { return layout_; }
+  /// What the shades of the first so many maps mean, as a line; empty where they have none.
+  TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
+    if (top_) return {};
+    const bool all_sum = sums && !has_own_global() && !has_signs(first(maps));
+    return scale_line({layout_.form, layout_.cell, all_sum}, color, width);
+  }
+
+  /// What the marks of a pattern mean in the first so many maps, and where the rest of a row went.
+  std::vector<std::string> pattern_sentences(std::size_t maps, ColorMode color) const {
+    std::vector<std::string> sentences;
+    const auto drawn = first(maps);
+    const bool marks =
+        !top_ && std::any_of(drawn.begin(), drawn.end(),
+                             [this](const ShownMap& map) { return leaves_out(map); });
+    if (marks && layout_.form != CellForm::halves) {
+      sentences.emplace_back("- is not computed: the pattern leaves it out.");
+    } else if (marks && color != ColorMode::none) {
+      sentences.emplace_back("What is unpainted is not computed.");
+    }
+    add_beside(sentences, drawn);
+    if (has_signs(drawn) && color != ColorMode::none) {
+      sentences.emplace_back("Warm colours: below 0.");
+    } else if (has_signs(drawn) && layout_.form == CellForm::shades) {
+      sentences.emplace_back("− is below 0.");
+    }
+    if (!has_own_global()) return sentences;
+    float least = 1, most = 0;
+    for (const ShownMap& map : drawn) {
+      for (const float sum : map.own_global) {
+        least = std::min(least, sum);
+        most = std::max(most, sum);
+      }
+    }
+    sentences.push_back(
+        fmt::format("The model's own global tokens take {:.2f} to {:.2f} of a row.", least, most));
+    return sentences;
+  }
+
+  int bands() const { return (to_int(shown_.maps.size()) + in_band_ - 1) / in_band_; }
+  std::size_t maps_in(int bands) const {
+    return std::min(shown_.maps.size(), to_size(bands * in_band_));
+  }
+
+  /// Lines of the first so many bands, with the line above them and an empty one before it.
+  int lines(int bands) const {
+    int lines = bands > 0 ? 2 : 0;
+    for (int band = 0; band < bands; ++band) {
+      if (band > 0) ++lines;
+      lines += (layout_.heading == Heading::listed || top_ ? 0 : 1) + band_lines(band);
+    }
+    return lines;
+  }
+
+  void render(int bands, ColorMode color, int width, std::string& out) const {
+    if (!out.empty()) out += '\n';
+    out += kind_line(shown_, maps_, width);
+    for (int band = 0; band < bands; ++band) {
+      if (band > 0) out += '\n';
+      const auto first = to_size(band * in_band_);
+      const auto maps =
+          std::span(shown_.maps)
+              .subspan(first, std::min(to_size(in_band_), shown_.maps.size() - first));
+      const std::vector<TextLine> lines =
+          top_ ? draw_top(axes_, maps, *top_, color)
+               : draw_maps(axes_, maps, layout_, color, has_heading(band));
+      for (const TextLine& line : lines) out += line.trimmed() + '\n';
+    }
+  }
+
+  /// Of heads of lsh among the first bands: their buckets; of a brief text's one.
+  void add_hashes(int bands, std::span<const std::string> tokens, int width,
+                  std::string& out) const {
+    for (const ShownMap& map : first(maps_in(bands))) {
+      if (!map.name.layer || !map.name.head || maps_.hashed(0, 0) == nullptr) continue;
+      out += '\n' + hash_text(maps_, map.name, tokens, width);
+      if (brief_) return;
+    }
+  }
+
+  /// Whether a title among the first bands says "best" and has no room for what that means.
+  bool cuts_best(int bands) const {
+    if (top_) return false;
+    const int room = layout_.heading == Heading::listed ? layout_.rows.width - 1 : layout_.slot;
+    const auto shown = first(maps_in(bands));
+    return std::any_of(shown.begin(), shown.end(), [&](const ShownMap& map) {
+      return map.best && display_width(to_string(map.name).append(aligns_best)) > room;
+    });
+  }
+
+  /// Puts as many maps into a band as stand side by side.
+  void fill_bands() { in_band_ = top_ ? top_->beside : layout_.beside; }
+
+  bool has_continuations() const { return !shown_.by_words && axes_.labels.has_continuations(); }
+
+ private:
+  int rows() const { return to_int(axes_.labels.reads.size()); }
+  /// A line says what continuations are.
+  MapRoom below_hint(MapRoom room) const {
+    if (room.height > 1 && has_continuations()) --room.height;
+    return room;
+  }
+  int band_lines(int band) const {
+    return top_ ? top_->lines(rows()) : layout_.lines(rows(), has_heading(band));
+  }
+
+  /// The columns' names stand over the first band, and over the others where that is cheap or they
+  /// are far away.
+  bool has_heading(int band) const {
+    if (!brief_ && layout_.heading_lines <= few_lines) return true;
+    const int apart = std::max(1, lines_without_names / (layout_.lines(rows(), false) + 1));
+    return layout_.blocks > 1 || band % apart == 0;
+  }
+
+  /// What the numbers of performer and linformer say.
+  void add_beside(std::vector<std::string>& sentences, std::span<const ShownMap> drawn) const {
+    double missed = 0;
+    int counted = 0;
+    for (const ShownMap& map : drawn) {
+      if (map.part != MapPart::difference) continue;
+      for (const float part : map.weights) missed += std::max(0.0, -static_cast<double>(part));
+      counted += rows();
+    }
+    if (counted > 0) {
+      sentences.push_back(fmt::format(
+          "{} weights are what random features make of the exact ones; of a row's, "
+          "{:.2f} lie elsewhere on average.",
+          shown_.kind == AttentionKind::encoder_self ? "Encoder" : "Decoder", missed / counted));
+    }
+    if (!has_part(drawn, MapPart::mixed_keys)) return;
+    sentences.push_back(
+        fmt::format("E: how much of a token is in a mixture's key{}.",
+                    has_part(drawn, MapPart::mixed_values) ? "; F: in its value" : ""));
+  }
+
+  std::span<const ShownMap> first(std::size_t maps) const {
+    return std::span(shown_.maps).first(maps);
+  }
+  static bool has_part(std::span<const ShownMap> maps, MapPart part) {
+    return std::any_of(maps.begin(), maps.end(),
+                       [part](const ShownMap& map) { return map.part == part; });
+  }
+  static bool has_signs(std::span<const ShownMap> maps) {
+    return std::any_of(maps.begin(), maps.end(), [](const ShownMap& map) {
+      return map.part != MapPart::weights && map.part != MapPart::exact;
+    });
+  }
+  bool has_own_global() const {
+    return std::any_of(shown_.maps.begin(), shown_.maps.end(),
+                       [](const ShownMap& map) { return !map.own_global.empty(); });
+  }
+  /// Whether a cell is left out that no mask hides.
+  bool leaves_out(const ShownMap& map) const {
+    const std::size_t columns = axes_.labels.columns.size();
+    for (std::size_t i = 0; i < map.left_out.size(); ++i) {
+      if (axes_.labels.is_left_out(map.left_out, i / columns, i % columns)) return true;
+    }
+    return false;
+  }
+
+  const ShownMaps& shown_;
+  const AttentionMaps& maps_;
+  MapAxes axes_;
+  MapLayout layout_;
+  std::optional<TopLayout> top_;  ///< lists instead of grids
+  bool brief_ = false;
+  int in_band_ = 1;
+};
+
+/// How many bands of each kind a brief text shows: first one of each, as far as they go, then more
+/// while it stays comfortable.
+std::vector<int> brief_bands(const std::vector<KindRenderer>& all, int width) {
+  std::vector<int> shown(all.size(), 0);
+  const auto lines = [&] {
+    int sum = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) sum += all[i].lines(shown[i]);
+    return sum;
+  };
+  const int comfortable = width >= wide_window ? comfortable_lines_wide : comfortable_lines;
+  bool added = true;
+  for (int round = 0; added; ++round) {
+    added = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (shown[i] != round || shown[i] == all[i].bands()) continue;
+      ++shown[i];
+      const bool fits =
+          lines() <= (round == 0 ? most_lines : comfortable) || (i == 0 && round == 0);
+      if (!fits) --shown[i];
+      added = added || fits;
+    }
+  }
+  return shown;
+}
+
+/// What a text has no room for that shows the first `drawn` maps.
+LeftOut left_out_of(const ShownMaps& shown, std::size_t drawn) {
+  const auto left = std::span(shown.maps).subspan(drawn);
+  return {shown.kind, left.size(), std::all_of(left.begin(), left.end(), [](const ShownMap& map) {
+            return map.part == MapPart::weights;
+          })};
+}
+
+/// Whether no head was switched off: softmax makes rows of zeros only there.
+bool rows_sum_to_1(const std::vector<ShownMaps>& shown) {
+  const auto is_off = [](const ShownMap& map) {
+    return std::all_of(map.weights.begin(), map.weights.end(), [](float w) { return w == 0; });
+  };
+  return std::none_of(shown.begin(), shown.end(), [&](const ShownMaps& kind) {
+    return std::any_of(kind.maps.begin(), kind.maps.end(), [&](const ShownMap& map) {
+      return map.part == MapPart::weights && is_off(map);
+    });
+  });
+}
+
+}  // namespace
+
+void MapText::add_sentence(std::string_view sentence, int width) {
+  const int columns = display_width(sentence);
+  if (last_line > 0 && last_line + 1 + columns <= width) {
+    text.back() = ' ';
+    text += std::string(sentence) + '\n';
+    last_line += 1 + columns;
+  } else {
+    text += wrapped(sentence, std::max(width, narrowest_width));
+    last_line = columns <= width ? columns : 0;
+  }
+}
+
+MapText render_maps(const AttentionRecord& record, std::size_t hypothesis,
+                    const std::vector<ShownMaps>& shown, const TerminalStyle& style,
+                    const MapTextOptions& options) {
+  const int width = std::max(style.width, narrowest_width);
+  const bool alone = shown.size() == 1 && shown.front().maps.size() == 1;
+  std::vector<KindRenderer> all;
+  all.reserve(shown.size());
+  for (const ShownMaps& kind : shown) {
+    const MapRoom room{
+        width,
+        alone ? map_height(kind, *find_maps(record, kind.kind, hypothesis), width, style.height)
+              : 0,
+        to_int(kind.maps.size()), options.numbers};
+    all.emplace_back(record, hypothesis, kind, room, options);
+  }
+  std::vector<int> bands;
+  for (const KindRenderer& kind : all) bands.push_back(kind.bands());
+  if (options.brief) bands = brief_bands(all, width);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (bands[i] < all[i].bands()) all[i].fill_bands();
+  }
+
+  MapText result;
+  const std::vector<std::string> tokens = token_labels(record.source.tokens);
+  bool continued = false, cuts_best = false;
+  std::vector<std::string> sentences;
+  const int note = options.note.empty() ? 0 : 1 + display_width(options.note);
+  const bool sums = rows_sum_to_1(shown);
+  TextLine scale;
+  const auto add_scale = [&](TextLine next) {
+    if (scale.columns > 0 && scale.text != next.text) result.text += scale.trimmed() + "\n";
+    scale = std::move(next);
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const std::size_t maps = shown[i].maps.size(), drawn = all[i].maps_in(bands[i]);
+    if (drawn < maps) result.left_out.push_back(left_out_of(shown[i], drawn));
+    if (bands[i] == 0) continue;
+    add_scale(all[i].scale(drawn, sums, style.color, width - note));
+    all[i].render(bands[i], style.color, width, result.text);
+    all[i].add_hashes(bands[i], tokens, width, result.text);
+    continued = continued || all[i].has_continuations();
+    cuts_best = cuts_best || all[i].cuts_best(bands[i]);
+    for (std::string& sentence : all[i].pattern_sentences(drawn, style.color)) {
+      if (std::find(sentences.begin(), sentences.end(), sentence) == sentences.end()) {
+        sentences.push_back(std::move(sentence));
+      }
+    }
+  }
+  if (result.text.empty()) return result;
+  result.last_line = scale.columns;
+  add_scale({});
+  if (cuts_best) result.add_sentence("best: aligns words best.", width);
+  for (const std::string& sentence : sentences) result.add_sentence(sentence, width);
+  if (continued) result.add_sentence("‿ goes on with the word before it.", width);
+  if (note > 0) result.add_sentence(options.note, width);
+  result.lines = lines_of(result.text);
+  if (alone && style.height > 0) result.spare_lines = style.height - result.lines;
+  return result;
+}
+
+}  // namespace attn
