@@ -1,6 +1,6 @@
 # Writes OUTPUT, a .cpp that holds files as string literals under the names of
 # lib/view/page/page_sources.h. Run as
-#   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=text.js,dom.js,… -DSTYLES=page.css,… -P embed_page.cmake
+#   cmake -DOUTPUT=… -DFOLDER=lib/view/page -DSCRIPTS=script/text.js,… -DSTYLES=style/page.css,… -P embed_page.cmake
 cmake_minimum_required(VERSION 3.22)
 
 function(literal name result)

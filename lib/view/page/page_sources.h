@@ -8,7 +8,7 @@
 namespace attn {
 
 extern const std::string_view page_template;  ///< page.html
-extern const std::string_view page_style;     ///< page.css
+extern const std::string_view page_style;     ///< style/
 extern const std::span<const std::string_view>
     page_scripts;  ///< in the order of lib/CMakeLists.txt
 

@@ -146,7 +146,7 @@ class HeadMap {
     append_headings();
     append_columns();
     out_ += "<g class=\"queries\">\n";
-    append_row_labels(out_, axes_, rows_, left_, top_, cell_);
+    append_row_labels(out_, axes_, rows_, left_, top_);
     out_ += "</g>\n";
     const std::string layer = number_or_mean(large_.layer), head = number_or_mean(large_.head);
     append_format(out_,

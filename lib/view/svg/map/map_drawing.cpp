@@ -87,6 +87,7 @@ double arrow_width(double font_size) {
 
 RowLabels plan_row_labels(const GridAxes& axes, double pitch, double largest, double most) {
   RowLabels labels;
+  labels.pitch = pitch;
   labels.plan = plan_labels(pitch, largest);
   labels.reads = widest_label(axes.reads, labels.plan, most);
   labels.width = labels.reads + label_gap;
@@ -98,7 +99,7 @@ RowLabels plan_row_labels(const GridAxes& axes, double pitch, double largest, do
 }
 
 void append_row_labels(std::string& out, const GridAxes& axes, const RowLabels& labels, double x,
-                       double y, double pitch) {
+                       double y) {
   const double size = labels.plan.font_size;
   const double arrow = arrow_width(size);
   const std::string reads_class = fmt::format("end {}", label_class(size));
@@ -107,7 +108,7 @@ void append_row_labels(std::string& out, const GridAxes& axes, const RowLabels& 
   const double reads_end = both ? x - label_gap - labels.writes - arrow : x - label_gap;
   for (std::size_t row = 0; row < axes.reads.size(); row += labels.plan.step) {
     const double baseline =
-        std::round((y + (static_cast<double>(row) + 0.5) * pitch + 0.36 * size) * 10) / 10;
+        std::round((y + (static_cast<double>(row) + 0.5) * labels.pitch + 0.36 * size) * 10) / 10;
     const std::string quiet_end = both ? "quiet " + reads_class : reads_class;
     append_label(out, axes.reads[row], {quiet_end, size, labels.reads, {}}, reads_end, baseline);
     if (!both) continue;

@@ -30,6 +30,7 @@ struct RowLabels {
   double reads = 0;   ///< pixels of the first column
   double writes = 0;  ///< of the second; 0: there is none
   double width = 0;   ///< of all, with what stands between and after
+  double pitch = 0;   ///< from row to row
 };
 RowLabels plan_row_labels(const GridAxes& axes, double pitch, double largest, double most);
 
@@ -39,7 +40,7 @@ double arrow_width(double font_size);
 /// The labels at the left of a map whose top left corner is at `x`, `y`: "reads → writes" in three
 /// columns, each its own text, so that words written from right to left keep their place.
 void append_row_labels(std::string& out, const GridAxes& axes, const RowLabels& labels, double x,
-                       double y, double pitch);
+                       double y);
 
 /// One text, cut to `width` pixels; where that cuts it, the whole label shows under the pointer.
 struct LabelText {

@@ -82,7 +82,7 @@ class Overview {
                   "transform=\"rotate(-90 11 {0})\">layer {1}</text>\n",
                   centre, layer);
     panel_.svg += "<g class=\"queries\">\n";
-    append_row_labels(panel_.svg, subject_.axes, rows_, left_, y_of(layer), cell_);
+    append_row_labels(panel_.svg, subject_.axes, rows_, left_, y_of(layer));
     panel_.svg += "</g>\n";
   }
 
