@@ -59,12 +59,12 @@ const Int8Kernels& int8_kernels();
 /// All that this CPU can run, the portable one first, the fastest last.
 std::vector<const Int8Kernels*> all_int8_kernels();
 
-extern const Int8Kernels portable_int8_table;     // int8_portable.cpp
-extern const Int8Kernels avx2_int8_table;         // int8_avx2.cpp
-extern const Int8Kernels avx_vnni_int8_table;     // int8_avx_vnni.cpp
-extern const Int8Kernels avx512_int8_table;       // int8_avx512.cpp
-extern const Int8Kernels avx512_vnni_int8_table;  // int8_avx512_vnni.cpp
-extern const Int8Kernels neon_int8_table;         // int8_neon.cpp
-extern const Int8Kernels dotprod_int8_table;      // int8_dotprod.cpp
+extern const Int8Kernels portable_int8_table;     // portable.cpp
+extern const Int8Kernels avx2_int8_table;         // avx2.cpp
+extern const Int8Kernels avx_vnni_int8_table;     // avx_vnni.cpp
+extern const Int8Kernels avx512_int8_table;       // avx512.cpp
+extern const Int8Kernels avx512_vnni_int8_table;  // avx512_vnni.cpp
+extern const Int8Kernels neon_int8_table;         // neon.cpp
+extern const Int8Kernels dotprod_int8_table;      // dotprod.cpp
 
 }  // namespace attn

@@ -16,7 +16,6 @@
 
 #include "base/error.h"
 #include "compute/int8/int8_kernels.h"
-#include "compute/kernels/kernels_table.h"
 #include "compute/kernels/tile_kernels.h"
 
 namespace attn {

@@ -1,5 +1,5 @@
 // The inner loops, compiled once for each instruction set; kernels.cpp picks the running CPU's
-// table. (kernels_portable.cpp, kernels_avx2.cpp, kernels_avx512.cpp, kernels_neon.cpp)
+// table. (portable.cpp, avx2.cpp, avx512.cpp, neon.cpp)
 //
 // Every table computes each number with the same operations in the same order: sums over a row run
 // in sixteen lanes that are added in one fixed tree, products accumulate over `in` from first to
@@ -215,5 +215,11 @@ const Kernels& kernels();
 
 /// All that this CPU can run, the portable one first, the fastest last.
 std::vector<const Kernels*> all_kernels();
+
+// Constant data: what defines a table runs no code at start, whatever the CPU.
+extern const Kernels portable_table;
+extern const Kernels avx2_table;    // x86-64
+extern const Kernels avx512_table;  // x86-64
+extern const Kernels neon_table;    // arm64
 
 }  // namespace attn

@@ -1,6 +1,6 @@
 // Sixteen lanes as four of the compiler's vectors of four floats, which are registers on every
 // x86-64 and arm64. Included by the kernels' files for any CPU and for NEON alone, which add fma()
-// and the constants that kernels_impl.h asks for.
+// and the constants that impl.h asks for.
 #pragma once
 
 #include "compute/dropout_hash.h"

@@ -1,5 +1,5 @@
 // The inner loops of products in bfloat16, on CPUs that multiply whole tiles of it (Intel's AMX,
-// kernels_amx.cpp) or registers of pairs (AVX-512's, kernels_avx512_bf16.cpp); kernels.cpp asks the
+// amx.cpp) or registers of pairs (AVX-512's, avx512_bf16.cpp); kernels.cpp asks the
 // CPU. Both take the same tiles.
 //
 // A tile is 16 rows of 64 bytes. Of the left factor it holds 16 rows and 32 columns; of the right

@@ -1,5 +1,5 @@
 // The kernels of int8_kernels.h, written once over `Ints`, a register of 32-bit sums of as many
-// columns, and included by one source file an instruction set, as kernels_impl.h is.
+// columns, and included by one source file an instruction set, as kernels/impl.h is.
 //
 // The includer defines Ints (kColumns, v; start, add_products), store_floats (of Ints' v), Row
 // (four numbers of a row of x, made for add_products), Bytes (four numbers of each column),
@@ -49,7 +49,7 @@ inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Inde
 }
 
 /// A block's rows, and what it fetches into the second cache while it computes: of the panels a
-/// line in each of its first `lines` steps (what lies behind one is read next, kernels_products.h),
+/// line in each of its first `lines` steps (what lies behind one is read next, kernels/products.h),
 /// and of what is read after the product in each of its first `next_lines`.
 struct Int8Rows {
   Index first;

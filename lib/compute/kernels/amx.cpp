@@ -3,18 +3,10 @@
 
 #include "compute/kernels/tile_kernels.h"
 
-// As in kernels_avx512.cpp: from here to the table everything is for these CPUs, and this file's
-// own.
-#ifdef __clang__
-#pragma clang attribute push(                                                          \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16"))), \
-    apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16")
-#endif
+#define ATTN_TARGET "avx512f,avx512bw,avx512vl,avx512bf16,amx-tile,amx-bf16"
+#include "compute/kernels/begin_target.h"
 
-#include "compute/tile_packing.h"
+#include "compute/kernels/tile_packing.h"
 
 namespace attn {
 namespace {
@@ -95,14 +87,9 @@ void multiply(const TileProduct& p) {
 }
 
 }  // namespace
-
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
-
 }  // namespace attn
+
+#include "compute/kernels/end_target.h"
 
 constinit const attn::TileKernels attn::amx_table = {
     .pack_left = attn::pack_left, .pack_right = attn::pack_right, .multiply = attn::multiply};

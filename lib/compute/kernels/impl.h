@@ -35,7 +35,7 @@ inline void store_n(const Lanes& value, float* x, Index n) {
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_products.h"
+#include "compute/kernels/products.h"
 
 namespace attn {
 namespace {
@@ -244,8 +244,8 @@ Index arg_max(const float* row, Index n) {
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_attention.h"
-#include "compute/kernels/kernels_training.h"
+#include "compute/kernels/attention.h"
+#include "compute/kernels/training.h"
 
 namespace attn {
 namespace {

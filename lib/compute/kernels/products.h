@@ -1,4 +1,4 @@
-// Products with panels, over the same Lanes and under the same rules as kernels_impl.h, which
+// Products with panels, over the same Lanes and under the same rules as impl.h, which
 // includes this file.
 //
 // One block of `Rows` rows by one panel stays in registers while a chain of `in` runs; each step

@@ -1,6 +1,6 @@
 // The kernels for any CPU. fma() here is two roundings (a software fma would be a hundred times
 // slower), so this table's last bits differ from the others'.
-#include "compute/kernels/kernels_table.h"
+#include "compute/kernels/kernels.h"
 #include "compute/kernels/lanes_of_four.h"
 
 namespace attn {
@@ -19,6 +19,6 @@ constexpr bool kWidens = false;
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_impl.h"
+#include "compute/kernels/impl.h"
 
 constinit const attn::Kernels attn::portable_table = make_table("portable");

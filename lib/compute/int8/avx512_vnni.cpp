@@ -3,16 +3,10 @@
 
 #include "compute/int8/int8_kernels.h"
 
-// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
-#ifdef __clang__
-#pragma clang attribute push( \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx512vnni")
-#endif
+#define ATTN_TARGET "avx512f,avx512bw,avx512vl,avx512dq,avx512vnni"
+#include "compute/kernels/begin_target.h"
 
-#include "compute/int8/int8_ints512.h"
+#include "compute/int8/ints512.h"
 
 namespace attn {
 namespace {
@@ -42,13 +36,9 @@ struct Ints {
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8/int8_impl.h"
+#include "compute/int8/impl.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "compute/kernels/end_target.h"
 
 constinit const attn::Int8Kernels attn::avx512_vnni_int8_table =
     attn::make_int8_table("avx512-vnni");

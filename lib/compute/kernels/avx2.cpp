@@ -2,16 +2,10 @@
 #include <immintrin.h>
 
 #include "compute/dropout_hash.h"
-#include "compute/kernels/kernels_table.h"
+#include "compute/kernels/kernels.h"
 
-// From here to the table every function is compiled for these CPUs, and each is this file's own.
-// What the headers above define, which other files share, is not.
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,fma,f16c"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,fma,f16c")
-#endif
+#define ATTN_TARGET "avx2,fma,f16c"
+#include "compute/kernels/begin_target.h"
 
 namespace attn {
 namespace {
@@ -168,12 +162,8 @@ constexpr bool kWidens = true;
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_impl.h"
+#include "compute/kernels/impl.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "compute/kernels/end_target.h"
 
 constinit const attn::Kernels attn::avx2_table = make_table("avx2");

@@ -2,18 +2,14 @@
 #include <immintrin.h>
 
 #include "compute/dropout_hash.h"
-#include "compute/kernels/kernels_table.h"
+#include "compute/kernels/kernels.h"
 
-// From here to the table every function is compiled for these CPUs, and each is this file's own.
-// What the headers above define, which other files share, is not.
 #ifdef __clang__
-#pragma clang attribute push(                                                    \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c"))), \
-    apply_to = function)
+#define ATTN_TARGET "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c"
 #else
-#pragma GCC push_options
-#pragma GCC target("avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c,prefer-vector-width=512")
+#define ATTN_TARGET "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma,f16c,prefer-vector-width=512"
 #endif
+#include "compute/kernels/begin_target.h"
 
 namespace attn {
 namespace {
@@ -143,12 +139,8 @@ constexpr bool kWidens = true;
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_impl.h"
+#include "compute/kernels/impl.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "compute/kernels/end_target.h"
 
 constinit const attn::Kernels attn::avx512_table = make_table("avx512");

@@ -1,8 +1,8 @@
-// Rows to 8 bits in loops that the compiler vectorises; included in the place of int8_impl.h by the
+// Rows to 8 bits in loops that the compiler vectorises; included in the place of impl.h by the
 // files for any CPU and for NEON.
 #pragma once
 
-#include "compute/int8/int8_impl.h"
+#include "compute/int8/impl.h"
 
 namespace attn {
 namespace {

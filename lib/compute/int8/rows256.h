@@ -1,7 +1,7 @@
-// Rows to 8 bits by AVX2; included after int8_impl.h by the files that include int8_ints256.h.
+// Rows to 8 bits by AVX2; included after impl.h by the files that include ints256.h.
 #pragma once
 
-#include "compute/int8/int8_impl.h"
+#include "compute/int8/impl.h"
 
 namespace attn {
 namespace {

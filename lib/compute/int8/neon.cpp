@@ -1,5 +1,5 @@
 // Products in 8 bits for every arm64.
-#include "compute/int8/int8_ints_neon.h"
+#include "compute/int8/ints_neon.h"
 
 namespace attn {
 namespace {
@@ -29,6 +29,6 @@ inline void store_floats(int32x4x2_t sums, float row_scale, const float* scales,
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8/int8_rows.h"
+#include "compute/int8/rows.h"
 
 constinit const attn::Int8Kernels attn::neon_int8_table = attn::make_int8_table("neon");

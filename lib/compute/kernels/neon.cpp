@@ -2,7 +2,7 @@
 // multiply-adds, so that the bits are those of AVX2 and AVX-512.
 #include <arm_neon.h>
 
-#include "compute/kernels/kernels_table.h"
+#include "compute/kernels/kernels.h"
 
 namespace attn {
 namespace {
@@ -32,6 +32,6 @@ constexpr bool kWidens = true;
 }  // namespace
 }  // namespace attn
 
-#include "compute/kernels/kernels_impl.h"
+#include "compute/kernels/impl.h"
 
 constinit const attn::Kernels attn::neon_table = make_table("neon");

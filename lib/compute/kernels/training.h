@@ -1,5 +1,5 @@
 // The kernels of backward passes and of the optimizer, over the same Lanes and under the same rules
-// as kernels_impl.h, which includes this file. A partial group's filler is 0 everywhere here, so
+// as impl.h, which includes this file. A partial group's filler is 0 everywhere here, so
 // sums over a row need no special end.
 #pragma once
 

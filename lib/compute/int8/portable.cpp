@@ -67,6 +67,6 @@ constexpr std::size_t kInt8Rows = 2;
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8/int8_rows.h"
+#include "compute/int8/rows.h"
 
 constinit const attn::Int8Kernels attn::portable_int8_table = attn::make_int8_table("portable");

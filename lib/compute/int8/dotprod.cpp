@@ -1,15 +1,14 @@
 // Products in 8 bits for arm64 with dot products: four products are added up by one instruction.
 #include "compute/int8/int8_kernels.h"
 
-// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
 #ifdef __clang__
-#pragma clang attribute push(__attribute__((target("dotprod"))), apply_to = function)
+#define ATTN_TARGET "dotprod"
 #else
-#pragma GCC push_options
-#pragma GCC target("arch=armv8.2-a+dotprod")
+#define ATTN_TARGET "arch=armv8.2-a+dotprod"
 #endif
+#include "compute/kernels/begin_target.h"
 
-#include "compute/int8/int8_ints_neon.h"
+#include "compute/int8/ints_neon.h"
 
 namespace attn {
 namespace {
@@ -31,12 +30,8 @@ struct Ints {
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8/int8_rows.h"
+#include "compute/int8/rows.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "compute/kernels/end_target.h"
 
 constinit const attn::Int8Kernels attn::dotprod_int8_table = attn::make_int8_table("neon-dotprod");

@@ -3,15 +3,10 @@
 
 #include "compute/int8/int8_kernels.h"
 
-// From here to the table every function is compiled for these CPUs (see kernels_avx2.cpp).
-#ifdef __clang__
-#pragma clang attribute push(__attribute__((target("avx2,avxvnni"))), apply_to = function)
-#else
-#pragma GCC push_options
-#pragma GCC target("avx2,avxvnni")
-#endif
+#define ATTN_TARGET "avx2,avxvnni"
+#include "compute/kernels/begin_target.h"
 
-#include "compute/int8/int8_ints256.h"
+#include "compute/int8/ints256.h"
 
 namespace attn {
 namespace {
@@ -45,12 +40,8 @@ struct Ints {
 }  // namespace
 }  // namespace attn
 
-#include "compute/int8/int8_rows256.h"
+#include "compute/int8/rows256.h"
 
-#ifdef __clang__
-#pragma clang attribute pop
-#else
-#pragma GCC pop_options
-#endif
+#include "compute/kernels/end_target.h"
 
 constinit const attn::Int8Kernels attn::avx_vnni_int8_table = attn::make_int8_table("avx-vnni");

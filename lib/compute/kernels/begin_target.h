@@ -1,0 +1,26 @@
+// From here to end_target.h every function is compiled for the instruction sets that ATTN_TARGET
+// names, and for those alone the including file exists:
+//
+//   #define ATTN_TARGET "avx2,fma,f16c"
+//   #include "compute/kernels/begin_target.h"
+//   … functions in unnamed namespaces …
+//   #include "compute/kernels/end_target.h"
+//
+// Each function in between must be that file's own. Of an inline function that several objects
+// define the linker keeps one, and an older CPU would run what was compiled for a newer one; so
+// headers of the standard library stand before this one (scripts/check_cpu_code.sh looks at the
+// objects).
+#ifndef ATTN_TARGET
+#error "ATTN_TARGET must name instruction sets"
+#endif
+
+#define ATTN_PRAGMA_OF(text) _Pragma(#text)
+#define ATTN_PRAGMA(text) ATTN_PRAGMA_OF(text)  // with the macros in `text` replaced first
+#ifdef __clang__
+ATTN_PRAGMA(clang attribute push(__attribute__((target(ATTN_TARGET))), apply_to = function))
+#else
+#pragma GCC push_options
+ATTN_PRAGMA(GCC target(ATTN_TARGET))
+#endif
+#undef ATTN_PRAGMA
+#undef ATTN_PRAGMA_OF

@@ -1,0 +1,7 @@
+// The end of what begin_target.h began: what follows is compiled for the oldest CPU again.
+#ifdef __clang__
+#pragma clang attribute pop
+#else
+#pragma GCC pop_options
+#endif
+#undef ATTN_TARGET
