@@ -140,7 +140,7 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
   map.left_out = maps.left_out(map.name.layer, map.name.head);
   WeightMatrix own(maps.queries, 1);
   int heads = 0;
-  const std::vector<float>& all = maps.seen->own_global;
+  const std::vector<float>& all = maps.seen->outside.weights;
   for (int place = 0; !all.empty() && place < maps.layers * maps.heads; ++place) {
     if (map.name.layer.value_or(place / maps.heads) != place / maps.heads) continue;
     if (map.name.head.value_or(place % maps.heads) != place % maps.heads) continue;
@@ -159,7 +159,8 @@ void add_pattern(ShownMap& map, const AttentionMaps& maps, const ShownMaps& show
     }
     own = merge_to_words(own, shown.rows, {{"", 0, 1, WordKind::word, -1}});
   }
-  if (heads > 0) map.own_global.assign(own.values.begin(), own.values.end());
+  if (heads == 0) return;
+  map.outside = {maps.seen->outside.keys, {own.values.begin(), own.values.end()}};
 }
 
 /// A map of what stands beside weights, in the units of `shown`.

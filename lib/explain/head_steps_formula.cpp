@@ -175,7 +175,7 @@ ExplanationStep softmax_step(const Scene& s) {
   const float top = masked.maxCoeff();
   double total = 0, sum = 0;
   for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
-  const auto own = static_cast<double>(head.on_own_globals(q));
+  const auto own = static_cast<double>(head.outside.of(q));
   total /= 1 - own;
   for (Index j = 0; j < masked.size(); ++j) {
     sum += static_cast<double>(head.weights(q, j));
@@ -186,7 +186,8 @@ ExplanationStep softmax_step(const Scene& s) {
                     number(static_cast<double>(head.weights(q, j)))));
   }
   if (own > 0) {
-    step.lines.push_back("the model's own global tokens, which are no words: " + number(own));
+    step.lines.push_back(
+        fmt::format("{}, which are no words: {}", head.outside.keys->name, number(own)));
   }
   step.lines.push_back("sum of the row: " + number(sum + own));
   return step;
@@ -204,11 +205,12 @@ ExplanationStep values_step(const Scene& s) {
                            shape_of(head.output.rows(), head.output.cols()));
   step.why = "What each token takes home: the values of the tokens it looked at, by their shares.";
   step.matrices.push_back(s.by_query(named(fmt::format("head {}", s.choice.head), head.output)));
-  if (head.has_own_projections(q) || head.on_own_globals(q) > 0) {
+  if (head.has_own_projections(q) || head.outside.of(q) > 0) {
     step.lines.push_back(head.has_own_projections(q)
                              ? own_projections_say(s)
-                             : "The values of the model's own global tokens, which are not shown, "
-                               "are added with their weights.");
+                             : fmt::format("The values of {}, which are not shown, are added with "
+                                           "their weights.",
+                                           head.outside.keys->name));
     return step;
   }
   step.lines.push_back(
@@ -227,11 +229,11 @@ ExplanationStep board_step(const Scene& s) {
         "that are not shown; explain another query",
         q);
   }
-  if (head.on_own_globals(q) > 0) {
+  if (head.outside.of(q) > 0) {
     throw InputError(
-        "the rows of this head also look at global tokens of the model's own, whose keys and "
-        "values "
-        "are not shown; a short explanation would not add up");
+        "the rows of this head also look at {}, whose keys and values are not shown; a short "
+        "explanation would not add up",
+        head.outside.keys->name);
   }
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
   const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);

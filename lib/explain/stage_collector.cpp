@@ -13,7 +13,8 @@ void StageCollector::weights_ready(AttentionHead& head) {
   kept.scores = head.scores;
   kept.mask = head.mask;
   kept.weights = head.weights;
-  kept.own_global.assign(head.own_global.begin(), head.own_global.end());
+  kept.outside.keys = head.outside.keys;
+  kept.outside.weights.assign(head.outside.weights.begin(), head.outside.weights.end());
   kept.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
 }
 

@@ -15,20 +15,16 @@ namespace attn {
 /// What one head computed for one sentence; H heads stand in HeadNumbers of their own.
 struct HeadNumbers {
   float scale = 1;
-  Matrix query;                             ///< [L, K]
-  Matrix key;                               ///< [S, K]
-  Matrix value;                             ///< [S, K]
-  Matrix scores;                            ///< [L, S] scaled, before the mask
-  Matrix mask;                              ///< [L, S] 0, a pattern's bias, or −∞
-  Matrix weights;                           ///< [L, S]
-  Matrix output;                            ///< [L, K]
-  std::vector<float> own_global = {};       ///< as AttentionHead has it
-  std::vector<Index> own_projections = {};  ///< as AttentionHead has it
+  Matrix query;                                     ///< [L, K]
+  Matrix key;                                       ///< [S, K]
+  Matrix value;                                     ///< [S, K]
+  Matrix scores;                                    ///< [L, S] scaled, before the mask
+  Matrix mask;                                      ///< [L, S] 0, a pattern's bias, or −∞
+  Matrix weights;                                   ///< [L, S]
+  Matrix output;                                    ///< [L, K]
+  OutsideWeights<std::vector<float>> outside = {};  ///< as AttentionHead has it
+  std::vector<Index> own_projections = {};          ///< as AttentionHead has it
 
-  /// What a row gives to global tokens of the model's own.
-  float on_own_globals(Index row) const {
-    return own_global.empty() ? 0 : attn::at(own_global, row);
-  }
   /// Whether a query, its keys and values come from projections that are not among these numbers.
   bool has_own_projections(Index row) const {
     return std::find(own_projections.begin(), own_projections.end(), row) != own_projections.end();

@@ -105,22 +105,22 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
                     all_weights.bottomRightCorner(queries, keys),
                     all_output.bottomRows(queries),
                     head.seen != nullptr ? &seen : nullptr,
-                    {on_globals.data(), to_size(on_globals.size())}};
+                    {&own_global_tokens, {on_globals.data(), to_size(on_globals.size())}}};
   action(own);
 }
 
 void WithoutGlobals::weights_ready(AttentionHead& head) {
   pass(head, [&](AttentionHead& own) {
-    const std::vector<float> before(own.own_global.begin(), own.own_global.end());
+    const std::span<const float> now = own.outside.weights;
+    const std::vector<float> before(now.begin(), now.end());
     observer_.weights_ready(own);
     for (std::size_t i = 0; i < before.size(); ++i) {
-      const float after = own.own_global[i];
+      const float after = now[i];
       if (after == before[i] || before[i] == 0) continue;
       head.weights.row(globals_ + to_index(i)).head(globals_) *= after / before[i];
     }
     const bool is_off = !before.empty() && own.weights.isZero(0.0F) &&
-                        std::count(own.own_global.begin(), own.own_global.end(), 0.0F) ==
-                            std::ssize(own.own_global);
+                        std::count(now.begin(), now.end(), 0.0F) == std::ssize(now);
     if (is_off) head.weights.setZero();
   });
 }

@@ -47,7 +47,7 @@ class GlobalRows {
 
 /// Passes on what an observer would see if the sentences stood alone: of a head the sentence's own
 /// queries and keys, so that the weights on global tokens are missing from its rows and stand in
-/// own_global; of a stage the sentences' rows. What it writes to the weights and to own_global
+/// `outside`; of a stage the sentences' rows. What it writes to the weights and to `outside`
 /// counts; where it leaves nothing of a head, the global tokens' rows get nothing either.
 class WithoutGlobals : public AttentionObserver {
  public:

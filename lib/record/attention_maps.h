@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/at.h"
+#include "base/outside_keys.h"
 #include "base/seen_cells.h"
 #include "record/approximation.h"
 
@@ -18,11 +19,10 @@ inline constexpr int most_dense_tokens = 1024;
 
 /// What a pattern looked at, head by head.
 struct SeenMaps {
-  std::vector<SeenCells> patterns;     ///< those that differ
-  std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
-  std::vector<float> own_global = {};  ///< [layers · heads · queries] the weight that a row gives
-                                       ///< to global tokens of the model's own, which are no keys
-                                       ///< of these maps (Pegasus-X); empty: there are none
+  std::vector<SeenCells> patterns;  ///< those that differ
+  std::vector<int> of;              ///< [layers · heads] the number of each head's pattern
+  OutsideWeights<std::vector<float>> outside = {};  ///< [layers · heads · queries] on keys that are
+                                                    ///< no columns of these maps
   std::vector<Index> own_projections = {};  ///< queries whose query, keys and values are made by
                                             ///< matrices of their own (LED's global tokens)
 };

@@ -121,7 +121,7 @@ ReceptiveField receptive_field(const AttentionMaps& maps) {
     const SeenCells* seen = maps.seen_by(place / maps.heads, place % maps.heads);
     if (std::find(heads.begin(), heads.end(), seen) == heads.end()) heads.push_back(seen);
   }
-  return receptive_field(layers, maps.queries, maps.queries, !maps.seen->own_global.empty());
+  return receptive_field(layers, maps.queries, maps.queries, maps.seen->outside.any());
 }
 
 std::vector<ReachBounds> hashed_bounds(int tokens, int chunk, int rounds, int layers) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/head_name.h"
+#include "base/outside_keys.h"
 #include "record/head_report.h"
 
 namespace attn {
@@ -24,8 +25,8 @@ struct ShownMap {
   std::vector<float> weights;               ///< [rows · columns], row-major
   std::vector<std::uint8_t> left_out = {};  ///< [rows · columns] 1: a pattern leaves the cell out;
                                             ///< empty: there is no pattern
-  std::vector<float> own_global = {};       ///< [rows] as SeenMaps has it; empty: none
-  MapPart part = MapPart::weights;          ///< others follow the maps that they belong to
+  OutsideWeights<std::vector<float>> outside = {};  ///< [rows] as SeenMaps has it
+  MapPart part = MapPart::weights;                  ///< others follow the maps that they belong to
 };
 
 /// The chosen maps of one kind, which share their axes: tokens, or words.

@@ -11,7 +11,7 @@ void Intervention::weights_ready(AttentionHead& head) {
     const bool here = off.kind == head.kind && off.layer == head.layer;
     if (!here || (off.head && *off.head != head.head)) continue;
     head.weights.setZero();
-    std::fill(head.own_global.begin(), head.own_global.end(), 0.0F);
+    std::fill(head.outside.weights.begin(), head.outside.weights.end(), 0.0F);
   }
   for (const ForcedWeight& f : forced_) {
     if (f.kind != head.kind || f.layer != head.layer || f.head != head.head) continue;
@@ -21,7 +21,7 @@ void Intervention::weights_ready(AttentionHead& head) {
       if ((by_step ? *position_ : row) != f.query) continue;
       head.weights.row(row).setZero();
       head.weights(row, f.key) = 1;
-      if (!head.own_global.empty()) at(head.own_global, row) = 0;
+      if (head.outside.any()) at(head.outside.weights, row) = 0;
     }
   }
   if (then_ != nullptr) then_->weights_ready(head);

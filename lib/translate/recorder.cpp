@@ -17,7 +17,9 @@ void add_pattern(SeenMaps& seen, const AttentionHead& head) {
   const auto known = std::find(seen.patterns.begin(), seen.patterns.end(), *head.seen);
   seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
   if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
-  seen.own_global.insert(seen.own_global.end(), head.own_global.begin(), head.own_global.end());
+  const std::span<const float> outside = head.outside.weights;
+  seen.outside.keys = head.outside.keys;
+  seen.outside.weights.insert(seen.outside.weights.end(), outside.begin(), outside.end());
   seen.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
 }
 

@@ -119,7 +119,7 @@ TEST_CASE(
     void weights_ready(AttentionHead& head) override {
       if (head.layer != 0 || head.head != 1) return;
       head.weights.setZero();
-      std::fill(head.own_global.begin(), head.own_global.end(), 0.0F);
+      std::fill(head.outside.weights.begin(), head.outside.weights.end(), 0.0F);
     }
   } off;
   const std::string name = "pegasus-x-chunks";

@@ -6,6 +6,7 @@
 
 #include "base/attention_kind.h"
 #include "base/hash_order.h"
+#include "base/outside_keys.h"
 #include "base/seen_cells.h"
 #include "compute/tensor.h"
 
@@ -35,13 +36,12 @@ struct AttentionHead {
                        ///< what is written where the mask is −∞ counts for nothing
   MatrixRef output;    ///< [L, K] weights · value; filled in when output_ready is called
 
-  const SeenCells* seen = nullptr;   ///< what a pattern computes; null: there is none
-  std::span<float> own_global = {};  ///< [L] the weight on global tokens of the model's own, which
-                                     ///< are no rows of `key`; empty: there are none. May be
-                                     ///< changed as `weights`
-  std::span<const Index> own_projections = {};  ///< queries of global tokens that LED projects by
-                                                ///< matrices of their own: what they and their
-                                                ///< keys and values are stands in no matrix here
+  const SeenCells* seen = nullptr;                ///< what a pattern computes; null: there is none
+  OutsideWeights<std::span<float>> outside = {};  ///< [L] the weight on keys that are no rows of
+                                                  ///< `key`; may be changed as `weights`
+  std::span<const Index> own_projections = {};    ///< queries of global tokens that LED projects by
+                                                  ///< matrices of their own: what they and their
+                                                  ///< keys and values are stands in no matrix here
 
   const Mixing* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
   const HashOrder* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the

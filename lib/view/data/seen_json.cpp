@@ -138,12 +138,12 @@ void append_seen(std::string& out, const AttentionMaps& maps) {
     out += ",\"own_projections\":";
     append_list(out, seen.own_projections, append_integer<Index>);
   }
-  if (!seen.own_global.empty()) {
-    out += ",\"own_global\":";
+  if (seen.outside.any()) {
+    append_format(out, ",\"{}\":", seen.outside.keys->json_key);
     const auto queries = to_size(maps.queries);
     append_heads(out, maps, [&](int layer, int head) {
       const auto first = to_size(layer * maps.heads + head) * queries;
-      append_floats(out, std::span(seen.own_global).subspan(first, queries));
+      append_floats(out, std::span(seen.outside.weights).subspan(first, queries));
     });
   }
   if (maps.sparse()) {

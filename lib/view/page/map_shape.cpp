@@ -99,8 +99,10 @@ void check_seen(const JsonPlace& seen, const JsonPlace& maps, const MapShape& sh
       (*own)[i].fail(fmt::format("{}", query), fmt::format("a number below {}", shape.queries));
     }
   }
-  if (const auto own = seen.find("own_global")) {
-    check_heads_of(*own, shape, [&](const JsonPlace& row) {
+  for (const OutsideKeys* keys : all_outside_keys) {
+    const auto outside = seen.find(keys->json_key);
+    if (!outside) continue;
+    check_heads_of(*outside, shape, [&](const JsonPlace& row) {
       check_numbers(row, shape.queries, "weights, one a query");
     });
   }

@@ -240,7 +240,7 @@ TEST_CASE("json: what a pattern computed, why, and how far tokens see") {
   const Json plain = parsed(demo_record());
   CHECK_FALSE(plain.contains("seen"));
   AttentionRecord record = patterned_record();
-  record.encoder_self.seen->own_global.assign(4 * 5, 0.25F);
+  record.encoder_self.seen->outside = {&own_global_tokens, std::vector<float>(4 * 5, 0.25F)};
   const Json json = parsed(record);
   CHECK_FALSE(json["hypotheses"][0].contains("seen"));
   CHECK(json["encoder_self"][1][1].size() == 5);  // dense, as ever

@@ -393,8 +393,9 @@ TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and 
     CHECK(attention_svg(record, {kind}).find("left-out") == std::string::npos);
   }
   AttentionRecord own = record;
-  own.encoder_self.seen->own_global.assign(4 * 5, 0.25F);
-  own.encoder_self.seen->own_global[3] = 0.5F;
+  OutsideWeights<std::vector<float>>& outside = own.encoder_self.seen->outside;
+  outside = {&own_global_tokens, std::vector<float>(4 * 5, 0.25F)};
+  outside.weights[3] = 0.5F;
   const std::string rest = attention_svg(own, {AttentionKind::encoder_self});
   CHECK(rest.find("own global tokens take 0.25 to 0.50 of a row</text>") != std::string::npos);
   CHECK(rest.find("weights sum to 1 with those on the model's own global tokens") !=

@@ -599,8 +599,9 @@ TEST_CASE("cells that a pattern leaves out are marked, and only there a line say
         "░ from 0.04 ▒ 0.20 ▓ 0.42 █ 0.72. A row sums to 1.\n"
         "- is not computed: the pattern leaves it out.\n");
   AttentionRecord own = record;
-  own.encoder_self.seen->own_global = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
-                                       0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
+  own.encoder_self.seen->outside.keys = &own_global_tokens;
+  own.encoder_self.seen->outside.weights = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0, 0, 0, 0, 0,
+                                            0,    0,    0,    0,    0,    0, 0, 0, 0, 0};
   CHECK(rendered(own, {"encoder:0:0"}, 60) ==
         "Encoder self-attention: each source token (row) looks at\n"
         "those of its pattern.\n"

@@ -60,15 +60,25 @@ function reasonLine(reason) {
   return `rgb(${oklchToRgb(isDark() ? 0.76 : 0.56, isDark() ? 0.13 : 0.16, hue).join(",")})`;
 }
 
-/** The weight that the row of the scene gives to global tokens of the model's own; null: to none. */
-function ownGlobalOf(q) {
-  if (!scene.seen || !scene.seen.own_global || scene.heads.length === 0) return null;
+/** Keys that are no tokens of the sentence, by their names in a record. */
+const OUTSIDE_KEYS = { own_global: "the model's own global tokens" };
+
+/** What rows give to keys that are no columns: { name, weights: [layer][head][query] }, or null. */
+function outsideOf(seen) {
+  const key = seen && Object.keys(OUTSIDE_KEYS).find((one) => seen[one]);
+  return key ? { name: OUTSIDE_KEYS[key], weights: seen[key] } : null;
+}
+
+/** The same of one row of the scene: { name, weight }, or null. */
+function outsideRow(q) {
+  const outside = outsideOf(scene.seen);
+  if (!outside || scene.heads.length === 0) return null;
   const { first, end } = scene.rows[q];
   let sum = 0;
   for (const { layer, head } of scene.heads) {
-    for (let i = first; i < end; ++i) sum += scene.seen.own_global[layer][head][i];
+    for (let i = first; i < end; ++i) sum += outside.weights[layer][head][i];
   }
-  return sum / (scene.heads.length * (end - first));
+  return { name: outside.name, weight: sum / (scene.heads.length * (end - first)) };
 }
 
 const fieldView = (() => {

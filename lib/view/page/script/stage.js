@@ -100,9 +100,9 @@ const stage = (() => {
 
   /** Where the rest of a row went. */
   function restText(q) {
-    const own = ownGlobalOf(q);
-    return own === null ? null : make("span", { class: "quiet" },
-        " · the model's own global tokens ", make("span", { class: "number", text: fixed(own, 3) }));
+    const outside = outsideRow(q);
+    return outside === null ? null : make("span", { class: "quiet" },
+        ` · ${outside.name} `, make("span", { class: "number", text: fixed(outside.weight, 3) }));
   }
 
   /** How sure the model was of what this step writes. */
@@ -220,7 +220,8 @@ const stage = (() => {
   }
 
   function restHint() {
-    return scene.seen && scene.seen.own_global ? " The model's own global tokens take the rest of each row: its words sum to less than 1." : "";
+    const outside = outsideOf(scene.seen);
+    return outside ? ` ${capitalised(outside.name)} take the rest of each row: its words sum to less than 1.` : "";
   }
 
   function pieceHint() {

@@ -27,8 +27,10 @@ function stepsOf(place, q, k) {
   /** What stands where a weight is missing. */
   const hiddenText = (j) => (future[j] ? "masked" : "not computed");
   const seen = seenOf(record, hypothesis, kind);
-  const own = seen && seen.own_global ? seen.own_global[layer][head][q] : 0;
-  const steps = { q, k, layer, head, weights, masked, hiddenText, own, headDim: shape.headDim };
+  const outside = outsideOf(seen);
+  const own = outside ? outside.weights[layer][head][q] : 0;
+  const steps = { q, k, layer, head, weights, masked, hiddenText, own, headDim: shape.headDim,
+      outside: outside && outside.name };
   if (seen && seen.own_projections && seen.own_projections.includes(q)) {
     steps.ownProjections = true;
     steps.logRatio = logRatios(weights, masked);
@@ -52,7 +54,7 @@ function stepsOf(place, q, k) {
   steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale + steps.bias[j]));
   steps.max = Math.max(...steps.scores);
   steps.powers = steps.scores.map((score) => Math.exp(score - steps.max));
-  // Of softmax the record holds what global tokens of the model's own took: their powers are the rest.
+  // Of softmax the record holds what keys outside the sentence took: their powers are the rest.
   steps.powerSum = sumOf(steps.powers) / (1 - own);
   steps.shares = steps.powers.map((power) => power / steps.powerSum);
   if (!values.includes(null)) {

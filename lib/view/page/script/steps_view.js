@@ -118,7 +118,7 @@ const stepsView = (() => {
               : computed(steps.scores[k]) }))),
       step(4, "Softmax over the row",
           [`Every score of the row becomes e^(score − largest), and is divided by the sum of all${steps.own > 0
-            ? ", the model's own global tokens among them" : ""}: the row adds up to 1.`],
+            ? `, ${steps.outside} among them` : ""}: the row adds up to 1.`],
         softmaxTable(steps, labels.columns),
         equation(computed(steps.powers[k]), " ÷ ", computed(steps.powerSum), " = ",
           make("span", { class: "result", "data-step": "weight", text: computed(steps.shares[k]) }),
@@ -159,7 +159,7 @@ const stepsView = (() => {
         { label: [make("span", { class: "number", text: fixed(steps.weights[steps.k], 3) }), " × v"],
             values: steps.part },
         { label: "Σ over the row", values: steps.output, strong: true },
-      ]), steps.own > 0 ? make("p", { class: "note", text: "The model's own global tokens add their values with a "
+      ]), steps.own > 0 ? make("p", { class: "note", text: `${capitalised(steps.outside)} add their values with a `
         + "weight of " + computed(steps.own) + " to this; the record does not hold them." }) : null);
   }
 
@@ -178,12 +178,12 @@ const stepsView = (() => {
     return make("td", { class: "bar-cell", "aria-hidden": "true" }, make("span", { class: "bar-room" }, bar));
   }
 
-  /** What the row gives to global tokens of the model's own, which are no columns. */
+  /** What the row gives to keys that are no columns. */
   function ownRow(steps, width) {
     if (!(steps.own > 0)) return null;
     const gap = width > 3 ? [make("td"), make("td"), make("td", { class: "number",
       text: steps.powerSum ? computed(steps.powerSum * steps.own) : "" })] : [make("td")];
-    return make("tr", { "data-step": "own" }, make("th", { scope: "row", text: "the model's own global tokens" }), gap,
+    return make("tr", { "data-step": "own" }, make("th", { scope: "row", text: steps.outside }), gap,
       make("td", { class: "number", text: shortest(steps.own) }), make("td"));
   }
 

@@ -26,6 +26,10 @@ function printable(text) {
 const WORD_MARK = "\u2581";     // SentencePiece's ▁
 const CONTINUATION = "\u203f";  // ‿ goes on with the word before it
 
+function capitalised(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
 function isSpecial(token) {
   return token.length >= 3 && ((token.startsWith("<") && token.endsWith(">")) ||
                                (token.startsWith(">>") && token.endsWith("<<")));

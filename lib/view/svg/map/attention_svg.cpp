@@ -81,13 +81,13 @@ PictureText text_of(const AttentionRecord& record, const MapChoice& choice) {
                          ? "Each row is a source token (the query) and says how much it looks at "
                            "each mixture of all tokens (columns). "
                          : explanation(choice.kind);
-  const bool own_global = maps != nullptr && maps->seen && !maps->seen->own_global.empty();
-  text.description +=
-      own_global
-          ? "A row's weights sum to 1 with those on the model's own global tokens, which are no "
-            "columns; the darker a cell (in a dark viewer the brighter), the larger its weight."
-          : "A row's weights sum to 1; the darker a cell (in a dark viewer the brighter), "
-            "the larger its weight.";
+  const bool outside = maps != nullptr && maps->seen && maps->seen->outside.any();
+  text.description += fmt::format(
+      "A row's weights sum to 1{}; the darker a cell (in a dark viewer the brighter), the larger "
+      "its weight.",
+      outside
+          ? fmt::format(" with those on {}, which are no columns", maps->seen->outside.keys->name)
+          : "");
   text.sentences = sentence_lines(record, choice.hypothesis);
   if (choice.kind == AttentionKind::encoder_self) text.sentences.resize(1);
   if (!record.changes.empty()) {

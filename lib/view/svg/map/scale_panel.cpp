@@ -137,10 +137,10 @@ Panel scale_panel(const MapSubject& subject) {
     panel.svg = std::string(left_out_style) + panel.svg;
     add("left-out", "not computed: outside of the pattern");
   }
-  if (subject.maps.seen && !subject.maps.seen->own_global.empty()) {
-    const std::vector<float>& own = subject.maps.seen->own_global;
-    const auto [least, most] = std::minmax_element(own.begin(), own.end());
-    add("", fmt::format("own global tokens take {:.2f} to {:.2f} of a row", *least, *most));
+  if (subject.maps.seen && subject.maps.seen->outside.any()) {
+    const auto& [keys, weights] = subject.maps.seen->outside;
+    const auto [least, most] = std::minmax_element(weights.begin(), weights.end());
+    add("", fmt::format("{} take {:.2f} to {:.2f} of a row", keys->short_name, *least, *most));
   }
   if (subject.maps.mixed() ||
       (subject.maps.approximation && !subject.maps.approximation->exact.empty())) {

@@ -104,7 +104,7 @@ class KindRenderer {
   /// What the shades of the first so many maps mean, as a line; empty where they have none.
   TextLine scale(std::size_t maps, bool sums, ColorMode color, int width) const {
     if (top_) return {};
-    const bool all_sum = sums && !has_own_global() && !has_signs(first(maps));
+    const bool all_sum = sums && outside_keys() == nullptr && !has_signs(first(maps));
     return scale_line({layout_.form, layout_.cell, all_sum}, color, width);
   }
 
@@ -126,16 +126,17 @@ class KindRenderer {
     } else if (has_signs(drawn) && layout_.form == CellForm::shades) {
       sentences.emplace_back("− is below 0.");
     }
-    if (!has_own_global()) return sentences;
+    const OutsideKeys* keys = outside_keys();
+    if (keys == nullptr) return sentences;
     float least = 1, most = 0;
     for (const ShownMap& map : drawn) {
-      for (const float sum : map.own_global) {
+      for (const float sum : map.outside.weights) {
         least = std::min(least, sum);
         most = std::max(most, sum);
       }
     }
     sentences.push_back(
-        fmt::format("The model's own global tokens take {:.2f} to {:.2f} of a row.", least, most));
+        fmt::format("{} take {:.2f} to {:.2f} of a row.", keys->name_at_start, least, most));
     return sentences;
   }
 
@@ -247,9 +248,11 @@ class KindRenderer {
       return map.part != MapPart::weights && map.part != MapPart::exact;
     });
   }
-  bool has_own_global() const {
-    return std::any_of(shown_.maps.begin(), shown_.maps.end(),
-                       [](const ShownMap& map) { return !map.own_global.empty(); });
+  /// What rows look at that is no column; null: nothing.
+  const OutsideKeys* outside_keys() const {
+    const auto map = std::find_if(shown_.maps.begin(), shown_.maps.end(),
+                                  [](const ShownMap& one) { return one.outside.any(); });
+    return map == shown_.maps.end() ? nullptr : map->outside.keys;
   }
   /// Whether a cell is left out that no mask hides.
   bool leaves_out(const ShownMap& map) const {
