@@ -13,13 +13,13 @@
 #include <utility>
 
 #include "analysis/cost_growth.h"
-#include "arguments.h"
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/files/descriptor.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "base/strings/excerpt.h"
+#include "commands/arguments.h"
 #include "compute/threads.h"
 #include "config/key_reader.h"
 #include "nn/attention/attention_mask.h"

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "progress.h"
+#include "terminal/progress.h"
 
 namespace attn {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "base/memory.h"
 #include "base/strings/utf8.h"
-#include "console.h"
-#include "progress.h"
 #include "sentence_notes.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
 #include "translate/translate_all.h"
 
 namespace attn {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "commands/search_options.h"
 #include "model_source.h"
 #include "record/score_report.h"
-#include "search_options.h"
 #include "translate/translator.h"
 
 namespace attn {

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/strings/utf8.h"
-#include "console.h"
-#include "progress.h"
-#include "search_options.h"
+#include "commands/search_options.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
 
 namespace attn {
 namespace {

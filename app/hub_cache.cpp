@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/strings/utf8.h"
-#include "console.h"
+#include "terminal/console.h"
 
 namespace attn {
 namespace {

@@ -20,10 +20,10 @@
 #include "base/fragile_call.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "command_line.h"
+#include "commands/command_line.h"
 #include "compute/matmul.h"
-#include "console.h"
-#include "stop_signal.h"
+#include "terminal/console.h"
+#include "terminal/stop_signal.h"
 
 namespace {
 

@@ -8,7 +8,6 @@
 #include <optional>
 #include <system_error>
 
-#include "arguments.h"
 #include "base/at.h"
 #include "base/checked.h"
 #include "base/error.h"
@@ -17,6 +16,7 @@
 #include "base/memory.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
+#include "commands/arguments.h"
 #include "compute/threads.h"
 #include "config/family.h"
 #include "config/presets.h"
@@ -24,8 +24,8 @@
 #include "hub_cache.h"
 #include "model/model_memory.h"
 #include "model/random_model.h"
-#include "progress.h"
 #include "shipped.h"
+#include "terminal/progress.h"
 #include "translate/ensemble.h"
 
 namespace attn {

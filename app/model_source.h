@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "commands/model_options.h"
 #include "config/decode_config.h"
 #include "config/experiment.h"
 #include "config/model_config.h"
 #include "config/presets.h"
-#include "file_guard.h"
+#include "files/file_guard.h"
 #include "model/directory/model_directory.h"
-#include "model_options.h"
 #include "text/tokenizer.h"
 
 namespace attn {

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/strings/utf8.h"
-#include "console.h"
-#include "output_file.h"
-#include "progress.h"
+#include "files/output_file.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
 #include "view/page/page_html.h"
 
 namespace attn {

@@ -5,7 +5,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "console.h"
+#include "terminal/console.h"
 
 namespace attn {
 

@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "console.h"
+#include "terminal/console.h"
 
 namespace attn {
 

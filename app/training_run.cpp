@@ -3,18 +3,18 @@
 #include <filesystem>
 #include <memory>
 
-#include "arguments.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
+#include "commands/arguments.h"
 #include "experiment_tokenizer.h"
-#include "file_guard.h"
+#include "files/file_guard.h"
+#include "files/new_directory.h"
 #include "hub_cache.h"
 #include "model/directory/model_directory.h"
 #include "model_source.h"
-#include "new_directory.h"
 #include "run_directory.h"
 #include "start_model.h"
 #include "train/run/run_identity.h"

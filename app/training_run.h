@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "terminal/training_progress.h"
 #include "train/trainer.h"
-#include "training_progress.h"
 
 namespace attn {
 

@@ -1,6 +1,6 @@
 #include "what_if.h"
 
-#include "arguments.h"
+#include "commands/arguments.h"
 
 namespace attn {
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "commands/what_if_options.h"
 #include "translate/translator.h"
-#include "what_if_options.h"
 
 namespace attn {
 

@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/strings/utf8.h"
+#include "commands/search_options.h"
 #include "model_source.h"
-#include "progress.h"
-#include "search_options.h"
 #include "shipped.h"
+#include "terminal/progress.h"
 #include "translate/translate_all.h"
 
 namespace attn_demo {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/files/files.h"
-#include "command_line.h"
+#include "commands/command_line.h"
 #include "completion.h"
 #include "manual.h"
 

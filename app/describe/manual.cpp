@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "help.h"
+#include "commands/help.h"
 
 namespace attn {
 namespace {

@@ -8,15 +8,15 @@
 #include <optional>
 #include <thread>
 
-#include "arguments.h"
 #include "base/error.h"
+#include "commands/arguments.h"
+#include "commands/serve_options.h"
 #include "compute/threads.h"
-#include "console.h"
 #include "serve/port.h"
 #include "serve/server.h"
-#include "serve_options.h"
 #include "served_models.h"
-#include "stop_signal.h"
+#include "terminal/console.h"
+#include "terminal/stop_signal.h"
 
 namespace attn {
 namespace {

@@ -6,8 +6,8 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "console.h"
-#include "search_options.h"
+#include "commands/search_options.h"
+#include "terminal/console.h"
 #include "what_if.h"
 
 namespace attn {

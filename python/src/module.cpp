@@ -6,9 +6,9 @@
 #include "lock.h"
 #include "model.h"
 #include "observer.h"
-#include "progress.h"
 #include "record.h"
 #include "shipped.h"
+#include "terminal/progress.h"
 #include "training.h"
 
 PYBIND11_MODULE(_core, module) {

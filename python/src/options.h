@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "model_options.h"
-#include "search_options.h"
+#include "commands/model_options.h"
+#include "commands/search_options.h"
+#include "commands/what_if_options.h"
 #include "training_run.h"
-#include "what_if_options.h"
 
 namespace attn {
 

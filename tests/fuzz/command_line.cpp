@@ -1,5 +1,5 @@
 // Command lines: the words between 0xFF bytes, read as the program reads its own. No command runs.
-#include "command_line.h"
+#include "commands/command_line.h"
 
 #include "fuzz.h"
 

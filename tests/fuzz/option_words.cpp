@@ -3,10 +3,10 @@
 #include <array>
 
 #include "analysis/alignment.h"
-#include "arguments.h"
+#include "commands/arguments.h"
+#include "commands/search_options.h"
+#include "commands/what_if_options.h"
 #include "fuzz.h"
-#include "search_options.h"
-#include "what_if_options.h"
 
 using namespace attn;
 

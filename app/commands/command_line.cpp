@@ -1,0 +1,282 @@
+#include "commands/command_line.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "commands/help.h"
+#include "compute/kernels/kernels.h"
+#include "config/experiment.h"
+#include "files/output_file.h"
+
+namespace attn {
+namespace {
+
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, Run& run);
+};
+constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
+                                                {"explain", add_explain},
+                                                {"page", add_page},
+                                                {"train", add_train},
+                                                {"init", add_init},
+                                                {"convert", add_convert},
+                                                {"inspect", add_inspect},
+                                                {"evaluate", add_evaluate},
+                                                {"tokenizer", add_tokenizer},
+                                                {"serve", add_serve}}};
+
+/// Options that people try on a command, and what is meant.
+struct TriedOption {
+  std::string_view command, name, instead;
+};
+constexpr std::array<TriedOption, 19> kTriedOptions = {{
+    {"train", "--heads",
+     "--set model.encoder_attention_heads=H --set model.decoder_attention_heads=H sets them"},
+    {"train", "--layers", "--set model.encoder_layers=N --set model.decoder_layers=N sets them"},
+    {"train", "--d-model", "--set model.d_model=N sets it"},
+    {"train", "--seed", "--set train.seed=N sets it"},
+    {"train", "--updates", "--set train.updates=N sets them"},
+    {"train", "--epochs", "--set train.epochs=N sets them"},
+    {"train", "--lr", "--set train.learning_rate=RATE sets it"},
+    {"train", "--learning-rate", "--set train.learning_rate=RATE sets it"},
+    {"train", "--batch", "--set train.batch_tokens=N sets its tokens"},
+    {"train", "--beam", "--set decode.num_beams=K sets them"},
+    {"train", "--model", "--from DIR begins with a model's weights"},
+    {"train", "--config", "the config is named alone: attn-demo train CONFIG --out DIR"},
+    {"explain", "--show", "--head cross:2:1 names the head"},
+    {"translate", "--head", "--show cross:2:1 names the head"},
+    {"translate", "--layer", "--show cross:2 names the layer"},
+    {"translate", "--query", "explain has it"},
+    {"translate", "--step", "explain has it"},
+    {"explain", "--precision", "its numbers are those of float32; translate and evaluate have it"},
+    {"train", "--precision", "--set train.precision=bfloat16 is what training has"},
+}};
+
+/// Whether two words look like one and a slip of it.
+bool alike(const std::string& typed, const std::string& known) {
+  if (typed.size() >= 4 && known.starts_with(typed)) return true;
+  return edit_distance(typed, known) <= std::max<std::size_t>(1, (typed.size() + 1) / 3);
+}
+
+/// "; did you mean --heads?", or where all options are listed.
+std::string hint_for_option(const CLI::App& command, const std::string& typed) {
+  for (const TriedOption& tried : kTriedOptions) {
+    if (tried.command == command.get_name() && tried.name == typed) {
+      return fmt::format("; {}", tried.instead);
+    }
+  }
+  std::vector<std::string> known;
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_positional()) known.push_back(option->get_name());
+  }
+  // Two letters in each other's place are one slip.
+  for (std::size_t i = 2; i + 1 < typed.size(); ++i) {
+    std::string swapped = typed;
+    std::swap(swapped[i], swapped[i + 1]);
+    if (std::ranges::find(known, swapped) != known.end()) {
+      return fmt::format("; did you mean {}?", swapped);
+    }
+  }
+  const std::string closest = nearest(typed, known);
+  if (alike(typed, closest)) return fmt::format("; did you mean {}?", closest);
+  return fmt::format("; attn-demo {} --help lists its options", command.get_name());
+}
+
+/// What stands where no option and no argument of `command` can.
+[[noreturn]] void refuse_words(const CLI::App& command, const std::vector<std::string>& words) {
+  for (const std::string& word : words) {
+    if (word.size() < 2 || word[0] != '-') continue;
+    const std::string name = word.substr(0, word.find('='));
+    throw UsageError("{} has no option {}{}", command.get_name(), excerpt(name),
+                     hint_for_option(command, name));
+  }
+  const std::string& last = words.back();
+  std::error_code error;
+  if (command.get_option_no_throw("--model") != nullptr &&
+      std::filesystem::is_directory(last, error)) {
+    throw UsageError("{} does not take the argument {}; --model {} names a model",
+                     command.get_name(), excerpt(last), excerpt(last));
+  }
+  throw UsageError("{} does not take the argument {}; attn-demo {} --help shows what it takes",
+                   command.get_name(), excerpt(last), command.get_name());
+}
+
+/// "no command foo; did you mean …?"
+[[noreturn]] void refuse_command(const std::string& typed, const std::vector<std::string>& known) {
+  if (typed.find(' ') != std::string::npos) {
+    throw UsageError("no command {}; a sentence follows one: attn-demo translate \"...\"",
+                     excerpt(typed));
+  }
+  const std::string closest = nearest(typed, known);
+  if (alike(typed, closest)) {
+    throw UsageError("no command {}; did you mean {}?", excerpt(typed), closest);
+  }
+  throw UsageError("no command {}; the commands are {}", excerpt(typed),
+                   fmt::format("{}", fmt::join(known, ", ")));
+}
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) names.emplace_back(command.name);
+  names.insert(names.end(), {"version", "help"});
+  return names;
+}
+
+/// "attn-demo 0.1.0 (x86_64, GCC 12.2.0; products for avx512)": what it was built for, and which
+/// of its kernels this CPU runs.
+std::string version_text() {
+#if defined(__clang__)
+  constexpr const char* compiler = "Clang";
+#else
+  constexpr const char* compiler = "GCC";
+#endif
+  return fmt::format("attn-demo {} ({}, {} {}; products for {})", ATTN_VERSION, ATTN_PROCESSOR,
+                     compiler, ATTN_COMPILER_VERSION, kernels().name);
+}
+
+/// help and version, which give a text.
+void add_texts(CLI::App& app, CommandLine& line) {
+  CLI::App* version =
+      app.add_subcommand("version", "The version of this program, and what it was built for");
+  version->footer("Example:\n  attn-demo version");
+  version->callback([&line] { line.text = version_text() + "\n"; });
+  CLI::App* help = app.add_subcommand("help", "A command's options, with examples");
+  const auto about = std::make_shared<std::string>();
+  help->add_option("COMMAND", *about, "The command; none: what commands there are");
+  help->footer("Examples:\n  attn-demo help\n  attn-demo help translate");
+  help->callback([&app, &line, about] {
+    const std::vector<std::string> known = command_names();
+    if (about->empty()) {
+      line.text = app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+    } else if (std::find(known.begin(), known.end(), *about) == known.end()) {
+      refuse_command(*about, known);
+    } else {
+      line.text = app.get_subcommand(*about)->help(app.get_name());
+    }
+  });
+}
+
+/// The command that the first word names, which takes a fraction of the time that all take; all of
+/// them where it is another word or an option.
+void add_commands(CLI::App& app, CommandLine& line, const std::string& word) {
+  const auto named = std::ranges::find(kCommands, word, &Command::name);
+  if (named != kCommands.end()) return named->add(app, line.run);
+  for (const Command& command : kCommands) command.add(app, line.run);
+  add_texts(app, line);
+}
+
+/// Where `found` is the parser's "Could not convert: --compare = attention" about a flag.
+void refuse_value(const CLI::App& command, const std::string& found) {
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string& name = option->get_name();
+    const std::string begin = fmt::format("Could not convert: {} = ", name);
+    if (option->get_expected_max() > 0 || !found.starts_with(begin)) continue;
+    throw UsageError("{0} takes no value, but {1} is given; write {0} alone, or {0} {1}", name,
+                     excerpt(found.substr(begin.size())));
+  }
+}
+
+/// The parser's own words for what is wrong, with a hint.
+[[noreturn]] void refuse(const CLI::App& app, const CLI::App* command,
+                         const CLI::ParseError& error) {
+  const std::vector<std::string> rest = app.remaining(true);
+  const bool options = std::ranges::any_of(
+      rest, [](const std::string& word) { return word.size() > 1 && word[0] == '-'; });
+  const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr;
+  if (command != nullptr && !rest.empty() && (options || extras)) refuse_words(*command, rest);
+  if (command == nullptr) {
+    throw UsageError("a command is missing{}; attn-demo help lists them",
+                     rest.empty() ? "" : ": options follow it");
+  }
+  constexpr int kMostColumns = 300;  // the parser quotes whole arguments
+  std::string found = error.what();
+  std::replace(found.begin(), found.end(), '\n', ' ');
+  constexpr std::string_view kTwice = ": At Most 1 required but received ";
+  const bool mismatch = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
+  if (const std::size_t place = found.find(kTwice); mismatch && place != found.npos) {
+    throw UsageError("{} is given {} times; leave one of them", found.substr(0, place),
+                     found.substr(place + kTwice.size()));
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&error) != nullptr) {
+    refuse_value(*command, found);
+  }
+  throw UsageError("{}; attn-demo {} --help shows the usage",
+                   fit_width(printable(found), kMostColumns), command->get_name());
+}
+
+/// Refuses files that would not be what their names say.
+void check_file_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) names.push_back(option->get_name());
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& path : option->results()) {
+      check_file_name(option->get_name(), path, names);
+    }
+  }
+}
+
+/// The program without its commands.
+void make_app(CommandLine& line) {
+  line.app = std::make_unique<CLI::App>("An encoder-decoder Transformer that one can see through.",
+                                        "attn-demo");
+  CLI::App& app = *line.app;
+  app.formatter(help_formatter());
+  app.require_subcommand(1);
+  app.set_help_flag("-h,--help", "Show this and end");
+  app.set_version_flag("--version", std::function<std::string()>(version_text),
+                       "Show the version, and what it was built for, and end");
+  app.footer(
+      "Example:\n  attn-demo translate \"The group went home\"\n\n"
+      "attn-demo help COMMAND shows a command's options and examples.");
+}
+
+}  // namespace
+
+CommandLine command_tree() {
+  CommandLine line;
+  make_app(line);
+  add_commands(*line.app, line, "");
+  return line;
+}
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> known = command_names();
+  // `train help`; to translate and to explain it is a sentence.
+  const bool sentences = word == "translate" || word == "explain";
+  if (argc == 3 && !sentences && std::string_view(argv[2]) == "help") {
+    const std::array<const char*, 3> asked = {argv[0], argv[1], "--help"};
+    return parse_command_line(3, asked.data());
+  }
+  const bool named = std::find(known.begin(), known.end(), word) != known.end();
+  if (!word.empty() && word[0] != '-' && !named) refuse_command(word, known);
+  CommandLine line;
+  make_app(line);
+  CLI::App& app = *line.app;
+  add_commands(app, line, word);
+  try {
+    app.parse(argc, argv);
+    for (const CLI::App* command : app.get_subcommands()) check_file_names(*command);
+  } catch (const CLI::Success& success) {  // --help, --version
+    std::ostringstream text;
+    app.exit(success, text, text);
+    line.text = text.str();
+  } catch (const CLI::ParseError& error) {
+    refuse(app, named ? app.get_subcommand(word) : nullptr, error);
+  }
+  return line;
+}
+
+}  // namespace attn

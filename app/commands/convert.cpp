@@ -1,0 +1,67 @@
+// attn-demo convert: a model directory again, in another number format, with checksums: what is
+// needed to hand a trained model on.
+#include <memory>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "files/new_directory.h"
+#include "model/directory/save_model.h"
+#include "model_source.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
+#include "text/checksums.h"
+
+namespace attn {
+namespace {
+
+struct ConvertOptions {
+  std::string model;
+  std::string out;
+  std::string dtype = "float16";
+};
+
+void run_convert(const ConvertOptions& options) {
+  const DType dtype = parse_dtype("--dtype", options.dtype);
+  ModelOptions source;
+  source.model = options.model;
+  FileGuard guard;
+  tell_inputs(source, guard);
+  NewDirectory directory(options.out);
+  const ReadyModel model = load_or_make(source);
+  for (const std::string& text : model.notes) note(text);
+  const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);
+  const Progress progress("writing " + options.out);
+  copy_tokenizer(model.tokenizer_directory, directory.writing());
+  save_model(*model.transformer, decode, directory.writing(), dtype);
+  write_checksums(directory.writing());
+  const MappedFile weights(directory.writing() + "/model.safetensors");
+  const auto size = static_cast<double>(weights.size());
+  directory.commit();
+  output().write(fmt::format("{}: {}, model.safetensors {}\n", printable(options.out),
+                             options.dtype, human_bytes(size)));
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command =
+      app.add_subcommand("convert", "Write a model again in 8, 16 or 32 bits, with checksums");
+  command->add_option("--model", options->model, "Model directory to read")
+      ->type_name("DIR")
+      ->required();
+  command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
+  command->add_option("--dtype", options->dtype, "float16, bfloat16, float32 or int8 [float16]")
+      ->type_name("float16|bfloat16|float32|int8");
+  command->footer(
+      "Example:\n"
+      "  attn-demo convert --model data/models/en-de --dtype bfloat16 --out en-de-16\n"
+      "  (cd en-de-16 && sha256sum --check SHA256SUMS)");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_convert(*options); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,285 @@
+// attn-demo evaluate: BLEU and chrF of a test set, translated by a model or given as lines.
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/lines.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/search_options.h"
+#include "commands/view_options.h"
+#include "file_translator.h"
+#include "files/file_guard.h"
+#include "files/output_file.h"
+#include "head_figures.h"
+#include "metrics/bleu.h"
+#include "metrics/chrf.h"
+#include "model_source.h"
+#include "record/score_report.h"
+#include "scored_pairs.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
+#include "view/data/head_importance_json.h"
+#include "view/data/head_report_json.h"
+#include "view/data/score_json.h"
+#include "view/terminal/head_importance_text.h"
+#include "view/terminal/head_report_text.h"
+#include "view/terminal/score_text.h"
+
+namespace attn {
+namespace {
+
+struct EvaluateOptions {
+  ModelOptions model;
+  SearchOptions search;
+  std::string source, target, hypotheses;
+  std::string output, json;
+  std::string gold;
+  bool lowercase = false, head_importance = false, report = false;
+  bool about_heads() const { return head_importance || report; }
+  const CLI::App* command = nullptr;
+};
+
+using Lines = std::vector<std::string>;
+
+/// The lines of a file as they are, without their ends.
+Lines raw_lines(const std::string& path) {
+  const std::string text = read_text_file(path);
+  const std::vector<std::string_view> lines = split_lines(text);
+  return {lines.begin(), lines.end()};
+}
+
+/// Lines to be scored: kept as they are, since the metrics know every space and control character,
+/// but made valid UTF-8.
+Lines scored_lines(const std::string& path) {
+  Lines lines = raw_lines(path);
+  std::size_t invalid = 0;
+  for (std::string& line : lines) {
+    if (is_valid_utf8(line)) continue;
+    line = clean_text(line).text;
+    ++invalid;
+  }
+  if (invalid > 0) {
+    note(fmt::format("{}: {} line{} not valid UTF-8; what is not was replaced by U+FFFD",
+                     printable(path), invalid, invalid == 1 ? " is" : "s are"));
+  }
+  return lines;
+}
+
+void check_options(const EvaluateOptions& o) {
+  if (o.hypotheses.empty() && o.source.empty()) {
+    throw UsageError(
+        "evaluate needs --source FILE to translate, or --hypotheses FILE to score as it is");
+  }
+  if (!o.hypotheses.empty()) {
+    for (const CLI::Option* option : o.command->get_options()) {
+      const std::string name = option->get_name();
+      if (option->count() > 0 && name != "--hypotheses" && name != "--target" &&
+          name != "--lowercase" && name != "--json") {
+        throw UsageError("{} does not go with --hypotheses, which scores lines without a model",
+                         name);
+      }
+    }
+  }
+  if (o.about_heads() && (!o.output.empty() || o.lowercase)) {
+    throw UsageError("{} does not go with {}, which translates nothing",
+                     o.lowercase ? "--lowercase" : "--output",
+                     o.report ? "--report" : "--head-importance");
+  }
+  if (o.about_heads() && o.model.several()) {
+    throw UsageError("{} is about the heads of one --model; {} were given",
+                     o.report ? "--report" : "--head-importance", o.model.more_models.size() + 1);
+  }
+  if (o.report && o.head_importance) {
+    throw UsageError("--report and --head-importance are two reports; ask for one at a time");
+  }
+  if (!o.gold.empty() && !o.report) throw UsageError("--gold goes with --report");
+  if (o.output == "-") {
+    throw UsageError(
+        "--output -: expected a file, since the scores go to stdout; translate "
+        "writes translations there");
+  }
+}
+
+void check_files(const EvaluateOptions& o) {
+  FileGuard guard;
+  guard.read("--source", o.source);
+  guard.read("--target", o.target);
+  guard.read("--gold", o.gold);
+  guard.read("--hypotheses", o.hypotheses);
+  if (o.hypotheses.empty()) tell_inputs(o.model, guard);
+  guard.write("--output", o.output);
+  guard.write("--json", o.json);
+}
+
+void check_counts(const Lines& left, const std::string& left_file, const Lines& right,
+                  const std::string& right_file) {
+  if (left.size() != right.size()) {
+    throw InputError("{} has {} line{} and {} has {}; expected one reference for each sentence",
+                     left_file, left.size(), left.size() == 1 ? "" : "s", right_file, right.size());
+  }
+  if (left.empty()) {
+    throw InputError("{} and {} are empty; expected at least one sentence", left_file, right_file);
+  }
+}
+
+std::unique_ptr<OutputFile> open_output(const std::string& path) {
+  return path.empty() || path == "-" ? nullptr : std::make_unique<OutputFile>(path);
+}
+
+/// Scores hypotheses against references, one of each a sentence.
+void score(ScoreReport& report, const Lines& hypotheses, const Lines& references, bool lowercase) {
+  const Progress progress("scoring");
+  const BleuScore bleu = corpus_bleu(hypotheses, references, {.lowercase = lowercase});
+  const ChrfScore chrf = corpus_chrf(hypotheses, references, {.lowercase = lowercase});
+  report.sentences = references.size();
+  report.bleu = {bleu.score,
+                 bleu_signature({.lowercase = lowercase}),
+                 {bleu.precisions.begin(), bleu.precisions.end()},
+                 {bleu.correct.begin(), bleu.correct.end()},
+                 {bleu.total.begin(), bleu.total.end()},
+                 bleu.brevity_penalty,
+                 bleu.hypothesis_length,
+                 bleu.reference_length,
+                 bleu.length_ratio()};
+  report.chrf = {chrf.score, chrf_signature({.lowercase = lowercase}), chrf.precision, chrf.recall};
+}
+
+void write_report(const ScoreReport& report, const EvaluateOptions& options, OutputFile* json) {
+  const std::string object =
+      score_json(report).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (json != nullptr) json->write(object);
+  output().write(options.json == "-" ? object : score_text(report));
+}
+
+struct TextAndJson {
+  std::string text;
+  std::string json;
+};
+
+/// What each head is worth to the references.
+TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
+  const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
+  Progress progress("switching heads off", "heads");
+  // The first pass is with all of them.
+  const ImportanceReport report =
+      head_importance(*model.transformer, pairs, [&](std::size_t done, std::size_t of) {
+        progress.update_of(done - std::min<std::size_t>(done, 1), of - 1);
+      });
+  return {importance_text(report, terminal_style().width), importance_json(report).dump(2) + "\n"};
+}
+
+/// What each head does on the pairs.
+TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
+                             const Lines& source, const Lines& target) {
+  const HeadReport report = head_figures(model, source, target, options.gold);
+  return {render_head_report(report, terminal_style().width, {align_note}),
+          head_report_json(report)};
+}
+
+/// A report on heads, instead of translating.
+void run_heads(const EvaluateOptions& options) {
+  options.search.use_threads();
+  const Lines source = raw_lines(options.source), target = raw_lines(options.target);
+  check_counts(source, options.source, target, options.target);
+  const std::unique_ptr<OutputFile> json_file = open_output(options.json);
+  const ReadyModel model = load_or_make(options.model);
+  for (const std::string& text : model.notes) note(printable(text));
+  const TextAndJson report = options.head_importance
+                                 ? importance_of_heads(model, source, target)
+                                 : figures_of_heads(model, options, source, target);
+  if (json_file) json_file->write(report.json);
+  output().write(options.json == "-" ? report.json : report.text);
+  if (json_file) json_file->commit();
+}
+
+/// Every value is refused before a file is read.
+void check_search(const SearchOptions& search) {
+  search.decode();
+  search.splitting();
+  search.batch_size();
+  search.use_threads();
+}
+
+void run_evaluate(const EvaluateOptions& options) {
+  check_options(options);
+  check_files(options);
+  if (options.about_heads()) return run_heads(options);
+  check_search(options.search);
+  ScoreReport report;
+  report.source = options.source;
+  report.hypotheses = options.hypotheses;
+  report.target = options.target;
+  const bool given = !options.hypotheses.empty();
+  const std::string& left_file = given ? options.hypotheses : options.source;
+  Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
+  const Lines references = scored_lines(options.target);
+  check_counts(left, left_file, references, options.target);
+  const std::unique_ptr<OutputFile> text_file = open_output(options.output);
+  const std::unique_ptr<OutputFile> json_file = open_output(options.json);
+  if (!given) {
+    report.run.emplace();
+    left = FileTranslator(options.model, options.search).translate(left, *report.run);
+    if (text_file) {
+      for (const std::string& line : left) text_file->write(line + "\n");
+    }
+    note(fmt::format("translated {} sentence{} in {:.2f} s: {:.0f} tokens a second", left.size(),
+                     left.size() == 1 ? "" : "s", report.run->seconds,
+                     report.run->tokens_per_second()));
+  }
+  score(report, left, references, options.lowercase);
+  write_report(report, options, json_file.get());
+  if (text_file) text_file->commit();
+  if (json_file) json_file->commit();
+}
+
+void add_files(CLI::App& command, EvaluateOptions& o) {
+  command.add_option("--source", o.source, "Sentences to translate, one a line")->type_name("FILE");
+  command.add_option("--target", o.target, "Their reference translations, one a line")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--hypotheses", o.hypotheses, "Score these translations, without a model")
+      ->type_name("FILE");
+  command.add_option("--output", o.output, "Write the translations, one a line")->type_name("FILE");
+  command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
+      ->type_name("FILE");
+  command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
+  command.add_flag("--head-importance", o.head_importance,
+                   "Switch off each head in turn; rank them by what the references lose");
+  command.add_flag("--report", o.report, "What each head does on these pairs, in figures");
+  command
+      .add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
+      ->type_name("FILE");
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, Run& run) {
+  auto options = std::make_shared<EvaluateOptions>();
+  CLI::App* command =
+      app.add_subcommand("evaluate", "BLEU and chrF of a test set, as sacreBLEU counts them");
+  options->command = command;
+  add_files(*command, *options);
+  options->model.add_models_to(*command);
+  options->model.add_precision_to(*command);
+  options->model.add_to(*command);
+  options->model.add_globals_to(*command);
+  options->model.add_heads_to(*command);
+  options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_split_to(*command);
+  options->search.add_speed_to(*command);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
+      "    --beam 4 --output out.de --json scores.json\n"
+      "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
+      "    --report --gold data/toy/test.align\n"
+      "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,349 @@
+// attn-demo explain: attention's arithmetic with real numbers, as on a blackboard.
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/head_name.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/chosen_steps.h"
+#include "commands/commands.h"
+#include "commands/named_head.h"
+#include "commands/search_options.h"
+#include "explain/compare.h"
+#include "explain/explain_head.h"
+#include "explain/matrices.h"
+#include "explain/meaning.h"
+#include "explain/shortcuts.h"
+#include "explain/telling_query.h"
+#include "files/file_guard.h"
+#include "files/output_file.h"
+#include "model_source.h"
+#include "record/token_names.h"
+#include "sentence_notes.h"
+#include "terminal/console.h"
+#include "view/data/explanation_json.h"
+#include "view/terminal/explanation/explanation_markdown.h"
+#include "view/terminal/explanation/explanation_text.h"
+
+namespace attn {
+namespace {
+
+struct ExplainOptions {
+  ModelOptions source;
+  SearchOptions search;
+  std::vector<std::string> sentences;
+  std::string target, kind, layer, head, query, step;
+  std::string hypothesis = "1";
+  bool target_given = false, order_given = false, compare = false, brief = false;
+  std::string meaning, json, markdown;
+  std::vector<std::string> order = {"dog bites man", "man bites dog"};
+};
+
+/// A sentence's words, sorted.
+std::vector<std::string_view> sorted_words(const std::string& sentence) {
+  std::vector<std::string_view> words = split_at(sentence, ' ');
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+class ExplainCommand {
+ public:
+  explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
+    check_usage();
+    DecodeOptions given = options_.search.decode();
+    const int rank = to_int(parse_whole("--hypothesis", options_.hypothesis, 1, 1000));
+    choice_.hypothesis = to_size(rank - 1);
+    name_ = parse_named_head(options_.kind, options_.layer, options_.head);
+    options_.search.use_threads();
+    check_files();
+    model_ = load_or_make(options_.source);
+    if (options_.meaning.empty()) {
+      check_named_head(name_, is_whole_name(options_.head),
+                       summarise(model_.transformer->config()));
+    }
+    translator_ = make_translator(model_, given);
+    if (rank > 1) {
+      check_rank(rank);
+      given.num_return_sequences = rank;
+      translator_ = make_translator(model_, given);
+    }
+  }
+
+  void run() {
+    for (const std::string& text : model_.notes) note(printable(text));
+    if (model_.seed) {
+      note(fmt::format("random weights (seed {}): the numbers show the mechanism, not German",
+                       *model_.seed));
+    }
+    const Explanation explanation = explain();
+    require_numbers(explanation, model_.transformer->name());
+    notes_.report();
+    write(explanation);
+  }
+
+ private:
+  /// `--compare attention`: the word stands among the sentences, which are one.
+  void take_subject() {
+    if (!options_.compare || options_.sentences.size() != 2) return;
+    const auto subject =
+        std::find(options_.sentences.begin(), options_.sentences.end(), "attention");
+    if (subject == options_.sentences.end()) return;
+    options_.sentences.erase(subject);
+    compare_kinds_ = true;
+    refuse_choices();
+  }
+
+  /// `--compare attention` is of every head of the encoder and of the best translation.
+  void refuse_choices() const {
+    const std::pair<const char*, bool> choices[]{
+        {"--kind", !options_.kind.empty()},           {"--layer", !options_.layer.empty()},
+        {"--head", !options_.head.empty()},           {"--query", !options_.query.empty()},
+        {"--hypothesis", options_.hypothesis != "1"}, {"--order", options_.order_given}};
+    for (const auto& [option, given] : choices) {
+      if (!given) continue;
+      throw UsageError(
+          "--compare attention is about every head of the encoder and the best translation; leave "
+          "{} out",
+          option);
+    }
+  }
+
+  void check_usage() {
+    take_subject();
+    const std::size_t count = options_.sentences.size();
+    if (options_.compare + !options_.meaning.empty() + options_.brief > 1) {
+      throw UsageError(
+          "--compare, --meaning and --short are explanations of their own; ask for one at a time");
+    }
+    for_option("--step", [&] { return parse_steps(options_.step); });
+    if (options_.brief && !options_.step.empty()) {
+      throw UsageError("--step goes with the steps, and --short has none; leave one of them out");
+    }
+    if (options_.meaning.empty() && count != 1) {
+      throw UsageError("explain needs exactly one sentence, and {} were given{}", count,
+                       hint_at_words());
+    }
+    if (options_.sentences == std::vector<std::string>{"help"}) {
+      note("help is explained; attn-demo help explain shows the options");
+    }
+    if (options_.compare && options_.sentences == std::vector<std::string>{"attention"}) {
+      note(
+          "attention is the sentence; to compare kinds of attention, add one: --compare attention "
+          "\"The group went home\"");
+    }
+    if (!options_.meaning.empty() && count == 0) {
+      throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
+    }
+    if (sorted_words(options_.order[0]) != sorted_words(options_.order[1])) {
+      throw UsageError("--order \"{}\" \"{}\": expected the same words twice, in two orders",
+                       excerpt(options_.order[0]), excerpt(options_.order[1]));
+    }
+    if (options_.json == "-" && options_.markdown == "-") {
+      throw UsageError("--json - and --markdown - both want stdout; give one of them a file");
+    }
+  }
+
+  std::string hint_at_words() const {
+    for (const std::string& each : options_.sentences) {
+      if (is_head_name(each)) return fmt::format("; --head {} names the head", each);
+    }
+    return are_single_words(options_.sentences)
+               ? "; quotation marks around them make words a sentence"
+               : "";
+  }
+
+  void check_files() const {
+    FileGuard guard;
+    tell_inputs(options_.source, guard);
+    guard.write("--json", options_.json);
+    guard.write("--markdown", options_.markdown);
+  }
+
+  void check_rank(int rank) const {
+    if (options_.target_given)
+      throw UsageError("--hypothesis {}: with --target there is one", rank);
+    const int beams = translator_->decode_config().num_beams;
+    if (rank > beams) {
+      throw UsageError("--hypothesis {}: the search has {} beam{}; add --beam {}", rank, beams,
+                       beams == 1 ? "" : "s", rank);
+    }
+  }
+
+  /// The query of that head: an index, a word, or one that shows what the head does.
+  void choose_query(const AttentionRecord& record) {
+    if (options_.query.empty()) {
+      choice_.query = telling_query(record, choice_);
+      return;
+    }
+    choice_.query = for_option("--query", [&] {
+      return find_token(options_.query, query_axis(record, choice_.kind, choice_.hypothesis));
+    });
+  }
+
+  PreparedSentence prepare(const std::string& text) {
+    PreparedLine line = prepare_line(*translator_, text, Splitting::never);
+    notes_.add(line, 0, translator_->most_source_tokens());
+    return std::move(line.parts.front());
+  }
+
+  TokenSequence tokens(const std::string& text) {
+    TokenSequence sequence;
+    sequence.ids = prepare(text).ids;
+    for (const int id : sequence.ids) {
+      sequence.tokens.push_back(model_.tokenizer->source_piece(id));
+    }
+    return sequence;
+  }
+
+  Explanation explain() {
+    if (!options_.meaning.empty()) return explain_word();
+    const PreparedSentence sentence = prepare(options_.sentences.front());
+    const AttentionRecord record = options_.target_given
+                                       ? translator_->record_target(sentence, options_.target)
+                                       : std::move(translator_->record({sentence}).front());
+    if (compare_kinds_) return explain_kinds(sentence, record);
+    HeadName name = name_;
+    // What is compared is of all three kinds, and not every one has a best head.
+    if (options_.compare && !name.head && name.pick == HeadPick::all) name.head = 0;
+    const HeadPlace place = find_head(name, record, choice_.hypothesis);
+    choice_ = {name.kind, place.layer, place.head, 0, choice_.hypothesis};
+    if (!options_.compare) {
+      choose_query(record);
+      return options_.brief ? explain_short(*model_.transformer, record, choice_)
+                            : explain_head(*model_.transformer, record, choice_);
+    }
+    return compare_attention(*model_.transformer, record, choice_,
+                             {tokens(options_.order[0]), tokens(options_.order[1])});
+  }
+
+  /// What the translation becomes with each kind, and what each head loses.
+  Explanation explain_kinds(const PreparedSentence& sentence, const AttentionRecord& record) {
+    const HypothesisRecord& exact = record.hypotheses.front();
+    const std::vector<AttentionPattern> kinds = shortcuts_for(to_int(record.source.ids.size()));
+    const auto sum = [](const HypothesisRecord& of) {
+      return std::accumulate(of.log_probs.begin(), of.log_probs.end(), 0.0);
+    };
+    ShortcutTranslations translations{{exact.text, sum(exact)}, {}};
+    // Only a sentence and a model that can be compared are worth their translations.
+    if (model_.transformer->config().encoder_attention.full() && record.source.ids.size() > 1) {
+      for (const AttentionPattern& kind : kinds) {
+        ShortcutObserver observer(kind);
+        translator_->watch(&observer);
+        const AttentionRecord scored = translator_->record_pieces(sentence, exact.produced.ids);
+        const std::string text = options_.target_given
+                                     ? exact.text
+                                     : translator_->translate({sentence}).front().front().text;
+        translator_->watch(nullptr);
+        translations.of.push_back({text, sum(scored.hypotheses.front())});
+      }
+    }
+    return compare_shortcuts(*model_.transformer, record, kinds, translations);
+  }
+
+  Explanation explain_word() {
+    std::vector<TokenSequence> sentences;
+    for (const std::string& text : options_.sentences) sentences.push_back(tokens(text));
+    PreparedSentence word = translator_->prepare(options_.meaning);
+    if (!word.ids.empty()) word.ids.pop_back();  // the end symbol
+    Explanation explanation =
+        explain_meaning(*model_.transformer, sentences, {word.text, std::move(word.ids)});
+    explanation.model = summarise(model_.transformer->config());
+    explanation.model.name = model_.name;
+    explanation.model.seed = model_.seed;
+    explanation.model.random_weights = model_.seed.has_value();
+    for (std::size_t i = 0; i < options_.sentences.size(); ++i) {
+      explanation.facts.insert(
+          explanation.facts.begin() + to_index(i),
+          fmt::format("sentence {}: {}", i + 1, clean_text(options_.sentences[i]).text));
+    }
+    return explanation;
+  }
+
+  /// JSON holds every step, what a person reads those that --step names.
+  void write(const Explanation& explanation) const {
+    const Explanation shown =
+        for_option("--step", [&] { return with_steps(explanation, parse_steps(options_.step)); });
+    if (!options_.json.empty()) deliver(options_.json, explanation_json(explanation));
+    if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(shown));
+    // The terminal stays quiet where the explanation goes elsewhere.
+    if (options_.json.empty() && options_.markdown.empty()) {
+      output().write(explanation_text(shown, terminal_style()));
+    }
+  }
+
+  ExplainOptions options_;
+  bool compare_kinds_ = false;
+  HeadName name_;
+  HeadChoice choice_;
+  ReadyModel model_;
+  std::unique_ptr<Translator> translator_;
+  SentenceNotes notes_;
+};
+
+}  // namespace
+
+void add_explain(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
+  command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number");
+  command->add_option("--kind", options->kind, "encoder, decoder or cross [cross]")
+      ->type_name("encoder|decoder|cross");
+  command->add_option("--layer", options->layer, "Layer, from 0 [the last, or the best head's]")
+      ->type_name("N");
+  command
+      ->add_option("--head", options->head,
+                   "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
+      ->type_name("HEAD");
+  command
+      ->add_option("--query", options->query,
+                   "The query whose sums are written out: its number or its word [a telling one]")
+      ->type_name("N|WORD");
+  command->add_option("--step", options->step, "Steps to show: 5-8, or 1,7-9 [all]")
+      ->type_name("STEPS");
+  command->add_flag("--short", options->brief,
+                    "For a blackboard: scores, softmax and weighted sum of the one query");
+  command->add_flag("--compare", options->compare,
+                    "Self- and cross-attention, small and fused products, scaling, positions; "
+                    "--compare attention: what every way around full attention gives up");
+  command
+      ->add_option("--order", options->order,
+                   "Two sentences of the same words for --compare [dog bites man, man bites dog]")
+      ->type_name("A B")
+      ->expected(2)
+      ->each([options](const std::string&) { options->order_given = true; });
+  command->add_option("--meaning", options->meaning, "How the vectors of this word part")
+      ->type_name("WORD");
+  command->add_option("--hypothesis", options->hypothesis, "Which of the n best to explain [1]")
+      ->type_name("N");
+  command->add_option("--target", options->target, "Explain this translation")
+      ->type_name("TEXT")
+      ->each([options](const std::string&) { options->target_given = true; });
+  command->add_option("--json", options->json, "Write it as JSON; - is stdout, alone")
+      ->type_name("FILE");
+  command->add_option("--markdown", options->markdown, "Write it as Markdown; - is stdout, alone")
+      ->type_name("FILE");
+  add_color_to(*command);
+  options->source.add_model_to(*command);
+  options->source.add_to(*command);
+  options->source.add_globals_to(*command);
+  options->source.add_heads_to(*command);
+  options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo explain \"The group went home\"\n"
+      "  attn-demo explain \"The group went home\" --head cross:2:1 --query ging --short\n"
+      "  attn-demo explain \"The group went home\" --step 7-12 --markdown head.md\n"
+      "  attn-demo explain \"The group went home\" --config configs/demo.json\n"
+      "  attn-demo explain \"The group went home\" --compare\n"
+      "  attn-demo explain \"The group went home\" --compare attention\n"
+      "  attn-demo explain --meaning light \"Turn on the light\" \"The bag is light\"");
+  refuse_empty_values(*command, {"--target"});
+  command->callback([options, &run] { run = [options] { ExplainCommand(*options).run(); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,62 @@
+// attn-demo init: random weights as a model directory that transformers and CTranslate2 load.
+#include <memory>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "files/new_directory.h"
+#include "model/directory/save_model.h"
+#include "model_source.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
+
+namespace attn {
+namespace {
+
+struct InitOptions {
+  ModelOptions source;
+  std::string out;
+  std::string dtype = "float32";
+};
+
+void run_init(const InitOptions& options) {
+  const DType dtype = parse_dtype("--dtype", options.dtype);
+  if (options.source.config.empty() && options.source.preset.empty()) {
+    throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
+  }
+  FileGuard guard;
+  tell_inputs(options.source, guard);
+  NewDirectory directory(options.out);
+  const ReadyModel model = load_or_make(options.source);
+  for (const std::string& text : model.notes) note(text);
+  const DecodeConfig decode =
+      resolve(model.decode, model.default_forced_eos, options.source.config);
+  const Progress progress("writing " + options.out);
+  copy_tokenizer(model.tokenizer_directory, directory.writing());
+  save_model(*model.transformer, decode, directory.writing(), dtype);
+  directory.commit();
+  output().write(fmt::format("{}: {} model with random weights (seed {})\n", printable(options.out),
+                             model.transformer->config().model_type, *model.seed));
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, Run& run) {
+  auto options = std::make_shared<InitOptions>();
+  CLI::App* command =
+      app.add_subcommand("init", "Write a random model as a directory that transformers loads");
+  options->source.add_to(*command);
+  options->source.add_heads_to(*command);
+  command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
+  command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8 [float32]")
+      ->type_name("float32|float16|bfloat16|int8");
+  command->footer(
+      "Example:\n  attn-demo init --config configs/demo.json --seed 7 --out my-model\n"
+      "  attn-demo translate --model my-model \"The group went home\"");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_init(*options); }; });
+}
+
+}  // namespace attn

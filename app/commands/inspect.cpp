@@ -1,0 +1,337 @@
+// attn-demo inspect: what is in a model, a config or a preset, and what it costs.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "attention_speed.h"
+#include "base/at.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/head_name.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "config/presets.h"
+#include "files/file_guard.h"
+#include "files/output_file.h"
+#include "model_source.h"
+#include "raster/svg_png.h"
+#include "terminal/console.h"
+#include "terminal/receptive_report.h"
+#include "view/data/attention_costs_csv.h"
+#include "view/data/attention_costs_json.h"
+#include "view/data/inspect_json.h"
+#include "view/svg/attention_costs_svg.h"
+#include "view/svg/receptive_svg.h"
+#include "view/terminal/attention_cost_tables.h"
+#include "view/terminal/inspect_tables.h"
+#include "view/terminal/receptive_text.h"
+#include "view/terminal/table_text.h"
+
+namespace attn {
+namespace {
+
+struct InspectArguments {
+  ModelOptions source;
+  std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
+  std::string attention, head_dim = "64", threads = "1", dropout = "0";
+  std::string svg, png, csv;
+  bool presets = false, causal = false, backward = false, receptive_field = false,
+       length_given = false, dropout_given = false;
+};
+
+std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
+  std::vector<int> numbers;
+  if (text.empty()) return numbers;
+  for (const std::string_view number : split_at(text, ',')) {
+    numbers.push_back(to_int(parse_whole(option, std::string(number), 1, to_size(high))));
+  }
+  return numbers;
+}
+
+/// Where the report goes, option by option.
+std::vector<std::pair<const char*, const std::string*>> outputs_of(
+    const InspectArguments& arguments) {
+  return {{"--json", &arguments.json},
+          {"--csv", &arguments.csv},
+          {"--svg", &arguments.svg},
+          {"--png", &arguments.png}};
+}
+
+/// Whether stdout is a file's, of --svg -, say.
+bool stdout_is_taken(const InspectArguments& arguments) {
+  const auto outputs = outputs_of(arguments);
+  return std::any_of(outputs.begin(), outputs.end(),
+                     [](const auto& output) { return *output.second == "-"; });
+}
+
+/// The same report as tables for people, or as JSON for programs.
+void print(const InspectArguments& arguments, const std::vector<Table>& tables, const Json& json) {
+  const std::string line = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  if (arguments.json == "-") {
+    output().write(line);
+    return;
+  }
+  if (!arguments.json.empty()) deliver(arguments.json, line);
+  if (stdout_is_taken(arguments)) return;
+  output().write(render_tables(tables, terminal_style().width));
+}
+
+/// UsageError where something stands twice.
+template <typename T>
+void refuse_repeats(const char* option, std::vector<T> list) {
+  std::sort(list.begin(), list.end());
+  const auto twice = std::adjacent_find(list.begin(), list.end());
+  if (twice == list.end()) return;
+  throw UsageError("{} has {} twice; leave one of them out", option, *twice);
+}
+
+/// What has no meaning beside --attention.
+void check_attention_options(const InspectArguments& arguments) {
+  const ModelOptions& source = arguments.source;
+  const std::pair<const char*, bool> others[]{{"--model", !source.model.empty()},
+                                              {"--config", !source.config.empty()},
+                                              {"--preset", !source.preset.empty()},
+                                              {"--presets", arguments.presets}};
+  for (const auto& [option, given] : others) {
+    if (!given) continue;
+    throw UsageError(
+        "--attention measures kinds with random numbers, without a model; leave {} out", option);
+  }
+  if (arguments.length_given) {
+    throw UsageError("--attention measures at --lengths; write --lengths {}", arguments.length);
+  }
+  if (arguments.dropout_given && !arguments.backward) {
+    throw UsageError("--dropout is training's; add --backward, or leave it out");
+  }
+}
+
+std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
+  check_attention_options(arguments);
+  const std::vector<int> lengths =
+      parse_list("--lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
+                 ModelLimits::positions);
+  refuse_repeats("--lengths", lengths);
+  AttentionTrial trial;
+  trial.heads =
+      to_index(parse_whole("--heads", arguments.heads.empty() ? "8" : arguments.heads, 1, 65'536));
+  trial.head_dim = to_index(parse_whole("--head-dim", arguments.head_dim, 1, 65'536));
+  trial.threads = to_int(parse_whole("--threads", arguments.threads, 1, 1024));
+  trial.dropout = parse_decimal("--dropout", arguments.dropout, 0, 0.99);
+  trial.causal = arguments.causal;
+  trial.backward = arguments.backward;
+  std::vector<AttentionTrial> trials;
+  const std::vector<std::string> kinds = kinds_to_measure(arguments.attention, trial.causal);
+  refuse_repeats("--attention", kinds);
+  for (const std::string& kind : kinds) {
+    for (const int length : lengths) {
+      trial.length = length;
+      trial.pattern = pattern_to_measure(kind, length, trial.causal);
+      trials.push_back(trial);
+    }
+  }
+  return trials;
+}
+
+/// --attention: what kinds of attention cost, as a table, a picture, CSV or JSON.
+void report_attention(const InspectArguments& arguments) {
+  const AttentionCosts costs = measure_attention(trials_of(arguments));
+  if (!arguments.csv.empty()) deliver(arguments.csv, attention_costs_csv(costs));
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    const std::string svg = attention_costs_svg(costs);
+    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
+    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+  }
+  print(arguments, attention_cost_tables(costs), attention_costs_json(costs));
+}
+
+/// --receptive-field of lsh, whose tokens decide who sees whom: what holds for all sentences.
+void report_hashed_field(const InspectArguments& arguments, const ModelShape& shape, int tokens) {
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    throw InputError(
+        "{}: with encoder_attention.type \"lsh\" the tokens decide who sees whom, so that no "
+        "picture holds for all sentences; leave --{} out, or translate one with --html",
+        shape.name, arguments.svg.empty() ? "png" : "svg");
+  }
+  const AttentionPattern& pattern = shape.config.encoder_attention;
+  const std::vector<ReachBounds> bounds =
+      hashed_bounds(tokens, pattern.block_size, pattern.rounds, shape.config.encoder_layers);
+  print(arguments,
+        {receptive_bounds_table(bounds, fmt::format("Receptive field of {} tokens: {}", tokens,
+                                                    pattern_says(pattern)))},
+        receptive_bounds_json(bounds, tokens));
+}
+
+/// --receptive-field: how far the encoder's tokens see, as a table and a picture.
+void report_receptive_field(const InspectArguments& arguments) {
+  if (arguments.presets || !arguments.attention.empty()) {
+    throw UsageError("--receptive-field is about one model; leave --{} out",
+                     arguments.presets ? "presets" : "attention");
+  }
+  const ModelShape shape = read_shape(arguments.source);
+  const ModelConfig& config = shape.config;
+  const int most = std::min(most_receptive_tokens, config.max_positions);
+  const int tokens = arguments.length_given
+                         ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
+                         : std::min(most, 128);
+  if (config.encoder_attention.type == PatternType::lsh) {
+    report_hashed_field(arguments, shape, tokens);
+    return;
+  }
+  const TerminalStyle style = terminal_style();
+  const auto field = [&](int side) { return encoder_receptive_field(config, tokens, side); };
+  const std::string pattern = pattern_says(config.encoder_attention);
+  if (!arguments.svg.empty() || !arguments.png.empty()) {
+    const std::string svg =
+        receptive_svg(field(most_receptive_side),
+                      fmt::format("{} · {} · {} tokens · {} layers",
+                                  printable(std::filesystem::path(shape.name).filename().string()),
+                                  pattern, tokens, config.encoder_layers));
+    if (!arguments.svg.empty()) deliver(arguments.svg, svg);
+    if (!arguments.png.empty()) deliver(arguments.png, svg_to_png(svg, 2));
+  }
+  const ReceptiveField shown = field(receptive_side(style));
+  print(arguments,
+        {receptive_table(shown, fmt::format("Receptive field of {} tokens: {}", tokens, pattern))},
+        arguments.json.empty() ? Json() : receptive_json(field(tokens > 1024 ? 256 : tokens)));
+  if (!stdout_is_taken(arguments)) output().write("\n" + receptive_picture(shown, style));
+}
+
+void run_inspect(const InspectArguments& arguments) {
+  if (!arguments.receptive_field && arguments.attention.empty()) {
+    for (const auto& [option, file] :
+         {std::pair{"--svg", &arguments.svg}, {"--png", &arguments.png}}) {
+      if (file->empty()) continue;
+      throw UsageError("{} draws what --receptive-field or --attention shows; add one of them",
+                       option);
+    }
+  }
+  FileGuard guard;
+  if (!arguments.presets) tell_inputs(arguments.source, guard);
+  const char* first = nullptr;  // that wants stdout
+  for (const auto& [option, file] : outputs_of(arguments)) {
+    guard.write(option, *file);
+    if (*file != "-") continue;
+    if (first != nullptr) {
+      throw UsageError("{} - and {} - both want stdout; give one of them a file", first, option);
+    }
+    first = option;
+  }
+  if (arguments.receptive_field) {
+    report_receptive_field(arguments);
+    return;
+  }
+  if (!arguments.attention.empty()) {
+    report_attention(arguments);
+    return;
+  }
+  constexpr int kLongest = 1'000'000'000;
+  if (arguments.presets) {
+    const int length = to_int(parse_whole("--length", arguments.length, 1, kLongest));
+    std::vector<Table> tables = presets_tables(length);
+    tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
+    tables[1].title = "Names for --preset, and what differs from this program's Transformer";
+    print(arguments, tables, presets_json(length));
+    return;
+  }
+  InspectOptions options;
+  options.source_length =
+      to_int(parse_whole("--source-length", arguments.source_length, 1, kLongest));
+  options.target_length =
+      to_int(parse_whole("--target-length", arguments.target_length, 1, kLongest));
+  const std::vector<int> heads = parse_list("--heads", arguments.heads, kLongest);
+  if (!arguments.lengths.empty()) {
+    options.lengths = parse_list("--lengths", arguments.lengths, kLongest);
+  }
+  if (!arguments.source.preset.empty() && arguments.source.config.empty() &&
+      arguments.source.model.empty()) {
+    const Preset& preset = named_preset(arguments.source.preset);
+    if (preset.kind != PresetKind::encoder_decoder) {
+      options.name = preset.title;
+      print(arguments, preset_tables(preset, options), preset_json(preset, options));
+      return;
+    }
+  }
+  const ModelShape shape = read_shape(arguments.source);
+  options.name = shape.name;
+  options.unknown_keys = shape.unknown_keys;
+  options.notes = shape.notes;
+  if (!shape.instead.empty()) note(shape.instead);
+  options.only_heads = !heads.empty();
+  options.only_growth = !arguments.lengths.empty();
+  options.heads = heads_report(shape.config, heads, options.source_length, "--heads");
+  print(arguments, inspect_tables(shape.config, options), inspect_json(shape.config, options));
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Run& run) {
+  auto arguments = std::make_shared<InspectArguments>();
+  CLI::App* command =
+      app.add_subcommand("inspect", "Shapes, parameters and costs of a model, config or preset");
+  arguments->source.add_model_to(*command);
+  arguments->source.add_to(*command);
+  command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
+      ->type_name("H,H,…");
+  command->add_option("--source-length", arguments->source_length, "Source tokens [20]")
+      ->type_name("N");
+  command->add_option("--target-length", arguments->target_length, "Target tokens [20]")
+      ->type_name("N");
+  command
+      ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
+      ->type_name("N,N,…");
+  command->add_flag("--presets", arguments->presets, "List the well-known shapes");
+  CLI::Option* length =
+      command
+          ->add_option("--length", arguments->length,
+                       "Tokens for --presets' figures and --receptive-field [128]")
+          ->type_name("N");
+  add_color_to(*command);
+  command->add_flag("--receptive-field", arguments->receptive_field,
+                    "How far the encoder's tokens see after each layer");
+  command
+      ->add_option("--svg", arguments->svg,
+                   "Draw the receptive field, or what --attention measured")
+      ->type_name("FILE");
+  command->add_option("--png", arguments->png, "The same as PNG")->type_name("FILE");
+  CLI::Option* attention =
+      command
+          ->add_option("--attention", arguments->attention,
+                       "Measure kinds of attention at --lengths: full,window,longformer,… or all")
+          ->type_name("KIND,…");
+  command->add_option("--csv", arguments->csv, "Write what was measured as CSV")
+      ->type_name("FILE")
+      ->needs(attention);
+  command->add_option("--head-dim", arguments->head_dim, "Columns of a head to measure [64]")
+      ->type_name("K")
+      ->needs(attention);
+  command->add_option("--threads", arguments->threads, "Threads to measure with [1]")
+      ->type_name("N")
+      ->needs(attention);
+  command->add_flag("--causal", arguments->causal, "Measure without looking ahead")
+      ->needs(attention);
+  command->add_flag("--backward", arguments->backward, "Measure training, both ways")
+      ->needs(attention);
+  CLI::Option* dropout =
+      command->add_option("--dropout", arguments->dropout, "Of the weights, with --backward [0]")
+          ->type_name("P")
+          ->needs(attention);
+  command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
+      ->type_name("FILE");
+  command->footer(
+      "Examples:\n"
+      "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"
+      "  attn-demo inspect --model data/models/en-de --source-length 40\n"
+      "  attn-demo inspect --presets\n"
+      "  attn-demo inspect --preset bert-base\n"
+      "  attn-demo inspect --config configs/demo.json --receptive-field --length 24\n"
+      "  attn-demo inspect --attention full,longformer --lengths 1024,4096 --threads 2");
+  refuse_empty_values(*command, {});
+  command->callback([arguments, length, dropout, &run] {
+    arguments->length_given = length->count() > 0;
+    arguments->dropout_given = dropout->count() > 0;
+    run = [arguments] { run_inspect(*arguments); };
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,73 @@
+#include "commands/named_head.h"
+
+#include "analysis/shown_maps.h"
+#include "base/at.h"
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+#include "commands/arguments.h"
+
+namespace attn {
+namespace {
+
+int parse_number(const std::string& option, const std::string& text) {
+  return to_int(parse_whole(option, text, 0, 1'000'000));
+}
+
+HeadName parse_parts(const std::string& kind, const std::string& layer, const std::string& head) {
+  HeadName name;
+  if (!kind.empty()) {
+    const std::optional<AttentionKind> found = parse_kind(kind);
+    if (!found) throw UsageError("--kind {}: expected encoder, decoder or cross", excerpt(kind));
+    name.kind = *found;
+  }
+  if (!layer.empty()) name.layer = parse_number("--layer", layer);
+  if (head == "best" || head == "mean") {
+    name.pick = head == "best" ? HeadPick::best : HeadPick::mean;
+  } else if (!head.empty()) {
+    name.head = parse_number("--head", head);
+  }
+  return name;
+}
+
+}  // namespace
+
+bool is_whole_name(const std::string& head) {
+  return head.find(':') != head.npos || parse_kind(head);
+}
+
+HeadName parse_named_head(const std::string& kind, const std::string& layer,
+                          const std::string& head) {
+  const bool whole = is_whole_name(head);
+  if (whole && (!kind.empty() || !layer.empty())) {
+    throw UsageError("--head {} says kind and layer itself; leave --kind and --layer out",
+                     excerpt(head));
+  }
+  const HeadName name = whole ? for_option("--head", [&] { return parse_head_name(head); })
+                              : parse_parts(kind, layer, head);
+  if (name.pick == HeadPick::mean) {
+    throw UsageError("--head {}: a mean of heads has no queries and keys; name one head, or best",
+                     excerpt(head));
+  }
+  if (name.pick == HeadPick::best && name.kind != AttentionKind::cross) {
+    throw UsageError("--head best: only heads of cross-attention align words; give a number");
+  }
+  return name;
+}
+
+void check_named_head(const HeadName& name, bool whole, const ModelSummary& model) {
+  const StackShape shape = model.stack(name.kind);
+  if (whole) return check_head("--head " + to_string(name), name.layer, name.head, shape);
+  if (name.layer) {
+    check_head(fmt::format("--layer {}", *name.layer), name.layer, std::nullopt, shape);
+  }
+  if (name.head) check_head(fmt::format("--head {}", *name.head), std::nullopt, name.head, shape);
+}
+
+HeadPlace find_head(HeadName name, const AttentionRecord& record, std::size_t hypothesis) {
+  if (!name.head && name.kind == AttentionKind::cross) name.pick = HeadPick::best;
+  name = resolve_best(name, record, hypothesis);
+  const int last = record.model.stack(name.kind).layers - 1;
+  return {name.layer.value_or(last), name.head.value_or(0)};
+}
+
+}  // namespace attn

@@ -1,0 +1,78 @@
+// attn-demo serve: the page, live, and the JSON behind it.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <vector>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/serve_options.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// attn-demo-serve, which was built or installed with this program.
+std::string serving_program() {
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  for (const fs::path& path :
+       {folder / "attn-demo-serve", folder.parent_path() / "libexec" / "attn-demo-serve"}) {
+    if (fs::exists(path, error)) return path.string();
+  }
+  throw SystemError("{}: attn-demo-serve is not beside this program; build or install it again",
+                    printable(folder.string()));
+}
+
+/// Becomes that program.
+void start_serving_program(const ServeOptions&) {
+  const std::string program = serving_program();
+  std::string typed = read_file("/proc/self/cmdline");
+  std::vector<char*> words;
+  for (char* word = typed.data(); word < typed.data() + typed.size();
+       word += std::strlen(word) + 1) {
+    words.push_back(word);
+  }
+  words.push_back(nullptr);
+  execv(program.c_str(), words.data());
+  throw SystemError("{}: cannot be started: {}", printable(program),
+                    std::generic_category().message(errno));
+}
+
+}  // namespace
+
+Serve& serve() {
+  static Serve chosen = start_serving_program;
+  return chosen;
+}
+
+void add_serve(CLI::App& app, Run& run) {
+  auto options = std::make_shared<ServeOptions>();
+  CLI::App* command = app.add_subcommand("serve", "The page, live: it follows what one types");
+  options->source.add_served_to(*command);
+  options->search.add_threads_to(*command);
+  command
+      ->add_option("--host", options->host,
+                   "Address to listen on; any but this machine's own asks for a token [127.0.0.1]")
+      ->type_name("ADDRESS");
+  command->add_option("--port", options->port, "Port to listen on; 0: any that is free [8080]")
+      ->type_name("N");
+  command->footer(
+      "The address is printed on stdout. POST /api/translate and /api/attend answer\n"
+      "JSON.\n\n"
+      "Examples:\n"
+      "  attn-demo serve\n"
+      "  attn-demo serve --port 8081 --model data/models/en-de --model my-model");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { serve()(*options); }; });
+}
+
+}  // namespace attn

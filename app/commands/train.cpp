@@ -1,0 +1,78 @@
+// attn-demo train: trains a model from an experiment file, into a directory that a run owns.
+#include <memory>
+
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "terminal/stop_signal.h"
+#include "training_run.h"
+
+namespace attn {
+namespace {
+
+/// What the trainer tells, on stderr and as pictures.
+class TerminalListener : public RunListener {
+ public:
+  TerminalListener(const std::string& directory, LossNames names)
+      : RunListener(directory), progress_(names) {}
+
+  void updated(const UpdateFigures& figures) override {
+    progress_.update(progress_figures(figures));
+  }
+  void looked(const LookFigures& figures) override { progress_.look(figures); }
+  void say(const std::string& text) override { progress_.say(printable(text)); }
+
+ private:
+  TrainingProgress progress_;
+};
+
+/// A run of this process: signals stop it.
+class SignalledRun : public RunOwner {
+ public:
+  std::unique_ptr<RunListener> begins(const std::string& directory, LossNames names) override {
+    ignore_hangup();  // from the tokenizer's training on
+    return std::make_unique<TerminalListener>(directory, names);
+  }
+  const std::atomic<int>& stop() override { return stop_gently(); }
+};
+
+void run_train(const TrainOptions& options) {
+  SignalledRun owner;
+  if (run_training(options, owner) == TrainingEnd::stopped) {
+    throw StoppedBySignal{owner.stop()};
+  }
+}
+
+}  // namespace
+
+void add_train(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TrainOptions>();
+  CLI::App* command = app.add_subcommand("train", "Train a model from an experiment file");
+  command->add_option("CONFIG", options->config, "Experiment file: model, tokenizer, data, train")
+      ->required();
+  command->add_option("--out", options->out, "Directory of the run: model/, checkpoints/, logs")
+      ->type_name("DIR")
+      ->required();
+  command
+      ->add_option("--from", options->from,
+                   "Begin with the weights and the tokenizer of a model directory")
+      ->type_name("DIR");
+  command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in --out");
+  command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");
+  command
+      ->add_option("--set", options->overrides,
+                   "Override a config key, section.key=value: --set train.updates=100")
+      ->type_name("SECTION.KEY=VALUE")
+      ->take_all()
+      ->allow_extra_args(false);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo train configs/toy.json --out toy\n"
+      "  attn-demo translate --model toy/model \"The group went home\"\n"
+      "  attn-demo train configs/toy.json --out toy --resume --set train.updates=2000\n"
+      "\nThe first Ctrl-C finishes the update and saves, a second one ends at once.");
+  refuse_empty_values(*command, {});
+  command->callback([options, &run] { run = [options] { run_train(*options); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,395 @@
+// attn-demo translate: sentences in, translations out, with every head on view.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "analysis/annotate.h"
+#include "base/at.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "commands/commands.h"
+#include "commands/search_options.h"
+#include "commands/view_options.h"
+#include "commands/what_if_options.h"
+#include "files/line_source.h"
+#include "files/line_views.h"
+#include "files/output_file.h"
+#include "files/view_files.h"
+#include "model_source.h"
+#include "sentence_notes.h"
+#include "terminal/console.h"
+#include "terminal/progress.h"
+#include "translate/translator.h"
+#include "view/terminal/what_if_text.h"
+#include "what_if.h"
+
+namespace attn {
+namespace {
+
+struct TranslateOptions {
+  ModelOptions source;
+  SearchOptions search;
+  std::vector<std::string> sentences;
+  std::string input, output;
+  std::string target;
+  bool target_given = false;
+  ViewOptions view;
+  WhatIfOptions what_if;
+};
+
+/// The command while it runs.
+class TranslateCommand {
+ public:
+  explicit TranslateCommand(const TranslateOptions& options)
+      : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
+    check_usage();
+    const DecodeOptions given = options.search.decode();
+    batch_ = options.search.batch_size();
+    splitting_ = options.search.splitting();
+    check_split();
+    ShowSelection selection = for_option("--show", [&] { return parse_show(view_.show); });
+    options.search.use_threads();
+    FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
+    tell_inputs(options.source, guard);
+    guard.read("--input", options.input);
+    guard.write("--output", options.output);
+    if (by_line_) lines_.emplace(options.input);
+    if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
+    files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
+    models_ = load_all(options.source);
+    translator_ = make_translator(models_, given);
+    const ModelSummary summary = summarise(models_.mapped().transformer->config());
+    for_option("--show", [&] { check_show(selection, summary); });
+    check_hypothesis();
+    detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
+    views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
+    views_->print_to(translations_.get());
+    if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {
+      views_->note_unsure();
+    }
+    changes_ = options.what_if.changes(summary);
+    const bool shown = !view_.show.empty();
+    if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
+    files_->choose(selection);
+    // The terminal stays quiet where something else was asked for.
+    const bool other = view_.need_records() || !options.search.n_best.empty();
+    if (!shown && (by_line_ || writes_lines() || other)) selection = parse_show({"none"});
+    shown_ = std::move(selection);
+    views_->select(shown_);
+  }
+
+  void run() {
+    for (const ReadyModel& model : models_.models) {
+      for (const std::string& text : model.notes) note(printable(text));
+    }
+    if (const auto seed = models_.mapped().seed) {
+      note(fmt::format(
+          "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
+          options_.target_given ? "the scores are noise" : "the translation is noise"));
+    }
+    if (view_.words && (view_.pictures() || !view_.csv.empty())) {
+      note("--words is for the terminal; pictures and tables are by pieces");
+    }
+    std::string heads;
+    if (options_.what_if.given()) {
+      run_what_ifs();
+    } else {
+      if (by_line_) {
+        run_lines();
+      } else {
+        run_arguments();
+      }
+      heads = views_->finish(models_.mapped().name, *files_);
+    }
+    notes_.report();
+    files_->finish(heads);
+    if (translations_) translations_->commit();
+  }
+
+ private:
+  bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
+
+  void check_usage() const {
+    view_.check();
+    options_.source.maps_index();
+    if (options_.source.several() && (options_.target_given || options_.what_if.given())) {
+      throw UsageError("several --model do not go with {}; give one of them",
+                       options_.target_given ? "--target" : "--without, --force and --swap");
+    }
+    if (!options_.input.empty() && !by_line_) {
+      throw UsageError(
+          "--input names a file of sentences, and \"{}\" is one more; give one of them",
+          excerpt(options_.sentences.front()));
+    }
+    if (options_.target_given && options_.sentences.size() != 1) {
+      throw UsageError("--target goes with exactly one sentence, and {} were given",
+                       options_.sentences.size());
+    }
+    if (!options_.what_if.given()) return;
+    if (by_line_) {
+      throw UsageError("--without, --force and --swap take sentences as arguments; none was given");
+    }
+    if (!options_.output.empty()) {
+      throw UsageError("--output does not go with --without, --force and --swap; --json does");
+    }
+    if (view_.tree) {
+      throw UsageError("--tree does not go with --without, --force and --swap");
+    }
+  }
+
+  /// What is scored or compared is the line as it is.
+  void check_split() {
+    if (!options_.target_given && !options_.what_if.given()) return;
+    if (splitting_ == Splitting::sentences) {
+      throw UsageError("--split sentences does not go with {}",
+                       options_.target_given
+                           ? "--target, which is one translation of the whole line"
+                           : "--without, --force and --swap");
+    }
+    splitting_ = Splitting::never;
+  }
+
+  void check_hypothesis() const {
+    const int count = options_.target_given ? 1 : translator_->decode_config().num_return_sequences;
+    if (view_.hypothesis_index() < to_size(count)) return;
+    if (options_.target_given) {
+      throw UsageError("--hypothesis {}: with --target there is one", view_.hypothesis);
+    }
+    throw UsageError(
+        "--hypothesis {}: the search gives {}; ask for more with --beam {} --n-best {}",
+        view_.hypothesis, count, view_.hypothesis, view_.hypothesis);
+  }
+
+  void run_arguments() {
+    const std::size_t count = options_.sentences.size();
+    for (const std::string& sentence : options_.sentences) {
+      hint_at_file(sentence);
+      if (is_head_name(sentence)) {
+        note(fmt::format("{0} is translated; as a head it needs its own --show {0}", sentence));
+      }
+    }
+    if (count == 1) hint_at_sentence(options_.sentences.front());
+    if (count > 1 && are_single_words(options_.sentences)) {
+      note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
+    }
+    Progress progress("translating", "sentences");
+    for (std::size_t first = 0; first < count; first += batch_) {
+      const std::size_t last = std::min(first + batch_, count);
+      std::vector<PreparedLine> batch;
+      for (std::size_t i = first; i < last; ++i) batch.push_back(prepare(options_.sentences[i], 0));
+      translate(batch);
+      progress.update_of(last, count);
+    }
+  }
+
+  /// A sentence that is a file's name was meant as the file.
+  static void hint_at_file(const std::string& sentence) {
+    std::error_code error;
+    if (!std::filesystem::is_regular_file(sentence, error)) return;
+    note(fmt::format("{} is a file, and its name is translated; --input {} translates its lines",
+                     excerpt(sentence), excerpt(sentence)));
+  }
+
+  static void hint_at_sentence(const std::string& sentence) {
+    if (sentence == "help") {
+      note("help is translated; attn-demo help translate shows the options");
+    } else if (sentence.find_first_not_of(" \t\n") == sentence.npos) {
+      note("the sentence is empty; there is nothing to translate");
+    }
+  }
+
+  void run_what_ifs() {
+    const bool several = options_.sentences.size() > 1;
+    for (const std::string& sentence : options_.sentences) {
+      if (several && !view_.stdout_alone()) {
+        const bool first = &sentence == &options_.sentences.front();
+        output().write(fmt::format("{}source:  {}\n", first ? "" : "\n", printable(sentence)));
+      }
+      views_->select(shown_);
+      run_what_if(sentence);
+    }
+    views_->finish_experiments(models_.mapped().name);
+  }
+
+  void run_what_if(const std::string& sentence) {
+    const Progress progress("translating");
+    ExperimentSentences sentences;
+    sentences.before = prepare(sentence, 0).parts.front();
+    sentences.after = options_.what_if.swap.empty() ? sentences.before : prepare_swapped(sentence);
+    if (options_.target_given) sentences.target = options_.target;
+    WhatIfRecord record =
+        run_experiment(*translator_, options_.what_if, sentences, detail_, changes_);
+    if (options_.target_given) note_target(record.before);
+    if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
+    views_->annotate_experiment(record);
+    add_to_files(record);
+    if (view_.stdout_alone()) return;
+    output().write(what_if_text(record, terminal_style(), view_.align_weights));
+    if (!views_->wants_maps()) return;
+    views_->keep_best_of(record.before);
+    output().write("\nBefore\n" + views_->maps_text(record.before, 1));
+    // A head that is switched off has a map of zeros: say why.
+    const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
+    output().write(fmt::format("\nAfter: {}\n", changes) + views_->maps_text(record.after, 1));
+  }
+
+  PreparedSentence prepare_swapped(const std::string& sentence) {
+    const CleanedText swapped = clean_text(options_.what_if.swapped(clean_text(sentence).text));
+    notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
+    return translator_->prepare(swapped.text);
+  }
+
+  void add_to_files(const WhatIfRecord& record) {
+    std::vector<AttentionRecord> records = what_if_records(record);
+    if (!view_.html.empty()) {
+      for (AttentionRecord& each : records) annotate(each, {true, views_->alignment()});
+    }
+    files_->add(record, records);
+  }
+
+  void run_lines() {
+    keep_freed_memory();
+    const std::size_t done = lines_->for_each(batch_, [this](const LineSource::Lines& lines) {
+      std::vector<PreparedLine> batch;
+      for (const auto& line : lines) batch.push_back(prepare(line.bytes, line.dropped));
+      translate(batch);
+    });
+    if (done > 0) return;
+    if (view_.need_records()) {
+      note(lines_->name() + " held no sentence: there is nothing to show");
+    } else if (!lines_->is_stdin()) {
+      note(lines_->name() + " held no sentence");
+    }
+  }
+
+  PreparedLine prepare(std::string_view bytes, std::size_t dropped) {
+    PreparedLine line = prepare_line(*translator_, bytes, splitting_);
+    notes_.add(line, dropped, translator_->most_source_tokens());
+    return line;
+  }
+
+  void translate(const std::vector<PreparedLine>& lines) {
+    if (options_.target_given) {
+      views_->take({record_target(lines.front().parts.front())}, *files_);
+      return;
+    }
+    auto line = lines.begin();
+    if (views_->wants_records()) {
+      LineRecords parts;
+      for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
+        for (AttentionRecord& record : translator_->record(batch, views_->needed(detail_))) {
+          if (line->parts.size() > 1) record.part = place_of(*line, parts.size());
+          parts.push_back(std::move(record));
+          if (parts.size() == line->parts.size()) {
+            views_->take(std::exchange(parts, {}), *files_);
+            ++line;
+            ++lines_taken_;
+          }
+        }
+      });
+      return;
+    }
+    std::vector<std::vector<Translation>> parts;
+    for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
+      for (std::vector<Translation>& translations : translator_->translate(batch)) {
+        parts.push_back(std::move(translations));
+        if (parts.size() < line->parts.size()) continue;
+        views_->print(std::exchange(parts, {}), line->gaps);
+        ++line;
+      }
+    });
+  }
+
+  /// The parts of all lines, as many at a time as --batch says: a line may have hundreds.
+  template <typename Action>
+  void for_parts_of(const std::vector<PreparedLine>& lines, Action&& action) const {
+    const std::vector<PreparedSentence> parts = all_parts(lines);
+    for (std::size_t first = 0; first < parts.size(); first += batch_) {
+      const std::size_t last = std::min(first + batch_, parts.size());
+      action(std::vector<PreparedSentence>(parts.begin() + to_index(first),
+                                           parts.begin() + to_index(last)));
+    }
+  }
+
+  LinePart place_of(const PreparedLine& line, std::size_t part) const {
+    return {lines_taken_ + 1, part + 1, line.parts.size(), line.text, line.gaps[part]};
+  }
+
+  AttentionRecord record_target(const PreparedSentence& sentence) {
+    AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
+    note_target(record);
+    return record;
+  }
+
+  /// What was to be changed of --target.
+  void note_target(const AttentionRecord& record) {
+    notes_.add_target(options_.target, record.hypotheses.front().produced.ids,
+                      models_.mapped().tokenizer->special_tokens().unk);
+  }
+
+  const TranslateOptions& options_;
+  const ViewOptions& view_;
+  bool by_line_;  ///< sentences come as lines
+  std::optional<LineSource> lines_;
+  std::size_t batch_ = 32;
+  Splitting splitting_ = Splitting::automatic;
+  RecordDetail detail_;
+  Changes changes_;
+  ShowSelection shown_;  ///< what the terminal shows
+  ReadyEnsemble models_;
+  std::unique_ptr<Translator> translator_;
+  std::unique_ptr<OutputFile> translations_;  ///< --output
+  std::unique_ptr<ViewFiles> files_;
+  std::unique_ptr<LineViews> views_;
+  std::size_t lines_taken_ = 0;
+  SentenceNotes notes_;
+};
+
+}  // namespace
+
+void add_translate(CLI::App& app, Run& run) {
+  auto options = std::make_shared<TranslateOptions>();
+  CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
+  command->add_option("SENTENCE", options->sentences,
+                      "Sentences; none: one a line on stdin, one translation a line on stdout");
+  command->add_option("--input", options->input, "Translate this file's lines; - is stdin")
+      ->type_name("FILE");
+  command
+      ->add_option("--output", options->output,
+                   "Write what is translated here, one translation a line; - is stdout")
+      ->type_name("FILE");
+  options->source.add_models_to(*command);
+  options->source.add_maps_of_to(*command);
+  options->source.add_precision_to(*command);
+  options->source.add_to(*command);
+  options->source.add_globals_to(*command);
+  options->source.add_heads_to(*command);
+  command->add_option("--target", options->target, "Show this translation instead of searching")
+      ->type_name("TEXT")
+      ->each([options](const std::string&) { options->target_given = true; });
+  options->search.add_search_to(*command, SearchOptions::NBest::offered);
+  options->search.add_split_to(*command);
+  options->search.add_speed_to(*command);
+  add_color_to(*command);
+  options->view.add_to(*command);
+  options->what_if.add_to(*command);
+  command->footer(
+      "Examples:\n"
+      "  attn-demo translate \"The group went home\"\n"
+      "  attn-demo translate \"The group went home\" \\\n"
+      "    --target \"Die Gruppe ging nach Hause\"\n"
+      "  attn-demo translate \"The group went home\" --show cross:0 --json maps.json\n"
+      "  attn-demo translate \"The group went home\" --html page.html --svg maps.svg\n"
+      "  attn-demo translate \"The group went home\" --report --align best\n"
+      "  attn-demo translate \"The group went home\" --without cross:1:3\n"
+      "  attn-demo translate --beam 4 --input data/toy/test.en --output german.txt\n"
+      "  attn-demo translate -- \"-5 degrees in the morning\"");
+  refuse_empty_values(*command, {"--target"});
+  command->callback([options, &run] { run = [options] { TranslateCommand(*options).run(); }; });
+}
+
+}  // namespace attn

@@ -1,0 +1,137 @@
+#include "commands/view_options.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "raster/svg_png.h"
+#include "translate/alternatives.h"
+
+namespace attn {
+
+void ViewOptions::add_to(CLI::App& command) {
+  command
+      .add_option("--show", show,
+                  "Maps to print: encoder, decoder or cross, best, cross:2:mean, all or none [the "
+                  "last layer's, and the head that aligns best]")
+      ->type_name("KIND[:LAYER[:HEAD]]")
+      ->take_all()
+      ->allow_extra_args(false);
+  command.add_flag("--words", words, "Maps on the terminal by whole words");
+  command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height");
+  command.add_option("--top", top, "No grid: each row's N largest weights")->type_name("N");
+  command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded");
+  command
+      .add_option("--hypothesis", hypothesis,
+                  "Which of the n best maps, pictures and --report show [1]")
+      ->type_name("N");
+  const auto file = [&](const char* name, std::string& value, const char* text) {
+    command.add_option(name, value, text)->type_name("FILE");
+  };
+  file("--json", json, "Write attention records; - is stdout, alone");
+  file("--html", html, "Write a page to look at in a browser");
+  file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
+  file("--png", png, "The same picture as PNG");
+  file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
+  png_scale_option =
+      command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
+          ->type_name("A");
+  command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
+  command.add_flag("--vectors", vectors,
+                   "JSON and pages hold every query, key and value vector [small pages]");
+  command.add_flag(
+      "--tree", tree,
+      "With --beam: JSON and pages hold the search [small pages], and pictures draw it");
+  command.add_flag("--report", report, "Say in figures what each head does, and which align best");
+  command
+      .add_option("--align", align,
+                  "Word alignments (0-0 1-1 ...) by the best head, or: average, layer:LAYER, "
+                  "cross:LAYER:HEAD, read:LAYER:HEAD, rollout")
+      ->type_name("[FROM]")
+      ->expected(0, 1);
+  align_option = command.get_option("--align");
+  command.add_flag("--align-weights", align_weights, "Alignments with weights: 0-0:0.93");
+  command
+      .add_option("--align-least", align_least,
+                  "Link every pair of words of at least this weight, too")
+      ->type_name("A");
+}
+
+void ViewOptions::check() const {
+  int on_stdout = 0;
+  for (const std::string* file : files()) on_stdout += *file == "-" ? 1 : 0;
+  if (on_stdout > 1) {
+    throw UsageError(
+        "more than one of --json, --svg, --png, --pdf and --html wants stdout; name files");
+  }
+  if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
+  if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
+  if (!aligns() && (align_weights || !align_least.empty())) {
+    throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
+  }
+  if (tree && !pictures() && json.empty() && html.empty()) {
+    throw UsageError(
+        "--tree goes with --svg, --png, --pdf, --json or --html, which show the search");
+  }
+  if (vectors && json.empty() && html.empty()) {
+    throw UsageError("--vectors goes with --json or --html");
+  }
+  check_png_scale(static_cast<double>(
+      parse_decimal("--png-scale", png_scale, smallest_png_scale, largest_png_scale)));
+  if (numbers && !top.empty()) {
+    throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
+  }
+  if (words && pieces) throw UsageError("--words and --pieces exclude each other; give one");
+  hypothesis_index();
+  alignment();
+  map_text();
+}
+
+bool ViewOptions::aligns() const {
+  return align_option != nullptr && align_option->count() > 0;
+}
+
+bool ViewOptions::stdout_alone() const {
+  const auto all = files();
+  return std::any_of(all.begin(), all.end(), [](const std::string* file) { return *file == "-"; });
+}
+
+bool ViewOptions::need_records() const {
+  return !json.empty() || draws() || report || aligns();
+}
+
+MapTextOptions ViewOptions::map_text() const {
+  MapTextOptions options;
+  options.numbers = numbers;
+  if (!top.empty()) options.top = to_int(parse_whole("--top", top, 1, 10'000));
+  return options;
+}
+
+RecordDetail ViewOptions::detail(int beams) const {
+  if (tree && beams == 1) {
+    throw UsageError("--tree shows a search with several beams; add --beam 4");
+  }
+  const bool records = !json.empty() || !html.empty();
+  return {vectors || !html.empty(), tree || (!html.empty() && beams > 1),
+          records ? recorded_alternatives : 0};
+}
+
+std::optional<AlignmentOptions> ViewOptions::alignment() const {
+  if (!aligns()) return std::nullopt;
+  AlignmentOptions options;
+  if (!align.empty()) {
+    options.choice = for_option("--align", [&] { return parse_alignment_choice(align); });
+  }
+  if (!align_least.empty()) options.least = parse_decimal("--align-least", align_least, 0, 1);
+  return options;
+}
+
+std::size_t ViewOptions::hypothesis_index() const {
+  return parse_whole("--hypothesis", hypothesis, 1, 1'000'000) - 1;
+}
+
+}  // namespace attn

@@ -1,0 +1,111 @@
+#include "files/file_guard.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/utf8.h"
+#include "terminal/console.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr const char* kStdout = "stdout";
+constexpr const char* kStderr = "stderr";
+
+/// Whether a file of that name belongs to the model or tokenizer whose directory it is in.
+bool is_model_file(const std::string& name) {
+  if (name == "model.safetensors" || name == "config.json" || name == "generation_config.json") {
+    return true;
+  }
+  return std::ranges::find(tokenizer_files(), name) != tokenizer_files().end();
+}
+}  // namespace
+
+FileGuard::FileGuard(bool reads_stdin) {
+  Place place;
+  if (find(STDOUT_FILENO, place)) outputs_.emplace(place, kStdout);
+  if (find(STDERR_FILENO, place)) outputs_.emplace(place, kStderr);
+  if (reads_stdin && find(STDIN_FILENO, place)) take_input(place, "stdin");
+}
+
+bool FileGuard::find(int descriptor, Place& place) {
+  struct stat status = {};
+  if (fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  place = {status.st_dev, status.st_ino, ""};
+  return true;
+}
+
+bool FileGuard::find(const std::string& path, Place& place) {
+  if (path.empty() || path == "-") return false;
+  struct stat status = {};
+  if (stat(path.c_str(), &status) == 0) {
+    place = {status.st_dev, status.st_ino, ""};
+    return S_ISREG(status.st_mode);
+  }
+  // The nearest folder above that is there, and the way down from it.
+  fs::path folder = fs::path(behind_links(path)).lexically_normal();
+  fs::path rest;
+  while (!folder.empty() && stat(folder.c_str(), &status) != 0) {
+    rest = rest.empty() ? folder.filename() : folder.filename() / rest;
+    if (folder == folder.parent_path()) return false;
+    folder = folder.parent_path();
+  }
+  if (folder.empty() && stat(".", &status) != 0) return false;
+  place = {status.st_dev, status.st_ino, rest.string()};
+  return true;
+}
+
+void FileGuard::read(const std::string& option, const std::string& path) {
+  Place place;
+  if (find(path, place)) take_input(place, option);
+}
+
+void FileGuard::take_input(const Place& place, const std::string& option) {
+  const auto output = outputs_.find(place);
+  if (output != outputs_.end()) {
+    throw UsageError("{} leads into the file of {}; give it another name", output->second, option);
+  }
+  inputs_.emplace(place, option);
+}
+
+void FileGuard::read_all(const std::string& option, const std::string& directory) {
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    Place place;
+    if (!find(entry->path().string(), place)) continue;
+    if (is_model_file(entry->path().filename().string())) {
+      take_input(place, option);
+    } else {  // stdout may have made it just now
+      inputs_.emplace(place, option);
+    }
+  }
+}
+
+void FileGuard::write(const std::string& option, const std::string& path) {
+  if (!path.empty() && path != "-") output().outlive_reader();
+  Place place;
+  if (!find(path, place)) return;
+  const std::string name = fmt::format("{} {}", option, printable(path));
+  const auto input = inputs_.find(place);
+  if (input != inputs_.end()) {
+    throw UsageError("{} would overwrite the file of {}; give it another name", name,
+                     input->second);
+  }
+  const auto [output, is_new] = outputs_.emplace(place, name);
+  const bool own_name = output->second == kStdout || output->second == kStderr;
+  if (!is_new && !(own_name && is_stream_path(path))) {
+    throw UsageError("{} and {} name the same file; give each its own", output->second, name);
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,155 @@
+#include "files/output_file.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "terminal/console.h"
+
+namespace attn {
+namespace {
+
+/// What an option writes, and the ends of names that say so, in small letters.
+struct FileKind {
+  std::string_view option;
+  std::string_view kind;
+  std::string_view ends;  ///< a blank after each
+};
+constexpr std::array<FileKind, 8> kFileKinds = {{
+    {"--json", "JSON", ".json .jsonl .ndjson "},
+    {"--html", "HTML", ".html .htm "},
+    {"--svg", "SVG", ".svg "},
+    {"--png", "PNG", ".png "},
+    {"--pdf", "PDF", ".pdf "},
+    {"--csv", "CSV", ".csv .tsv "},
+    {"--markdown", "Markdown", ".md .markdown "},
+    {"--output", "plain text", ".txt "},
+}};
+/// Kinds that no option writes.
+constexpr std::string_view kOtherEnds =
+    ".jpg .jpeg .gif .webp .bmp .tif .tiff .eps .ps .tex .doc .docx .odt .ppt .pptx .xls .xlsx "
+    ".zip .gz ";
+
+/// ".svg" of "Maps.SVG"; empty where the name has no end, or one of a blank.
+std::string end_of(const std::string& path) {
+  std::string end = std::filesystem::path(path).extension().string();
+  std::transform(end.begin(), end.end(), end.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return end.find(' ') == std::string::npos ? end : "";
+}
+
+constexpr std::size_t most_with_size = 6;  // files in one line
+constexpr std::size_t most_in_braces = 20;
+constexpr std::size_t first_in_braces = 4;
+
+/// Paths that differ in their middle, as a shell would write them: "m{,-2,-3}.svg".
+std::string in_braces(std::vector<std::string> paths) {
+  std::string start = paths.front();
+  for (const std::string& path : paths) {
+    const auto [end, other] = std::mismatch(start.begin(), start.end(), path.begin(), path.end());
+    start.erase(end, start.end());
+  }
+  const std::string end = paths.front().substr(paths.front().size() - end_of(paths.front()).size());
+  for (std::string& path : paths)
+    path = path.substr(start.size(), path.size() - start.size() - end.size());
+  if (paths.size() > most_in_braces) {
+    paths.erase(paths.begin() + first_in_braces, paths.end() - 1);
+    paths.insert(paths.end() - 1, "…");
+  }
+  return fmt::format("{}{{{}}}{}", start, fmt::join(paths, ","), end);
+}
+
+bool lists(std::string_view ends, const std::string& end) {
+  return ends.find(end + " ") != std::string_view::npos;
+}
+
+}  // namespace
+
+void WrittenFiles::add(const std::string& path, std::size_t bytes) {
+  files_.push_back({printable(path), bytes});
+}
+
+void WrittenFiles::tell() const {
+  if (files_.empty()) return;
+  std::size_t bytes = 0;
+  std::vector<std::string> paths, each;
+  for (const File& file : files_) {
+    bytes += file.bytes;
+    paths.push_back(file.path);
+    each.push_back(fmt::format("{} ({})", file.path, human_bytes(static_cast<double>(file.bytes))));
+  }
+  if (files_.size() <= most_with_size) {
+    note(fmt::format("wrote {}", fmt::join(each, ", ")));
+  } else {
+    note(fmt::format("wrote {} ({} files, {})", in_braces(paths), paths.size(),
+                     human_bytes(static_cast<double>(bytes))));
+  }
+}
+
+OutputFile::OutputFile(const std::string& path)
+    : path_(path), file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {}
+
+void OutputFile::write(std::string_view bytes) {
+  bytes_ += bytes.size();
+  if (file_) {
+    file_->write(bytes);
+  } else {
+    output().write(bytes);
+  }
+}
+
+void OutputFile::commit(WrittenFiles& together) {
+  if (!file_) return;
+  file_->commit();
+  // stderr may be where it went.
+  if (!is_stream_path(path_)) together.add(path_, bytes_);
+}
+
+void OutputFile::commit() {
+  WrittenFiles alone;
+  commit(alone);
+  alone.tell();
+}
+
+void deliver(const std::string& path, std::string_view bytes) {
+  OutputFile file(path);
+  file.write(bytes);
+  file.commit();
+}
+
+void check_file_name(std::string_view option, const std::string& path,
+                     const std::vector<std::string>& options) {
+  const auto own = std::find_if(kFileKinds.begin(), kFileKinds.end(),
+                                [&](const FileKind& kind) { return kind.option == option; });
+  const std::string end = end_of(path);
+  if (own == kFileKinds.end() || end.empty() || path == "-") return;
+  constexpr int kMostColumns = 100;  // the message names the file twice
+  const std::string shown = excerpt(path, kMostColumns);
+  const std::string stem = excerpt(path.substr(0, path.size() - end.size()), kMostColumns);
+  // A command without pages (inspect) writes one table.
+  const bool pages = std::find(options.begin(), options.end(), "--html") != options.end();
+  if (option == "--csv" && pages) {
+    if (!lists(own->ends, end)) return;
+    throw UsageError("--csv {}: expected a directory, since there are five tables; try --csv {}",
+                     shown, stem);
+  }
+  if (lists(own->ends, end)) return;
+  const auto other = std::find_if(kFileKinds.begin(), kFileKinds.end(),
+                                  [&](const FileKind& kind) { return lists(kind.ends, end); });
+  if (other == kFileKinds.end() && !lists(kOtherEnds, end)) return;
+  const bool offered = other != kFileKinds.end() && other->option != "--csv" &&
+                       std::find(options.begin(), options.end(), other->option) != options.end();
+  const std::string there =
+      offered ? fmt::format("{} {} writes {}", other->option, shown, other->kind)
+              : fmt::format("try {} {}{}", option, stem, own->ends.substr(0, own->ends.find(' ')));
+  throw UsageError("{} {}: that would be {} in a file called {}; {}", option, shown, own->kind, end,
+                   there);
+}
+
+}  // namespace attn

@@ -1,0 +1,289 @@
+#include "files/view_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "analysis/shown_maps.h"
+#include "base/error.h"
+#include "base/strings/utf8.h"
+#include "commands/arguments.h"
+#include "raster/svg_pdf.h"
+#include "raster/svg_png.h"
+#include "terminal/console.h"
+#include "view/data/attention_csv.h"
+#include "view/data/json_record.h"
+#include "view/data/what_if_json.h"
+#include "view/map_view.h"
+#include "view/svg/map/attention_svg.h"
+#include "view/svg/search_tree_svg.h"
+
+namespace attn {
+namespace {
+
+/// "maps.svg" and "-2-cross" make "maps-2-cross.svg".
+std::string with_part(const std::string& path, const std::string& part) {
+  const std::filesystem::path whole(path);
+  return (whole.parent_path() / (whole.stem().string() + part + whole.extension().string()))
+      .string();
+}
+
+/// Whether a file's name is that of another picture beside `path`: of another sentence or kind.
+bool is_part(const std::filesystem::path& path, const std::filesystem::path& name) {
+  const std::string stem = path.stem().string() + "-", other = name.stem().string();
+  if (name.extension() != path.extension() || !other.starts_with(stem)) return false;
+  const std::string_view part = std::string_view(other).substr(stem.size());
+  return part.find_first_of("0123456789") == 0 ||
+         std::any_of(attention_kinds.begin(), attention_kinds.end(),
+                     [&](AttentionKind kind) { return part.starts_with(kind_word(kind)); });
+}
+
+/// What is drawn large: where no head is named, of cross-attention the one that aligns best.
+HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size_t hypothesis) {
+  HeadName large = item;
+  const bool open = !item.head && item.pick == HeadPick::all;
+  if (open && item.kind == AttentionKind::cross) large.pick = HeadPick::best;
+  return resolve_best(large, record, hypothesis);
+}
+
+void drop_vectors(HypothesisRecord& hypothesis) {
+  hypothesis.decoder_self_vectors.reset();
+  hypothesis.cross_vectors.reset();
+  hypothesis.way.clear();
+  if (hypothesis.alternatives) hypothesis.alternatives->logits.clear();
+}
+
+/// What of a record is written.
+struct Kept {
+  bool vectors = true, search = true, figures = true, alignment = true;
+};
+
+void keep(HypothesisRecord& hypothesis, const Kept& kept) {
+  if (!kept.vectors) drop_vectors(hypothesis);
+  if (!kept.figures) {
+    hypothesis.decoder_report.reset();
+    hypothesis.cross_report.reset();
+  }
+  if (!kept.alignment) hypothesis.alignment.reset();
+}
+
+AttentionRecord with(AttentionRecord record, const Kept& kept) {
+  if (!kept.vectors) drop_vectors(record);
+  if (!kept.search) record.search.reset();
+  if (!kept.figures) record.encoder_report.reset();
+  for (HypothesisRecord& hypothesis : record.hypotheses) keep(hypothesis, kept);
+  return record;
+}
+
+/// A page needs more than was asked for as JSON.
+Kept for_json(const ViewOptions& asked) {
+  return {asked.vectors, asked.tree, asked.report, asked.aligns()};
+}
+
+WhatIfRecord with(WhatIfRecord record, const Kept& kept) {
+  record.before = with(std::move(record.before), kept);
+  record.after = with(std::move(record.after), kept);
+  keep(record.replayed, kept);
+  return record;
+}
+
+/// The picture of an item.
+std::string picture_of(const ShowItem& item, const AttentionRecord& record,
+                       std::size_t hypothesis) {
+  const HeadName large = large_of(item, record, hypothesis);
+  MapChoice choice{large.kind, hypothesis, large.layer, large.head};
+  const AttentionMaps* maps = find_maps(record, large.kind, hypothesis);
+  std::vector<float> mean, exact;
+  if (large.pick == HeadPick::mean && maps != nullptr && !maps->sparse()) {
+    mean = mean_weights(*maps, large.layer);
+    exact = mean_exact_weights(*maps, large.layer);
+    choice.mean = mean;
+    choice.exact_mean = exact;
+  }
+  return attention_svg(record, choice);
+}
+
+std::size_t bytes_of(const std::optional<AttentionVectors>& vectors) {
+  if (!vectors) return 0;
+  const std::size_t floats =
+      vectors->query.values.size() + vectors->key.values.size() + vectors->value.values.size();
+  return floats * sizeof(float);
+}
+
+std::size_t bytes_of(const std::vector<WayStep>& way) {
+  std::size_t floats = 0;
+  for (const WayStep& step : way) floats += step.values.size();
+  return floats * sizeof(float);
+}
+
+}  // namespace
+
+void drop_vectors(AttentionRecord& record) {
+  record.encoder_vectors.reset();
+  record.way.clear();
+  for (HypothesisRecord& hypothesis : record.hypotheses) drop_vectors(hypothesis);
+}
+
+std::size_t vector_bytes(const AttentionRecord& record) {
+  std::size_t bytes = bytes_of(record.encoder_vectors) + bytes_of(record.way);
+  for (const HypothesisRecord& hypothesis : record.hypotheses) {
+    bytes += bytes_of(hypothesis.decoder_self_vectors) + bytes_of(hypothesis.cross_vectors) +
+             bytes_of(hypothesis.way);
+  }
+  return bytes;
+}
+
+std::size_t search_bytes(const AttentionRecord& record) {
+  std::size_t floats = 0;
+  if (record.search) {
+    for (const SearchNode& node : record.search->nodes) {
+      floats += node.decoder_self.size() + node.cross.size();
+    }
+  }
+  return floats * sizeof(float);
+}
+
+ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
+    : options_(options),
+      guard_(std::move(guard)),
+      page_(options.html, {.vectors = options.vectors, .search = options.tree}) {
+  const auto table_path = [&](const CsvTable& table) {
+    return options.csv + "/" + std::string(table.file_name);
+  };
+  guard_.write("--json", options.json);
+  guard_.write("--html", options.html);
+  guard_.write("--svg", options.svg);
+  guard_.write("--png", options.png);
+  guard_.write("--pdf", options.pdf);
+  if (!options.csv.empty()) {
+    for (const CsvTable& table : csv_tables()) guard_.write("--csv", table_path(table));
+  }
+  guard_parts("--svg", options.svg);
+  guard_parts("--png", options.png);
+  guard_parts("--pdf", options.pdf);
+  if (!options.json.empty()) json_ = std::make_unique<OutputFile>(options.json);
+  if (!options.html.empty()) html_ = std::make_unique<OutputFile>(options.html);
+  const auto picture = [this](const char* option, const std::string& path, auto made) {
+    if (path.empty()) return;
+    pictures_.push_back({option, path, std::move(made), std::make_unique<OutputFile>(path), {}});
+  };
+  const auto scale = static_cast<double>(
+      parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale));
+  picture("--svg", options.svg, [](const std::string& svg) { return svg; });
+  picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
+  picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });
+  if (!options.csv.empty()) {
+    csv_folder_ =
+        for_option<SystemError>("--csv", [&] { return std::make_unique<NewFolders>(options.csv); });
+    for (const CsvTable& table : csv_tables()) {
+      tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
+      tables_.back()->write(table.header);
+    }
+  }
+}
+
+void ViewFiles::guard_parts(const char* option, const std::string& path) const {
+  if (path.empty() || path == "-") return;
+  namespace fs = std::filesystem;
+  const fs::path whole(path), folder = whole.parent_path();
+  std::vector<fs::path> names;
+  std::error_code error;
+  fs::directory_iterator entry(folder.empty() ? "." : folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  for (const std::string* other : options_.files()) names.push_back(fs::path(*other).filename());
+  for (const fs::path& name : names) {
+    if (is_part(whole, name)) FileGuard(guard_).write(option, (folder / name).string());
+  }
+}
+
+void ViewFiles::choose(const ShowSelection& selection) {
+  drawn_.clear();
+  for (const AttentionKind kind : attention_kinds) {
+    const auto named = std::find_if(selection.items.begin(), selection.items.end(),
+                                    [&](const ShowItem& item) { return item.kind == kind; });
+    if (named != selection.items.end()) {
+      drawn_.push_back(*named);
+    } else if (selection.all) {
+      drawn_.push_back({kind});
+    }
+  }
+  if (drawn_.empty()) drawn_.push_back({AttentionKind::cross});
+}
+
+void ViewFiles::add(const AttentionRecord& record) {
+  if (html_) add_to_page(record);
+  if (json_) json_->write(to_json_line(html_ ? with(record, for_json(options_)) : record));
+  draw(record);
+}
+
+void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records) {
+  if (json_) json_->write(what_if_json(html_ ? with(record, for_json(options_)) : record));
+  if (html_) {
+    for (const AttentionRecord& each : records) add_to_page(each);
+  }
+  draw(record.before);
+  draw(record.after);
+}
+
+/// A page that has got large takes no time for what it leaves out.
+void ViewFiles::add_to_page(const AttentionRecord& record) {
+  const PageDetail wanted = page_.wanted();
+  const bool all = wanted.vectors && wanted.search;
+  page_.add(to_json_line(all ? record : with(record, {wanted.vectors, wanted.search})));
+}
+
+void ViewFiles::draw(const AttentionRecord& record) {
+  for (Picture& picture : pictures_) draw(picture, record);
+  for (std::size_t i = 0; i < tables_.size(); ++i) {
+    std::string rows;
+    csv_tables()[i].append(rows, record, records_);
+    tables_[i]->write(rows);
+  }
+  ++records_;
+}
+
+void ViewFiles::draw(Picture& picture, const AttentionRecord& record) {
+  const std::string number = records_ == 0 ? "" : fmt::format("-{}", records_ + 1);
+  if (options_.tree) {
+    write(picture, number, search_tree_svg(record));
+    return;
+  }
+  for (const ShowItem& item : drawn_) {
+    const std::string kind = drawn_.size() == 1 ? "" : fmt::format("-{}", kind_word(item.kind));
+    write(picture, number + kind, picture_of(item, record, options_.hypothesis_index()));
+  }
+}
+
+void ViewFiles::write(Picture& picture, const std::string& name_part, const std::string& svg) {
+  const std::string bytes = picture.made(svg);
+  if (name_part.empty()) {
+    picture.first->write(bytes);
+    picture.first->commit(picture.written);
+    return;
+  }
+  if (picture.path == "-") {
+    throw UsageError("several pictures do not go to stdout; name a file, which the others join");
+  }
+  const std::string path = with_part(picture.path, name_part);
+  guard_.write(picture.option, path);
+  OutputFile file(path);
+  file.write(bytes);
+  file.commit(picture.written);
+}
+
+void ViewFiles::finish(const std::string& heads) {
+  if (html_) page_.write(*html_, records_ > 1 ? heads : "");
+  if (json_ && options_.report) json_->write(heads);
+  if (html_) html_->commit();
+  if (json_) json_->commit();
+  WrittenFiles written;
+  for (const std::unique_ptr<OutputFile>& table : tables_) table->commit(written);
+  if (csv_folder_) csv_folder_->keep();
+  written.tell();
+  for (const Picture& picture : pictures_) picture.written.tell();
+}
+
+}  // namespace attn

@@ -1,0 +1,215 @@
+#include "terminal/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <tuple>
+
+#include "base/strings/utf8.h"
+#include "terminal/console.h"
+
+namespace attn {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::string_view kErase = "\r\x1b[K";
+constexpr auto kPatience = std::chrono::seconds(1);
+constexpr auto kBetween = std::chrono::milliseconds(200);
+
+std::atomic<bool> line_drawn{false};
+std::atomic<bool> draws_none{false};
+
+void put(std::string_view text) {
+  std::ignore = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+/// What one Progress waits for.
+struct Wait {
+  std::string what;
+  std::string unit;
+  Clock::time_point start = Clock::now();
+  std::size_t done = 0;
+  std::optional<double> fraction = std::nullopt;  ///< 0 to 1
+  std::vector<StatusPart> instead = {};           ///< of what follows from the fields above
+};
+
+namespace {
+
+std::vector<StatusPart> parts_of(const Wait& wait, Clock::time_point now) {
+  if (!wait.instead.empty()) return wait.instead;
+  const double seconds = std::chrono::duration<double>(now - wait.start).count();
+  std::vector<StatusPart> line = {{wait.what, 0}};
+  if (wait.done > 0) {
+    line.push_back({fmt::format("{} {}", wait.done, wait.unit), 2});
+    const double rate = static_cast<double>(wait.done) / seconds;
+    line.push_back({fmt::format("{:.{}f} a second", rate, rate < 10 ? 1 : 0), 5});
+  }
+  line.push_back({clock_text(seconds), 4});
+  if (wait.fraction && *wait.fraction > 0.0) {
+    line.push_back({fmt::format("{:.0f}%", 100.0 * *wait.fraction), 1});
+    const double left = seconds * (1.0 - *wait.fraction) / *wait.fraction;
+    line.push_back({clock_text(left) + " left", 3});
+  }
+  return line;
+}
+
+/// The one line, and the thread that draws it: what is waited for may tell nothing for long.
+class ProgressLine {
+ public:
+  static ProgressLine& instance() {
+    static ProgressLine line;
+    return line;
+  }
+
+  ~ProgressLine() {
+    {
+      const std::lock_guard lock(mutex_);
+      ending_ = true;
+    }
+    wake_.notify_all();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void begin(Wait* wait) {
+    const std::lock_guard lock(mutex_);
+    waits_.push_back(wait);
+    wake_.notify_all();
+    if (thread_.joinable()) return;
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error&) {  // then there is no line to see
+    }
+  }
+
+  void end(Wait* wait) {
+    const std::lock_guard lock(mutex_);
+    waits_.erase(std::remove(waits_.begin(), waits_.end(), wait), waits_.end());
+    erase_progress();
+  }
+
+  void update(Wait& wait, std::size_t done, std::optional<double> fraction) {
+    const std::lock_guard lock(mutex_);
+    wait.done = done;
+    wait.fraction = fraction;
+  }
+
+  void show(Wait& wait, std::vector<StatusPart> parts) {
+    const std::lock_guard lock(mutex_);
+    wait.instead = std::move(parts);
+    draw();
+  }
+
+  void beside(bool ends_line, const std::function<void()>& write) {
+    const std::lock_guard lock(mutex_);
+    erase_progress();
+    write();
+    at_start_ = ends_line;
+  }
+
+ private:
+  void run() {
+    std::unique_lock lock(mutex_);
+    while (!ending_) {
+      wake_.wait(lock, [this] { return ending_ || !waits_.empty(); });
+      wake_.wait_for(lock, kBetween, [this] { return ending_; });
+      if (!ending_) draw();
+    }
+  }
+
+  void draw() {
+    if (waits_.empty() || !at_start_) return;
+    const auto now = Clock::now();
+    const bool due = !waits_.back()->instead.empty() || now - waits_.back()->start >= kPatience;
+    if (!due || now - last_drawn_ < kBetween * 9 / 10) return;
+    last_drawn_ = now;
+    const pid_t group = tcgetpgrp(STDERR_FILENO);
+    if (group > 0 && group != getpgrp()) return;  // in the background
+    // One column stays free: a character in the last one makes some terminals begin a new line.
+    const int columns = std::max(window_width(STDERR_FILENO).value_or(80) - 1, 1);
+    line_drawn = true;
+    put("\r" + fitted(parts_of(*waits_.back(), now), columns) + "\x1b[K");
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Wait*> waits_;
+  bool ending_ = false;
+  Clock::time_point last_drawn_{};
+  bool at_start_ = true;  ///< of a line is where the cursor stands
+  std::thread thread_;
+};
+
+}  // namespace
+
+std::string fitted(const std::vector<StatusPart>& parts, int columns) {
+  int most = 0;
+  for (const StatusPart& part : parts) most = std::max(most, part.rank);
+  std::string line;
+  for (; most >= 0; --most) {
+    line.clear();
+    for (const StatusPart& part : parts) {
+      if (part.rank > most) continue;
+      if (!line.empty()) line += " · ";
+      line += part.text;
+    }
+    if (display_width(line) <= columns) return line;
+  }
+  return fit_width(line, columns);
+}
+
+void draw_no_progress() {
+  draws_none = true;
+}
+
+bool stderr_redraws() {
+  if (draws_none) return false;
+  const char* term = std::getenv("TERM");
+  return stderr_is_terminal() && term != nullptr && *term != '\0' &&
+         std::string_view(term) != "dumb";
+}
+
+Progress::Progress(const std::string& what, std::string unit) {
+  if (!stderr_redraws()) return;
+  wait_ = std::make_unique<Wait>(Wait{.what = printable(what), .unit = std::move(unit)});
+  ProgressLine::instance().begin(wait_.get());
+}
+
+Progress::~Progress() {
+  if (wait_) ProgressLine::instance().end(wait_.get());
+}
+
+void Progress::update(std::size_t done, std::optional<double> fraction) {
+  if (wait_) ProgressLine::instance().update(*wait_, done, fraction);
+}
+
+void Progress::show(std::vector<StatusPart> parts) {
+  if (wait_) ProgressLine::instance().show(*wait_, std::move(parts));
+}
+
+void Progress::update_of(std::size_t done, std::size_t all) {
+  if (all > 0) update(done, static_cast<double>(done) / static_cast<double>(all));
+}
+
+void write_beside_progress(bool ends_line, const std::function<void()>& write) {
+  if (line_drawn || stderr_redraws()) {
+    ProgressLine::instance().beside(ends_line, write);
+  } else {
+    write();
+  }
+}
+
+void erase_progress() noexcept {
+  if (line_drawn.exchange(false)) put(kErase);
+}
+
+}  // namespace attn
