@@ -15,6 +15,7 @@ namespace {
 
 const std::map<std::string, std::set<std::string>> kAllowed{
     {"base", {}},
+    {"paper", {"base"}},
     {"compute", {"base"}},
     {"config", {"base", "compute"}},
     {"text", {"base", "compute", "config"}},

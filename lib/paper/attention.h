@@ -1,0 +1,143 @@
+// Attention as the paper has it (Vaswani et al. 2017, "Attention Is All You Need", section 3.2).
+// Begin here; layer.h, transformer.h and backward.h follow in the order of the paper.
+//
+// These files are written to be read: one sentence, Eigen's matrices, nothing kept and nothing made
+// fast. lib/nn and lib/model compute the same for batches, quickly, and are tested against this.
+// T is the scalar: float, or double where somebody wants to know how far float is off.
+//
+// Letters of the shapes:
+//   L queries, the rows that look         D d_model             F width of the feed-forward layer
+//   S keys, the rows that are looked at   K head_dim = D / H    V vocabulary
+//                                         H heads               P positions
+#pragma once
+
+#include <Eigen/Core>
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "base/index.h"
+
+namespace attn::paper {
+
+template <typename T>
+using Matrix = Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+template <typename T>
+using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
+
+/// y = x · W + b.
+template <typename T>
+struct Linear {
+  Matrix<T> weight;  ///< [in, out]
+  Row<T> bias;       ///< [out]
+
+  Matrix<T> operator()(const Matrix<T>& x) const {  // [L, in] → [L, out]
+    return (x * weight).rowwise() + bias;
+  }
+};
+
+/// Of every row the shares exp(xⱼ) / Σₖ exp(xₖ). The row's maximum is subtracted first, which
+/// changes no share and keeps exp() from overflowing. A row of −∞ alone has no shares: zeros.
+template <typename T>
+Matrix<T> softmax(Matrix<T> x) {  // [L, S] → [L, S]
+  for (Index i = 0; i < x.rows(); ++i) {
+    const T top = x.row(i).maxCoeff();
+    if (top == -std::numeric_limits<T>::infinity()) {
+      x.row(i).setZero();
+      continue;
+    }
+    x.row(i) = x.row(i).unaryExpr([top](T score) { return std::exp(score - top); });
+    x.row(i) /= x.row(i).sum();
+  }
+  return x;
+}
+
+/// Passes `weights` on, and leaves a copy in `map` where somebody wants to see them.
+template <typename T>
+Matrix<T> shown(Matrix<T>* map, Matrix<T> weights) {
+  if (map != nullptr) *map = weights;
+  return weights;
+}
+
+/// Equation 1. Every query takes a weighted mean of the values. How much of each is said by how
+/// well the query fits the value's key (their dot product), made into shares by softmax.
+///   q [L, K], k and v [S, K], scale 1/√K, mask [L, S] → [L, K]; `map` gets the weights [L, S]
+template <typename T>
+Matrix<T> attention(const Matrix<T>& q, const Matrix<T>& k, const Matrix<T>& v, T scale,
+                    const Matrix<T>& mask, Matrix<T>* map) {
+  return shown<T>(map, softmax<T>(q * k.transpose() * scale + mask)) * v;
+}
+
+/// Everybody may look at everything.
+template <typename T>
+Matrix<T> no_mask(Index queries, Index keys) {
+  return Matrix<T>::Zero(queries, keys);  // [L, S]
+}
+
+/// Nobody looks ahead (section 3.2.3): query i sees key j only where j ≤ i. Elsewhere −∞ is added
+/// to the score, and exp(−∞) is exactly 0. With more keys than queries, as in the steps of a
+/// decoder that keeps its past, the queries are the last ones.
+template <typename T>
+Matrix<T> causal_mask(Index queries, Index keys) {
+  Matrix<T> mask = no_mask<T>(queries, keys);  // [L, S]
+  for (Index i = 0; i < queries; ++i) {
+    const Index later = std::min(queries - 1 - i, keys);
+    mask.row(i).tail(later).setConstant(-std::numeric_limits<T>::infinity());
+  }
+  return mask;
+}
+
+/// Nobody looks at padding: hidden[j] ≠ 0 says that key j is no word. Add it to another mask where
+/// both hold.
+template <typename T>
+Matrix<T> padding_mask(Index queries, std::span<const std::uint8_t> hidden) {
+  Matrix<T> mask = no_mask<T>(queries, std::ssize(hidden));  // [L, S]
+  for (Index j = 0; j < mask.cols(); ++j) {
+    if (hidden[static_cast<std::size_t>(j)] == 0) continue;
+    mask.col(j).setConstant(-std::numeric_limits<T>::infinity());
+  }
+  return mask;
+}
+
+/// The weights of one multi-head attention.
+template <typename T>
+struct MultiHead {
+  Linear<T> query;   ///< W^Q of all heads side by side, [D, D]: head h owns the columns
+                     ///< h·K … (h+1)·K − 1 of what it computes
+  Linear<T> key;     ///< W^K, likewise
+  Linear<T> value;   ///< W^V, likewise
+  Linear<T> output;  ///< W^O [D, D]
+  Index heads = 1;   ///< H
+  T scale = 1;       ///< 1/√K, or 1 in models that do not scale
+};
+
+/// The weights of every head, [L, S] each, for whoever wants to see them.
+template <typename T>
+using Maps = std::vector<Matrix<T>>;
+
+/// Section 3.2.2: MultiHead(Q, K, V) = Concat(head₁ … head_H) · W^O,
+/// head_h = Attention(x · W^Q_h, memory · W^K_h, memory · W^V_h).
+/// The H small matrices W_h [D, K] are column blocks of one physical matrix [D, D], and so are
+/// their products. Each head writes its own block of `heads`, so "Concat" moves nothing.
+///   x [L, D] asks, memory [S, D] answers; in self-attention they are the same rows → [L, D]
+template <typename T>
+Matrix<T> multi_head(const MultiHead<T>& layer, const Matrix<T>& x, const Matrix<T>& memory,
+                     const Matrix<T>& mask, Maps<T>* maps) {
+  const Matrix<T> q = layer.query(x);             // [L, D]
+  const Matrix<T> k = layer.key(memory);          // [S, D]
+  const Matrix<T> v = layer.value(memory);        // [S, D]
+  const Index head_dim = q.cols() / layer.heads;  // K
+  Matrix<T> heads(q.rows(), q.cols());            // [L, D]
+  for (Index h = 0; h < layer.heads; ++h) {       // head h: columns h·K … (h+1)·K − 1
+    const auto own = Eigen::seqN(h * head_dim, head_dim);
+    Matrix<T>* map = maps != nullptr ? &maps->emplace_back() : nullptr;  // [L, S]
+    heads(Eigen::all, own) = attention<T>(q(Eigen::all, own), k(Eigen::all, own),
+                                          v(Eigen::all, own), layer.scale, mask, map);  // [L, K]
+  }
+  return layer.output(heads);  // [L, D]
+}
+
+}  // namespace attn::paper

@@ -1,0 +1,101 @@
+// A model's parameters as lib/paper has them: the bridge between what is fast and what is read.
+#pragma once
+
+#include "model/layers.h"
+#include "model/transformer.h"
+#include "paper/transformer.h"
+
+namespace attn::test {
+
+template <typename T>
+paper::Matrix<T> paper_matrix(const Parameter& p) {
+  paper::Matrix<T> m(p.rows, p.columns);
+  for (Index i = 0; i < p.rows; ++i) {
+    for (Index j = 0; j < p.columns; ++j) m(i, j) = static_cast<T>(p.at(i, j));
+  }
+  return m;
+}
+
+/// Empty where the model has no such parameter.
+template <typename T>
+paper::Row<T> paper_row(const Parameter& p) {
+  if (!p.exists()) return {};
+  return paper_matrix<T>(p).row(0);
+}
+
+template <typename T>
+paper::Linear<T> paper_linear(const Linear& from) {
+  paper::Linear<T> to{paper_matrix<T>(from.weight), paper_row<T>(from.bias)};
+  if (to.bias.size() == 0) to.bias.setZero(to.weight.cols());
+  return to;
+}
+
+template <typename T>
+paper::LayerNorm<T> paper_norm(const LayerNorm& from) {
+  return {paper_row<T>(from.weight), paper_row<T>(from.bias)};
+}
+
+template <typename T>
+paper::FeedForward<T> paper_feed_forward(const FeedForward& from) {
+  const paper::Activation activation = from.activation == Activation::relu ? paper::Activation::relu
+                                       : from.activation == Activation::gelu
+                                           ? paper::Activation::gelu
+                                           : paper::Activation::swish;
+  return {paper_linear<T>(from.first), paper_linear<T>(from.second), activation};
+}
+
+template <typename T>
+paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind kind,
+                                     const MultiHeadAttention& from) {
+  const AttentionShape shape = attention_shape(config, kind, 0);
+  const T scale = config.scale_attention ? 1 / std::sqrt(static_cast<T>(shape.head_dim)) : T(1);
+  return {paper_linear<T>(from.query),
+          paper_linear<T>(from.key),
+          paper_linear<T>(from.value),
+          paper_linear<T>(from.output),
+          shape.heads,
+          scale};
+}
+
+template <typename T, typename Layer>
+void fill_ends(const ModelConfig& config, const StackEnds& from, paper::Stack<T, Layer>& to) {
+  to.embedding = paper_matrix<T>(from.embedding);
+  to.positions = paper_matrix<T>(position_rows(config, from.positions));
+  to.scale = config.scale_embedding ? std::sqrt(static_cast<T>(config.d_model)) : T(1);
+  if (config.normalize_embedding) to.embedding_norm = paper_norm<T>(from.embedding_norm);
+  if (config.add_final_layer_norm) to.final_norm = paper_norm<T>(from.final_norm);
+}
+
+/// Also of a model's gradients, which lie in the same structures.
+template <typename T>
+paper::Transformer<T> paper_model(const ModelConfig& c, const ModelParameters& from) {
+  const auto place = c.normalize_before ? paper::NormPlace::before : paper::NormPlace::behind;
+  paper::Transformer<T> to;
+  fill_ends(c, from.encoder, to.encoder);
+  fill_ends(c, from.decoder, to.decoder);
+  using enum AttentionKind;
+  for (const EncoderLayer& layer : from.encoder_layers) {
+    to.encoder.layers.push_back({paper_multi_head<T>(c, encoder_self, layer.self_attention),
+                                 paper_norm<T>(layer.self_attention_norm),
+                                 paper_feed_forward<T>(layer.feed_forward),
+                                 paper_norm<T>(layer.feed_forward_norm), place});
+  }
+  for (const DecoderLayer& layer : from.decoder_layers) {
+    to.decoder.layers.push_back({paper_multi_head<T>(c, decoder_self, layer.self_attention),
+                                 paper_norm<T>(layer.self_attention_norm),
+                                 paper_multi_head<T>(c, cross, layer.cross_attention),
+                                 paper_norm<T>(layer.cross_attention_norm),
+                                 paper_feed_forward<T>(layer.feed_forward),
+                                 paper_norm<T>(layer.feed_forward_norm), place});
+  }
+  to.output = paper_matrix<T>(from.output);
+  to.logits_bias = paper_row<T>(from.logits_bias);
+  return to;
+}
+
+template <typename T>
+paper::Transformer<T> paper_model(const Transformer& model) {
+  return paper_model<T>(model.config(), model.parameters());
+}
+
+}  // namespace attn::test
