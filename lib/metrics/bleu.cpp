@@ -4,18 +4,32 @@
 #include <cmath>
 
 #include "metrics/ngrams.h"
-#include "metrics/tokenize_13a.h"
 #include "metrics/unicode_text.h"
 
 namespace attn {
 namespace {
 
+/// A sentence's counts: lengths of hypothesis and reference, matches of each order, n-grams of
+/// each.
+constexpr std::size_t kCorrect = 2, kTotal = kCorrect + kBleuOrder, kColumns = kTotal + kBleuOrder;
+
 Units tokens_of(std::string_view sentence, const BleuOptions& options) {
-  std::string lower;
-  if (options.lowercase) sentence = lower = lowercase(sentence);
-  sentence = strip_right(sentence);
-  return options.tokenizer == BleuTokenizer::none ? word_units(sentence)
-                                                  : word_units(tokenize_13a(sentence));
+  return bleu_units(options.lowercase ? lowercase(sentence) : std::string(sentence),
+                    options.tokenizer);
+}
+
+/// Tokens of the reference whose length is nearest; of two as near, the shorter.
+std::size_t nearest_length(std::size_t length, std::span<const Units> references) {
+  const auto distance = [&](std::size_t other) {
+    return other > length ? other - length : length - other;
+  };
+  std::size_t nearest = references.front().ranges.size();
+  for (const Units& reference : references) {
+    const std::size_t other = reference.ranges.size();
+    const bool nearer = distance(other) < distance(nearest);
+    if (nearer || (distance(other) == distance(nearest) && other < nearest)) nearest = other;
+  }
+  return nearest;
 }
 
 double brevity_penalty(std::uint64_t hypothesis_length, std::uint64_t reference_length) {
@@ -25,7 +39,21 @@ double brevity_penalty(std::uint64_t hypothesis_length, std::uint64_t reference_
                   static_cast<double>(reference_length) / static_cast<double>(hypothesis_length));
 }
 
-/// Fills in precisions and score from the counts.
+/// 100 · correct / total. Rounding to 32 bits by a cast of each double is not left to the compiler:
+/// GCC 12 loses such casts where it vectorizes.
+template <typename Number>
+double percent(double correct, double total) {
+  return Number{100} * static_cast<Number>(correct) / static_cast<Number>(total);
+}
+
+/// Half, a quarter, … of a match, as mteval-v13a counts none.
+template <typename Number>
+double smoothed_percent(double smoothing, double total) {
+  return Number{100} / (static_cast<Number>(smoothing) * static_cast<Number>(total));
+}
+
+/// Fills in precisions and score from the counts; precisions in the arithmetic of Number.
+template <typename Number>
 void finish(BleuScore& s) {
   s.brevity_penalty = brevity_penalty(s.hypothesis_length, s.reference_length);
   if (std::all_of(s.correct.begin(), s.correct.end(), [](auto count) { return count == 0; })) {
@@ -40,15 +68,25 @@ void finish(BleuScore& s) {
       sum_of_logs += kLogOfZero;
       continue;
     }
-    if (s.correct[n] == 0) {
-      smoothing *= 2.0;
-      s.precisions[n] = 100.0 / (smoothing * total);
-    } else {
-      s.precisions[n] = 100.0 * static_cast<double>(s.correct[n]) / total;
-    }
+    if (s.correct[n] == 0) smoothing *= 2.0;
+    s.precisions[n] = s.correct[n] == 0 ? smoothed_percent<Number>(smoothing, total)
+                                        : percent<Number>(static_cast<double>(s.correct[n]), total);
     sum_of_logs += std::log(s.precisions[n]);
   }
   s.score = s.brevity_penalty * std::exp(sum_of_logs / kBleuOrder);
+}
+
+template <typename Number>
+BleuScore bleu_score(std::span<const double> sums) {
+  BleuScore s;
+  s.hypothesis_length = static_cast<std::uint64_t>(sums[0]);
+  s.reference_length = static_cast<std::uint64_t>(sums[1]);
+  for (std::size_t n = 0; n < kBleuOrder; ++n) {
+    s.correct[n] = static_cast<std::uint64_t>(sums[kCorrect + n]);
+    s.total[n] = static_cast<std::uint64_t>(sums[kTotal + n]);
+  }
+  finish<Number>(s);
+  return s;
 }
 
 }  // namespace
@@ -58,29 +96,49 @@ double BleuScore::length_ratio() const {
   return static_cast<double>(hypothesis_length) / static_cast<double>(reference_length);
 }
 
-BleuScore corpus_bleu(std::span<const std::string> hypotheses,
-                      std::span<const std::string> references, BleuOptions options) {
+SentenceCounts bleu_counts(std::span<const std::string> hypotheses, References references,
+                           BleuOptions options) {
   check_pairs(hypotheses, references);
-  BleuScore s;
+  SentenceCounts counts{kColumns, std::vector<double>(kColumns * hypotheses.size(), 0.0)};
+  std::vector<Units> others(references.size());
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
     const Units hypothesis = tokens_of(hypotheses[i], options);
-    const Units reference = tokens_of(references[i], options);
-    s.hypothesis_length += hypothesis.ranges.size();
-    s.reference_length += reference.ranges.size();
+    for (std::size_t r = 0; r < others.size(); ++r)
+      others[r] = tokens_of(references[r][i], options);
+    const std::span<double> row = std::span(counts.numbers).subspan(i * kColumns, kColumns);
+    row[0] = static_cast<double>(hypothesis.ranges.size());
+    row[1] = static_cast<double>(nearest_length(hypothesis.ranges.size(), others));
     for (std::size_t n = 0; n < kBleuOrder; ++n) {
-      const NgramOverlap overlap = count_overlap(hypothesis, reference, n + 1);
-      s.correct[n] += overlap.matching;
-      s.total[n] += overlap.hypothesis;
+      row[kCorrect + n] = static_cast<double>(count_matching(hypothesis, others, n + 1));
+      row[kTotal + n] = static_cast<double>(ngram_count(hypothesis, n + 1));
     }
   }
-  finish(s);
-  return s;
+  return counts;
 }
 
-std::string bleu_signature(BleuOptions options) {
-  return std::string("nrefs:1|case:") + (options.lowercase ? "lc" : "mixed") +
-         "|eff:no|tok:" + (options.tokenizer == BleuTokenizer::none ? "none" : "13a") +
-         "|smooth:exp|version:attn-demo-" ATTN_VERSION;
+BleuScore bleu_of(std::span<const double> sums) {
+  return bleu_score<double>(sums);
+}
+
+SampleScore bleu_of_sample(std::span<const double> sums) {
+  return {bleu_score<float>(sums).score, false};  // math.exp gives Python's own float
+}
+
+BleuScore corpus_bleu(std::span<const std::string> hypotheses, References references,
+                      BleuOptions options) {
+  return bleu_of(bleu_counts(hypotheses, references, options).sums());
+}
+
+BleuScore corpus_bleu(std::span<const std::string> hypotheses,
+                      std::span<const std::string> references, BleuOptions options) {
+  const std::vector<std::string> one(references.begin(), references.end());
+  return corpus_bleu(hypotheses, References(&one, 1), options);
+}
+
+std::string bleu_signature(BleuOptions options, const SignatureFacts& facts) {
+  return signature(facts, std::string("case:") + (options.lowercase ? "lc" : "mixed") +
+                              "|eff:no|tok:" + std::string(name_of(options.tokenizer)) +
+                              "|smooth:exp");
 }
 
 }  // namespace attn

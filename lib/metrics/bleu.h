@@ -1,4 +1,4 @@
-// Corpus BLEU (Papineni et al., 2002), equal to sacreBLEU's (Post, 2018) with one reference.
+// Corpus BLEU (Papineni et al., 2002), equal to sacreBLEU's (Post, 2018).
 #pragma once
 
 #include <array>
@@ -7,14 +7,13 @@
 #include <span>
 #include <string>
 
+#include "metrics/bleu_tokenizer.h"
+#include "metrics/sentence_counts.h"
+#include "metrics/signature.h"
+
 namespace attn {
 
 inline constexpr std::size_t kBleuOrder = 4;
-
-enum class BleuTokenizer {
-  v13a,  ///< tokenize_13a.h
-  none,  ///< the text is tokenized already: words stand between spaces
-};
 
 struct BleuOptions {
   bool lowercase = false;
@@ -24,7 +23,7 @@ struct BleuOptions {
 struct BleuScore {
   double score = 0;                                 ///< 0 to 100
   std::array<double, kBleuOrder> precisions{};      ///< 0 to 100, smoothed; of 1- to 4-grams
-  std::array<std::uint64_t, kBleuOrder> correct{};  ///< n-grams that the reference holds, too
+  std::array<std::uint64_t, kBleuOrder> correct{};  ///< n-grams that a reference holds, too
   std::array<std::uint64_t, kBleuOrder> total{};    ///< n-grams of the hypotheses
   double brevity_penalty = 0;                       ///< exp(1 - reference / hypothesis), at most 1
   std::uint64_t hypothesis_length = 0;              ///< tokens; sacreBLEU's sys_len
@@ -34,14 +33,28 @@ struct BleuScore {
   double length_ratio() const;
 };
 
-/// Counts are summed over the corpus; precisions without any match are smoothed as in mteval-v13a
-/// (`exp`: 1/2, 1/4, … of a match). The score is 0 where an order has no n-gram at all. Texts are
-/// UTF-8; std::invalid_argument unless both sides have the same number of sentences, at least one.
+/// Of each sentence: its tokens, those of the reference whose length is nearest (the shorter of two
+/// as near), n-grams that a reference holds, n-grams. Texts are UTF-8; std::invalid_argument unless
+/// there are references, each set with as many sentences as `hypotheses`, at least one.
+SentenceCounts bleu_counts(std::span<const std::string> hypotheses, References references,
+                           BleuOptions options = {});
+
+/// The score of summed counts. Precisions without any match are smoothed as in mteval-v13a (`exp`:
+/// 1/2, 1/4, … of a match). The score is 0 where an order has no n-gram at all.
+BleuScore bleu_of(std::span<const double> sums);
+
+/// The score of a sample's counts, in the precision in which sacreBLEU computes it.
+SampleScore bleu_of_sample(std::span<const double> sums);
+
+/// Both in one; errors as bleu_counts().
+BleuScore corpus_bleu(std::span<const std::string> hypotheses, References references,
+                      BleuOptions options = {});
+/// With one reference a sentence.
 BleuScore corpus_bleu(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, BleuOptions options = {});
 
 /// In sacreBLEU's manner, under this program's own name and version:
 /// "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attn-demo-0.1.0".
-std::string bleu_signature(BleuOptions options = {});
+std::string bleu_signature(BleuOptions options = {}, const SignatureFacts& facts = {});
 
 }  // namespace attn

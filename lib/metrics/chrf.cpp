@@ -5,51 +5,125 @@
 namespace attn {
 namespace {
 
-Units characters_of(const std::string& sentence, const ChrfOptions& options) {
-  return character_units(options.lowercase ? lowercase(sentence) : sentence);
+/// A sentence as chrF counts it.
+struct ChrfUnits {
+  Units characters;
+  Units words;  ///< empty without chrF++
+};
+
+ChrfUnits units_of(const std::string& sentence, const ChrfOptions& options) {
+  const std::string text = options.lowercase ? lowercase(sentence) : sentence;
+  ChrfUnits units;
+  units.characters = character_units(text);
+  if (options.words) units.words = chrf_word_units(text);
+  return units;
 }
 
-/// Fills in precision, recall and score from the counts.
-void finish(ChrfScore& s) {
-  constexpr double kBetaSquared = 4.0;
-  int orders = 0;  // sacreBLEU's "effective order": those that both sides have n-grams of
-  for (const NgramOverlap& count : s.counts) {
-    if (count.hypothesis == 0 || count.reference == 0) continue;
-    s.precision += static_cast<double>(count.matching) / static_cast<double>(count.hypothesis);
-    s.recall += static_cast<double>(count.matching) / static_cast<double>(count.reference);
-    ++orders;
+void add_overlap(std::vector<double>& row, const Units& hypothesis, const Units& reference,
+                 std::size_t n) {
+  const NgramOverlap overlap = count_overlap(hypothesis, reference, n);
+  row.push_back(overlap.reference > 0 ? static_cast<double>(overlap.hypothesis) : 0.0);
+  row.push_back(static_cast<double>(overlap.reference));
+  row.push_back(static_cast<double>(overlap.matching));
+}
+
+std::vector<double> overlaps(const ChrfUnits& hypothesis, const ChrfUnits& reference,
+                             const ChrfOptions& options) {
+  std::vector<double> row;
+  for (std::size_t n = 1; n <= kChrfOrder; ++n) {
+    add_overlap(row, hypothesis.characters, reference.characters, n);
   }
-  if (orders == 0) return;
-  s.precision /= orders;
-  s.recall /= orders;
-  if (s.precision + s.recall == 0.0) return;
-  s.score = 100.0 * (1.0 + kBetaSquared) * s.precision * s.recall /
-            (kBetaSquared * s.precision + s.recall);
+  for (std::size_t n = 1; options.words && n <= kChrfWordOrder; ++n) {
+    add_overlap(row, hypothesis.words, reference.words, n);
+  }
+  return row;
+}
+
+template <typename Number>
+struct PrecisionRecall {
+  Number precision = 0, recall = 0;
+  Number score = 0;
+  bool computed = false;  ///< the score is more than the 0 of nothing in common
+};
+
+/// Summed counts to a score.
+template <typename Number>
+PrecisionRecall<Number> f_score(std::span<const double> sums) {
+  constexpr Number kBetaSquared = 4;
+  PrecisionRecall<Number> f;
+  Number orders = 0;  // sacreBLEU's "effective order": those that both sides have n-grams of
+  for (std::size_t at = 0; at < sums.size(); at += 3) {
+    const auto hypothesis = static_cast<Number>(sums[at]);
+    const auto reference = static_cast<Number>(sums[at + 1]);
+    const auto matching = static_cast<Number>(sums[at + 2]);
+    if (hypothesis == 0 || reference == 0) continue;
+    f.precision += matching / hypothesis;
+    f.recall += matching / reference;
+    orders += 1;
+  }
+  if (orders == 0) return f;
+  f.precision /= orders;
+  f.recall /= orders;
+  if (f.precision + f.recall == 0) return f;
+  f.score = (1 + kBetaSquared) * f.precision * f.recall;
+  f.score /= kBetaSquared * f.precision + f.recall;
+  f.score *= 100;
+  f.computed = true;
+  return f;
 }
 
 }  // namespace
 
-ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
-                      std::span<const std::string> references, ChrfOptions options) {
+SentenceCounts chrf_counts(std::span<const std::string> hypotheses, References references,
+                           ChrfOptions options) {
   check_pairs(hypotheses, references);
-  ChrfScore s;
+  SentenceCounts counts{3 * (kChrfOrder + (options.words ? kChrfWordOrder : 0)), {}};
   for (std::size_t i = 0; i < hypotheses.size(); ++i) {
-    const Units hypothesis = characters_of(hypotheses[i], options);
-    const Units reference = characters_of(references[i], options);
-    for (std::size_t n = 0; n < kChrfOrder; ++n) {
-      const NgramOverlap overlap = count_overlap(hypothesis, reference, n + 1);
-      if (overlap.reference > 0) s.counts[n].hypothesis += overlap.hypothesis;
-      s.counts[n].reference += overlap.reference;
-      s.counts[n].matching += overlap.matching;
+    const ChrfUnits hypothesis = units_of(hypotheses[i], options);
+    std::vector<double> best;
+    double best_score = -1.0;
+    for (const std::vector<std::string>& lines : references) {
+      std::vector<double> row = overlaps(hypothesis, units_of(lines[i], options), options);
+      const double score = f_score<double>(row).score;
+      if (score <= best_score) continue;
+      best_score = score;
+      best = std::move(row);
     }
+    counts.numbers.insert(counts.numbers.end(), best.begin(), best.end());
   }
-  finish(s);
+  return counts;
+}
+
+ChrfScore chrf_of(std::span<const double> sums) {
+  const PrecisionRecall<double> f = f_score<double>(sums);
+  ChrfScore s{f.score, f.precision, f.recall, {}};
+  for (std::size_t at = 0; at < sums.size(); at += 3) {
+    s.counts.push_back({static_cast<std::uint64_t>(sums[at]),
+                        static_cast<std::uint64_t>(sums[at + 1]),
+                        static_cast<std::uint64_t>(sums[at + 2])});
+  }
   return s;
 }
 
-std::string chrf_signature(ChrfOptions options) {
-  return std::string("nrefs:1|case:") + (options.lowercase ? "lc" : "mixed") +
-         "|eff:yes|nc:6|nw:0|space:no|version:attn-demo-" ATTN_VERSION;
+SampleScore chrf_of_sample(std::span<const double> sums) {
+  const PrecisionRecall<float> f = f_score<float>(sums);
+  return {static_cast<double>(f.score), f.computed};
+}
+
+ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References references,
+                      ChrfOptions options) {
+  return chrf_of(chrf_counts(hypotheses, references, options).sums());
+}
+
+ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
+                      std::span<const std::string> references, ChrfOptions options) {
+  const std::vector<std::string> one(references.begin(), references.end());
+  return corpus_chrf(hypotheses, References(&one, 1), options);
+}
+
+std::string chrf_signature(ChrfOptions options, const SignatureFacts& facts) {
+  return signature(facts, std::string("case:") + (options.lowercase ? "lc" : "mixed") +
+                              "|eff:yes|nc:6|nw:" + (options.words ? "2" : "0") + "|space:no");
 }
 
 }  // namespace attn

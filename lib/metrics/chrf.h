@@ -1,36 +1,55 @@
-// chrF2 (Popović, 2015), equal to sacreBLEU's with one reference.
+// chrF2 (Popović, 2015) and chrF2++ (Popović, 2017), equal to sacreBLEU's.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "metrics/ngrams.h"
+#include "metrics/sentence_counts.h"
+#include "metrics/signature.h"
 
 namespace attn {
 
 inline constexpr std::size_t kChrfOrder = 6;
+inline constexpr std::size_t kChrfWordOrder = 2;
 
 struct ChrfOptions {
   bool lowercase = false;
+  bool words = false;  ///< chrF++: n-grams of words, too
 };
 
 struct ChrfScore {
   double score = 0;      ///< 0 to 100: F of precision and recall, recall counting beta = 2 times
   double precision = 0;  ///< 0 to 1, the mean of the orders that both sides have n-grams of
   double recall = 0;
-  /// Of 1- to 6-grams of characters. n-grams of a hypothesis whose reference is too short to have
-  /// any are not counted.
-  std::array<NgramOverlap, kChrfOrder> counts{};
+  /// Of 1- to 6-grams of characters, and in chrF++ of 1- and 2-grams of words. n-grams of a
+  /// hypothesis whose reference is too short to have any are not counted.
+  std::vector<NgramOverlap> counts;
 };
 
-/// Counts are summed over the corpus, spaces left out. Texts are UTF-8; std::invalid_argument
-/// unless both sides have the same number of sentences, at least one.
+/// Of each sentence and order: n-grams of the hypothesis, of the reference, and of both, spaces
+/// left out. Of several references the one with the best score of its own counts, the first of
+/// equals. Texts are UTF-8; std::invalid_argument unless there are references, each set with as
+/// many sentences as `hypotheses`, at least one.
+SentenceCounts chrf_counts(std::span<const std::string> hypotheses, References references,
+                           ChrfOptions options = {});
+
+/// The score of summed counts.
+ChrfScore chrf_of(std::span<const double> sums);
+
+/// The score of a sample's counts, in the precision in which sacreBLEU computes it.
+SampleScore chrf_of_sample(std::span<const double> sums);
+
+/// Both in one; errors as chrf_counts().
+ChrfScore corpus_chrf(std::span<const std::string> hypotheses, References references,
+                      ChrfOptions options = {});
+/// With one reference a sentence.
 ChrfScore corpus_chrf(std::span<const std::string> hypotheses,
                       std::span<const std::string> references, ChrfOptions options = {});
 
 /// "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:attn-demo-0.1.0".
-std::string chrf_signature(ChrfOptions options = {});
+std::string chrf_signature(ChrfOptions options = {}, const SignatureFacts& facts = {});
 
 }  // namespace attn

@@ -9,24 +9,69 @@
 namespace attn {
 namespace {
 
-std::size_t ngram_count(const Units& units, std::size_t n) {
-  return units.ranges.size() < n ? 0 : units.ranges.size() - n + 1;
-}
-
 std::string_view ngram(const Units& units, std::size_t first, std::size_t n) {
   const std::size_t begin = units.ranges[first].begin;
   return std::string_view(units.text).substr(begin, units.ranges[first + n - 1].end - begin);
 }
 
+void add_word(Units& units, std::string_view word) {
+  if (!units.text.empty()) units.text += ' ';  // one blank, whatever the spaces were
+  const std::size_t begin = units.text.size();
+  units.text += word;
+  units.ranges.push_back({begin, units.text.size()});
+}
+
+bool is_ascii_punctuation(char c) {
+  return (c >= '!' && c <= '/') || (c >= ':' && c <= '@') || (c >= '[' && c <= '`') ||
+         (c >= '{' && c <= '~');
+}
+
+using Counts = std::unordered_map<std::string_view, std::size_t>;
+
+Counts count_ngrams(const Units& units, std::size_t n) {
+  Counts counts;
+  const std::size_t all = ngram_count(units, n);
+  counts.reserve(all);
+  for (std::size_t i = 0; i < all; ++i) ++counts[ngram(units, i, n)];
+  return counts;
+}
+
+/// How many of the hypothesis's n-grams `left` has, taking each from it.
+std::uint64_t take_matching(const Units& hypothesis, std::size_t n, Counts left) {
+  std::uint64_t matching = 0;
+  for (std::size_t i = 0; i < ngram_count(hypothesis, n); ++i) {
+    const auto found = left.find(ngram(hypothesis, i, n));
+    if (found == left.end() || found->second == 0) continue;
+    --found->second;
+    ++matching;
+  }
+  return matching;
+}
+
 }  // namespace
+
+std::size_t ngram_count(const Units& units, std::size_t n) {
+  return units.ranges.size() < n ? 0 : units.ranges.size() - n + 1;
+}
 
 Units word_units(std::string_view text) {
   Units units;
+  for (const std::string_view word : split_at_spaces(text)) add_word(units, word);
+  return units;
+}
+
+Units chrf_word_units(std::string_view text) {
+  Units units;
   for (const std::string_view word : split_at_spaces(text)) {
-    if (!units.text.empty()) units.text += ' ';  // one blank, whatever the spaces were
-    const std::size_t begin = units.text.size();
-    units.text += word;
-    units.ranges.push_back({begin, units.text.size()});
+    if (word.size() > 1 && is_ascii_punctuation(word.back())) {
+      add_word(units, word.substr(0, word.size() - 1));
+      add_word(units, word.substr(word.size() - 1));
+    } else if (word.size() > 1 && is_ascii_punctuation(word.front())) {
+      add_word(units, word.substr(0, 1));
+      add_word(units, word.substr(1));
+    } else {
+      add_word(units, word);
+    }
   }
   return units;
 }
@@ -49,22 +94,30 @@ Units character_units(std::string_view text) {
 NgramOverlap count_overlap(const Units& hypothesis, const Units& reference, std::size_t n) {
   NgramOverlap overlap{ngram_count(hypothesis, n), ngram_count(reference, n), 0};
   if (overlap.hypothesis == 0 || overlap.reference == 0) return overlap;
-  std::unordered_map<std::string_view, std::size_t> unmatched;
-  unmatched.reserve(overlap.reference);
-  for (std::size_t i = 0; i < overlap.reference; ++i) ++unmatched[ngram(reference, i, n)];
-  for (std::size_t i = 0; i < overlap.hypothesis; ++i) {
-    const auto found = unmatched.find(ngram(hypothesis, i, n));
-    if (found == unmatched.end() || found->second == 0) continue;
-    --found->second;
-    ++overlap.matching;
-  }
+  overlap.matching = take_matching(hypothesis, n, count_ngrams(reference, n));
   return overlap;
 }
 
-void check_pairs(std::span<const std::string> hypotheses, std::span<const std::string> references) {
-  if (hypotheses.size() != references.size()) {
+std::uint64_t count_matching(const Units& hypothesis, std::span<const Units> references,
+                             std::size_t n) {
+  Counts most = count_ngrams(references.front(), n);
+  for (const Units& reference : references.subspan(1)) {
+    for (const auto& [ngram, count] : count_ngrams(reference, n)) {
+      std::size_t& known = most[ngram];
+      known = std::max(known, count);
+    }
+  }
+  return take_matching(hypothesis, n, std::move(most));
+}
+
+void check_pairs(std::span<const std::string> hypotheses, References references) {
+  if (references.empty()) {
+    throw std::invalid_argument("no references; expected at least one list of them");
+  }
+  for (const std::vector<std::string>& lines : references) {
+    if (hypotheses.size() == lines.size()) continue;
     throw std::invalid_argument(std::to_string(hypotheses.size()) + " hypotheses and " +
-                                std::to_string(references.size()) +
+                                std::to_string(lines.size()) +
                                 " references; expected one reference for each hypothesis");
   }
   if (hypotheses.empty()) {

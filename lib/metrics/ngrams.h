@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "metrics/sentence_counts.h"
+
 namespace attn {
 
 /// A text cut into units, words or characters. An n-gram is the part of the text from the start of
@@ -34,8 +36,20 @@ struct NgramOverlap {
 
 NgramOverlap count_overlap(const Units& hypothesis, const Units& reference, std::size_t n);
 
-/// std::invalid_argument with both counts unless there are as many hypotheses as references, and at
-/// least one.
-void check_pairs(std::span<const std::string> hypotheses, std::span<const std::string> references);
+/// n-grams of the hypothesis that any reference holds, each at most as often as in the one that has
+/// it most often.
+std::uint64_t count_matching(const Units& hypothesis, std::span<const Units> references,
+                             std::size_t n);
+
+/// How many n-grams `units` have, repeated ones each time.
+std::size_t ngram_count(const Units& units, std::size_t n);
+
+/// The words of chrF++: a mark of ASCII punctuation at a word's end stands alone, or else one at
+/// its beginning.
+Units chrf_word_units(std::string_view text);
+
+/// std::invalid_argument with both counts unless there are references, as many lines of each as
+/// hypotheses, and at least one.
+void check_pairs(std::span<const std::string> hypotheses, References references);
 
 }  // namespace attn

@@ -81,7 +81,11 @@ std::string tokenize_13a(std::string_view line) {
   replace_all(text, "&lt;", "<");
   replace_all(text, "&gt;", ">");
 
-  std::string spaced = " ";
+  return separate_punctuation(" " + text + " ");
+}
+
+std::string separate_punctuation(std::string_view text) {
+  std::string spaced;
   for (const char c : text) {
     if (stands_alone(c)) {
       spaced.append({' ', c, ' '});
@@ -89,17 +93,10 @@ std::string tokenize_13a(std::string_view line) {
       spaced += c;
     }
   }
-  spaced += ' ';
   for (const PairRule& rule : {kPointBehindNoDigit, kPointBeforeNoDigit, kHyphenBehindDigit}) {
     spaced = with_blanks(rule, spaced);
   }
-
-  std::string tokens;
-  for (const std::string_view token : split_at_spaces(spaced)) {
-    if (!tokens.empty()) tokens += ' ';
-    tokens += token;
-  }
-  return tokens;
+  return single_spaced(spaced);
 }
 
 }  // namespace attn

@@ -11,4 +11,8 @@ namespace attn {
 /// HTML entities are read as their characters.
 std::string tokenize_13a(std::string_view line);
 
+/// The second half of it, which other tokenizers share: ASCII punctuation stands alone, but for
+/// what the text's neighbours keep together. No blank is put around the text first.
+std::string separate_punctuation(std::string_view text);
+
 }  // namespace attn

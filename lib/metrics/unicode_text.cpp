@@ -39,6 +39,20 @@ std::string_view strip_right(std::string_view text) {
   return text.substr(0, end);
 }
 
+std::string_view strip(std::string_view text) {
+  while (const std::size_t space = space_length(text)) text.remove_prefix(space);
+  return strip_right(text);
+}
+
+std::string single_spaced(std::string_view text) {
+  std::string result;
+  for (const std::string_view word : split_at_spaces(text)) {
+    if (!result.empty()) result += ' ';
+    result += word;
+  }
+  return result;
+}
+
 std::vector<std::string_view> split_at_spaces(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;

@@ -1,19 +1,25 @@
 #!/usr/bin/env python3
 """Makes tests/golden/metrics/goldens.json: what sacreBLEU says of hostile sentence pairs, one by
-one and as corpora. The tests read the result; they do not run this.
+one and as corpora; and several.json: its other tokenizers, several references, TER, chrF2++ and the
+paired bootstrap. The tests read the results; they do not run this.
 
     pip install sacrebleu==2.6.0 && python tests/golden/make_metric_goldens.py
 
 Python 3.11; all text is written here.
 """
+import functools
 import json
 import pathlib
 import random
 import sys
 
-from sacrebleu.metrics import BLEU, CHRF
+import sacrebleu.metrics.ter
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.significance import PairedTest
 
 OUT = pathlib.Path(__file__).parent / "metrics" / "goldens.json"
+SEVERAL = OUT.with_name("several.json")
+TOKENIZERS = ["13a", "intl", "char", "none", "zh"]
 
 SENTENCES = [
     "Die Gruppe ging nach Hause.", "Am Sonntag ging die Familie in den Park",
@@ -69,6 +75,12 @@ PAIRS = [
 ]
 
 
+def remember_edits():
+    """The same sentence stands in many corpora, and its edits take seconds where it is long."""
+    edits = functools.lru_cache(None)(lambda h, r, count=sacrebleu.metrics.ter.translation_edit_rate: count(list(h), list(r)))
+    sacrebleu.metrics.ter.translation_edit_rate = lambda h, r: edits(tuple(h), tuple(r))
+
+
 def spoil(sentence, rng):
     """A hypothesis that is neither right nor nonsense."""
     words = sentence.split(" ")
@@ -108,7 +120,93 @@ def corpus(indices, pairs):
             "chrf": [chrf_numbers(chosen, lc) for lc in (False, True)]}
 
 
+def several_numbers(hypotheses, references, lowercase):
+    """Scores against any number of references."""
+    result = {"bleu": {}}
+    for tokenize in TOKENIZERS:
+        b = BLEU(lowercase=lowercase, tokenize=tokenize, force=True)
+        s = b.corpus_score(hypotheses, references)
+        result["bleu"][tokenize] = {"score": s.score, "correct": s.counts, "total": s.totals, "sys_len": s.sys_len,
+                                    "ref_len": s.ref_len, "signature": str(b.get_signature())}
+    for words in (0, 2):
+        c = CHRF(lowercase=lowercase, word_order=words)
+        score = c.corpus_score(hypotheses, references).score
+        result["chrf++" if words else "chrf"] = {"score": score, "signature": str(c.get_signature())}
+    t = TER()
+    s = t.corpus_score(hypotheses, references)
+    result["ter"] = {"score": s.score, "edits": s.num_edits, "length": s.ref_length, "signature": str(t.get_signature())}
+    return result
+
+
+def paired_numbers(baseline, system, references, samples):
+    metrics = {"BLEU": BLEU(force=True), "chrF": CHRF(), "chrF++": CHRF(word_order=2), "TER": TER()}
+    signatures, scores = PairedTest([("baseline", baseline), ("system", system)], metrics, references,
+                                    test_type="bs", n_samples=samples)()
+    names = [name for name in scores if name != "System"]
+    numbers = lambda r: {"score": r.score, "mean": float(r.mean), "ci": float(r.ci), "p": r.p_value}
+    return [{"baseline": numbers(scores[name][0]), "system": numbers(scores[name][1]),
+             "signature": str(signatures[name])} for name in names]
+
+
+def long_sentences(rng):
+    """Sentences that reach TER's limits: shifts beyond its distance, more than it tries."""
+    words = [f"w{i}" for i in range(56)]
+    few = ["a", "b", "c"]
+    pairs = []
+    for length in (20, 56):
+        left = words[:length]
+        right = left[length // 2:] + left[:length // 2]
+        pairs.append((" ".join(left), " ".join(right)))
+        mixed = left[:]
+        rng.shuffle(mixed)
+        pairs.append((" ".join(mixed), " ".join(left)))
+        pairs.append((" ".join(rng.choices(few, k=length)), " ".join(rng.choices(few, k=length))))
+        pairs.append((" ".join(left), " ".join(left[:3])))
+        pairs.append((" ".join(left[:3]), " ".join(left)))
+    return pairs
+
+
+def several(pairs):
+    """Other references are spoiled ones; a second system is the first, spoiled once more."""
+    rng = random.Random(5)
+    pairs = pairs + long_sentences(rng)
+    pick = lambda: [pairs[rng.randrange(len(pairs))][1] for _ in pairs]
+    spoiled = lambda lines: [spoil(line, rng) if line.split() else line for line in lines]
+    hypotheses, first = [h for h, _ in pairs], [r for _, r in pairs]
+    second, third, baseline = spoiled(first), spoiled(pick()), spoiled(hypotheses)
+    everything = list(range(len(pairs)))
+    groups = [everything] + [sorted(rng.sample(everything, n)) for n in (2, 5, 13, 34) for _ in range(2)]
+    groups += [[i] for i in everything[::12]] + [[i] for i in everything[-10:]]
+    corpora = []
+    for group in groups:
+        of = lambda lines: [lines[i] for i in group]
+        for count in (1, 2, 3):
+            references = [of(lines) for lines in (first, second, third)[:count]]
+            for lowercase in (False, True)[:2 if len(group) > 1 else 1]:
+                corpora.append({"lines": group, "references": count, "lowercase": lowercase,
+                                **several_numbers(of(hypotheses), references, lowercase)})
+    paired = []
+    for count, samples, size in ((1, 1000, len(pairs)), (3, 1000, len(pairs)), (2, 7, 100), (1, 130, 1), (2, 300, 20)):
+        cut = lambda lines: lines[len(pairs) - size:]
+        references = [cut(lines) for lines in (first, second, third)[:count]]
+        paired.append({"references": count, "samples": samples, "lines": size,
+                       "metrics": paired_numbers(cut(baseline), cut(hypotheses), references, samples)})
+    cutters = {name: BLEU(tokenize=name).tokenizer for name in ("intl", "zh", "char")}
+    texts = sorted({text for pair in pairs for text in pair})
+    return {"made_by": f"sacrebleu {sys.modules['sacrebleu'].__version__}", "hypotheses": hypotheses,
+            "baseline": baseline, "references": [first, second, third], "corpora": corpora, "paired": paired,
+            "tokens": {name: [cutter(text.rstrip()).split() for text in texts] for name, cutter in cutters.items()},
+            "texts": texts}
+
+
+def write(path, golden):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(golden, separators=(",", ":"), ensure_ascii=False) + "\n")
+    print(f"{path.name}: {path.stat().st_size} bytes")
+
+
 def main():
+    remember_edits()
     rng = random.Random(4)
     pairs = PAIRS + [(s, s) for s in SENTENCES] + [(spoil(s, rng), s) for s in SENTENCES * 3]
     everything = list(range(len(pairs)))
@@ -128,6 +226,7 @@ def main():
     OUT.parent.mkdir(exist_ok=True)
     OUT.write_text(json.dumps(golden, separators=(",", ":")) + "\n")
     print(f"{len(pairs)} pairs, {len(groups)} corpora, {OUT.stat().st_size} bytes")
+    write(SEVERAL, several(pairs))
 
 
 main()

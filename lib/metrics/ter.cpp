@@ -1,0 +1,235 @@
+#include "metrics/ter.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "metrics/edit_path.h"
+#include "metrics/ngrams.h"
+#include "metrics/unicode_text.h"
+
+namespace attn {
+namespace {
+
+// Tercom's limits, and sacreBLEU's own on the shifts that are tried for one sentence.
+constexpr std::size_t kLongestShift = 10, kFarthestShift = 50;
+constexpr int kMostTried = 1000;
+
+/// Which words of both sides an edit touches, and behind which word of the hypothesis each one of
+/// the reference stands.
+struct Alignment {
+  std::vector<int> place;  ///< of each word of the reference: −1 before the hypothesis's first
+  std::vector<bool> reference_wrong, hypothesis_wrong;
+};
+
+Alignment alignment_of(const EditPath& path) {
+  Alignment alignment;
+  int place = -1;
+  for (const Edit edit : path.steps) {
+    const bool wrong = edit != Edit::keep;
+    if (edit != Edit::insert) {
+      ++place;
+      alignment.hypothesis_wrong.push_back(wrong);
+    }
+    if (edit != Edit::remove) {
+      alignment.place.push_back(place);
+      alignment.reference_wrong.push_back(wrong);
+    }
+  }
+  return alignment;
+}
+
+bool any_wrong(const std::vector<bool>& wrong, std::size_t first, std::size_t length) {
+  const auto begin = wrong.begin() + static_cast<std::ptrdiff_t>(first);
+  return std::find(begin, begin + static_cast<std::ptrdiff_t>(length), true) !=
+         begin + static_cast<std::ptrdiff_t>(length);
+}
+
+/// `length` words from `start` moved to before the word that stands at `target`.
+Words shifted(const Words& words, std::size_t start, std::size_t length, std::size_t target) {
+  Words result = words;
+  const auto at = [&](std::size_t i) {
+    return result.begin() + static_cast<std::ptrdiff_t>(std::min(i, result.size()));
+  };
+  if (target < start) {
+    std::rotate(at(target), at(start), at(start + length));
+  } else if (target > start + length) {
+    std::rotate(at(start), at(start + length), at(target));
+  } else {  // into the words that move: sacreBLEU takes the place as counted without them
+    std::rotate(at(start), at(start + length), at(length + target));
+  }
+  return result;
+}
+
+/// The same words on both sides.
+struct Match {
+  std::size_t hypothesis, reference, length;
+};
+
+struct Shift {
+  int gain = 0;
+  Match match{};
+  std::size_t target = 0;
+  Words words;
+
+  /// Tercom's ranking: the highest gain, the longest, the first, to the first place.
+  bool operator<(const Shift& other) const {
+    return std::tuple(gain, match.length, other.match.hypothesis, other.target) <
+           std::tuple(other.gain, other.match.length, match.hypothesis, target);
+  }
+};
+
+/// Looks for the shift of one sentence that saves most edits.
+class ShiftSearch {
+ public:
+  ShiftSearch(const Words& hypothesis, const Words& reference, int tried)
+      : hypothesis_(hypothesis),
+        reference_(reference),
+        path_(edit_path(hypothesis, reference)),
+        alignment_(alignment_of(path_)),
+        tried_(tried) {}
+
+  /// The best of all, of gain 0 or less where none helps.
+  const Shift& run() {
+    for (std::size_t h = 0; h < hypothesis_.size(); ++h) {
+      for (std::size_t r = 0; r < reference_.size(); ++r) {
+        if ((r > h ? r - h : h - r) > kFarthestShift) continue;
+        if (!try_matches(h, r)) return best_;
+      }
+    }
+    return best_;
+  }
+
+  int tried() const { return tried_; }
+  int edits() const { return path_.edits; }
+
+ private:
+  /// All matches that begin there; false where enough was tried.
+  bool try_matches(std::size_t h, std::size_t r) {
+    for (std::size_t length = 1; length <= kLongestShift; ++length) {
+      const std::size_t last_h = h + length - 1, last_r = r + length - 1;
+      if (last_h >= hypothesis_.size() || last_r >= reference_.size()) return true;
+      if (hypothesis_[last_h] != reference_[last_r]) return true;
+      if (worth_trying({h, r, length})) {
+        try_places({h, r, length});
+        if (tried_ >= kMostTried) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Both sides are wrong there, and the words do not stand where they belong.
+  bool worth_trying(const Match& m) const {
+    if (!any_wrong(alignment_.hypothesis_wrong, m.hypothesis, m.length)) return false;
+    if (!any_wrong(alignment_.reference_wrong, m.reference, m.length)) return false;
+    const int place = alignment_.place[m.reference];
+    const int first = static_cast<int>(m.hypothesis);
+    return place < first || place >= first + static_cast<int>(m.length);
+  }
+
+  /// Before and behind every word that the reference's are aligned with.
+  void try_places(const Match& m) {
+    int before = -1;
+    for (std::size_t i = m.reference; i <= m.reference + m.length; ++i) {
+      const int target = i == 0 ? 0 : alignment_.place[i - 1] + 1;
+      if (target == before) continue;
+      before = target;
+      try_shift(m, static_cast<std::size_t>(target));
+    }
+  }
+
+  void try_shift(const Match& m, std::size_t target) {
+    Shift shift{0, m, target, shifted(hypothesis_, m.hypothesis, m.length, target)};
+    shift.gain = path_.edits - edit_path(shift.words, reference_).edits;
+    ++tried_;
+    if (!found_ || best_ < shift) best_ = std::move(shift);
+    found_ = true;
+  }
+
+  const Words& hypothesis_;
+  const Words& reference_;
+  EditPath path_;
+  Alignment alignment_;
+  int tried_;
+  Shift best_;
+  bool found_ = false;
+};
+
+/// Shifts as long as they help, and the edits that are left.
+int edits_of(Words hypothesis, const Words& reference) {
+  if (reference.empty()) return static_cast<int>(hypothesis.size());
+  int shifts = 0, tried = 0;
+  for (;;) {
+    ShiftSearch search(hypothesis, reference, tried);
+    Shift best = search.run();
+    tried = search.tried();
+    if (tried >= kMostTried || best.gain <= 0) return shifts + search.edits();
+    hypothesis = std::move(best.words);
+    ++shifts;
+  }
+}
+
+/// Words as numbers: those of a sentence and of its references.
+class WordNumbers {
+ public:
+  Words of(const std::string& sentence) {
+    const std::string text = lowercase(strip_right(sentence));
+    Words words;
+    for (const std::string_view word : split_at_spaces(text)) {
+      words.push_back(
+          numbers_.try_emplace(std::string(word), static_cast<int>(numbers_.size())).first->second);
+    }
+    return words;
+  }
+
+ private:
+  std::unordered_map<std::string, int> numbers_;
+};
+
+template <typename Number>
+double ter_score(std::span<const double> sums) {
+  const auto edits = static_cast<Number>(sums[0]), length = static_cast<Number>(sums[1]);
+  if (length > 0) return static_cast<double>(100 * (edits / length));
+  return edits > 0 ? 100.0 : 0.0;
+}
+
+}  // namespace
+
+SentenceCounts ter_counts(std::span<const std::string> hypotheses, References references) {
+  check_pairs(hypotheses, references);
+  SentenceCounts counts{2, {}};
+  for (std::size_t i = 0; i < hypotheses.size(); ++i) {
+    WordNumbers numbers;
+    const Words hypothesis = numbers.of(hypotheses[i]);
+    int fewest = 0;
+    double length = 0;
+    for (std::size_t r = 0; r < references.size(); ++r) {
+      const Words reference = numbers.of(references[r][i]);
+      const int edits = edits_of(hypothesis, reference);
+      fewest = r == 0 ? edits : std::min(fewest, edits);
+      length += static_cast<double>(reference.size());
+    }
+    counts.numbers.push_back(fewest);
+    counts.numbers.push_back(length / static_cast<double>(references.size()));
+  }
+  return counts;
+}
+
+TerScore ter_of(std::span<const double> sums) {
+  return {ter_score<double>(sums), sums[0], sums[1]};
+}
+
+SampleScore ter_of_sample(std::span<const double> sums) {
+  return {ter_score<float>(sums), sums[1] > 0};
+}
+
+TerScore corpus_ter(std::span<const std::string> hypotheses, References references) {
+  return ter_of(ter_counts(hypotheses, references).sums());
+}
+
+std::string ter_signature(const SignatureFacts& facts) {
+  return signature(facts, "case:lc|tok:tercom|norm:no|punct:yes|asian:no");
+}
+
+}  // namespace attn

@@ -1,0 +1,38 @@
+// Translation edit rate (Snover et al., 2006), equal to sacreBLEU's reading of Tercom.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "metrics/sentence_counts.h"
+#include "metrics/signature.h"
+
+namespace attn {
+
+struct TerScore {
+  double score =
+      0;  ///< edits of 100 words of reference: lower is better, and above 100 is possible
+  double edits = 0;             ///< insertions, deletions, substitutions and shifts
+  double reference_length = 0;  ///< words; of several references their mean
+};
+
+/// Of each sentence: its edits, against the reference that needs fewest, and the references' mean
+/// length. Words stand between spaces, and case never counts, as in sacreBLEU by default. Texts are
+/// UTF-8; std::invalid_argument unless there are references, each set with as many sentences as
+/// `hypotheses`, at least one.
+SentenceCounts ter_counts(std::span<const std::string> hypotheses, References references);
+
+/// The score of summed counts.
+TerScore ter_of(std::span<const double> sums);
+
+/// The score of a sample's counts, in the precision in which sacreBLEU computes it.
+SampleScore ter_of_sample(std::span<const double> sums);
+
+/// Both in one; errors as ter_counts().
+TerScore corpus_ter(std::span<const std::string> hypotheses, References references);
+
+/// "nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:attn-demo-0.1.0".
+std::string ter_signature(const SignatureFacts& facts = {});
+
+}  // namespace attn
