@@ -183,10 +183,8 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
 void choose_globals(const ModelOptions& options, Transformer& transformer) {
   if (options.globals.empty()) return;
   const ModelConfig& config = transformer.config();
-  const PatternType type = config.encoder_attention.type;
-  const Family* family = family_of(config.model_type);
-  const bool own = family != nullptr && family->own_global_tokens;
-  if (own || (type != PatternType::longformer && type != PatternType::chunks)) {
+  const bool learned = family_of(config).globals == GlobalTokens::learned;
+  if (learned || !has_global_places(config.encoder_attention.type)) {
     throw UsageError(
         "--global {}: the encoder of {} has no tokens to choose as global; LED and the patterns "
         "longformer and chunks have",
@@ -361,8 +359,7 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   const SpecialTokens special = tokenizer.special_tokens();
   config.eos_token_id = special.eos;
   config.pad_token_id = special.pad;
-  const Family* family = family_of(config.model_type);
-  const bool eos_starts = family != nullptr && family->starts_with_eos && special.pad != target - 1;
+  const bool eos_starts = family_of(config).starts_with_eos && special.pad != target - 1;
   config.decoder_start_token_id = eos_starts ? special.eos : special.pad;
   config.model_type = model_type_for(config);
   validate(config, where);

@@ -235,6 +235,10 @@ bool looks_ahead(PatternType type) {
          type == PatternType::chunks || type == PatternType::linformer || type == PatternType::lsh;
 }
 
+bool has_global_places(PatternType type) {
+  return type == PatternType::longformer || type == PatternType::chunks;
+}
+
 AttentionPattern read_pattern(const Json& json, const std::string& where, const std::string& name,
                               bool causal) {
   KeyReader reader(json, where, name + ".");

@@ -66,6 +66,9 @@ constexpr bool is_approximation(PatternType type) {
 /// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
 bool looks_ahead(PatternType type);
 
+/// Whether a config chooses places of global tokens (longformer, chunks).
+bool has_global_places(PatternType type);
+
 /// Reads the pattern that a config calls `name`, strictly: InputError for a key that its type has
 /// not, and, with `causal`, for a type that looks ahead.
 AttentionPattern read_pattern(const Json& json, const std::string& where, const std::string& name,

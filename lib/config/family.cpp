@@ -1,6 +1,7 @@
 #include "config/family.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "base/error.h"
 #include "config/key_reader.h"
@@ -8,66 +9,9 @@
 namespace attn {
 namespace {
 
-std::vector<Family> make_families() {
-  Family bart;
-  bart.model_type = "bart";
-  bart.class_name = "BartForConditionalGeneration";
-  bart.embedding_norm = true;
-  bart.first_position = 2;
-  bart.forces_end = bart.starts_with_eos = true;
-  bart.bos = 0;
-
-  Family led = bart;
-  led.model_type = "led";
-  led.class_name = "LEDForConditionalGeneration";
-  led.base = "led.";
-  led.encoder_attention = {"self_attn.longformer_self_attn.query",
-                           "self_attn.longformer_self_attn.key",
-                           "self_attn.longformer_self_attn.value", "self_attn.output"};
-  led.first_position = 0;
-  led.scales_embedding = false;
-  led.global_projections = true;
-  led.positions_key = "max_encoder_position_embeddings";
-  led.decoder_positions_key = "max_decoder_position_embeddings";
-  led.forces_end = false;
-  led.positions = 16384;
-  led.decoder_positions = 1024;
-
-  Family bigbird;
-  bigbird.model_type = "bigbird_pegasus";
-  bigbird.class_name = "BigBirdPegasusForConditionalGeneration";
-  bigbird.encoder_attention = {"self_attn.self.query", "self_attn.self.key", "self_attn.self.value",
-                               "self_attn.output"};
-  bigbird.final_norm = "layernorm_embedding";
-  bigbird.pre_norm = true;
-  bigbird.scale_embedding = true;
-  bigbird.layers = 16;
-  bigbird.vocab_size = 96103;
-  bigbird.positions = 4096;
-  bigbird.activation = Activation::gelu_new;
-  bigbird.pad = 0;
-  bigbird.eos = 1;
-  bigbird.start = bigbird.bos = 2;
-
-  Family pegasus_x;
-  pegasus_x.model_type = "pegasus_x";
-  pegasus_x.class_name = "PegasusXForConditionalGeneration";
-  pegasus_x.pre_norm = true;
-  pegasus_x.learned_positions = false;
-  pegasus_x.scale_embedding = true;
-  pegasus_x.own_global_tokens = true;
-  pegasus_x.logits_bias = false;
-  pegasus_x.forces_end = true;
-  pegasus_x.layers = 16;
-  pegasus_x.vocab_size = 96103;
-  pegasus_x.positions = 16384;
-  pegasus_x.pad = pegasus_x.start = 0;
-  pegasus_x.eos = 1;
-  return {bart, led, bigbird, pegasus_x};
-}
-
-void read_windows_of_led(KeyReader& reader, AttentionPattern& pattern) {
+void read_windows_of_led(KeyReader& reader, ModelConfig& config) {
   const std::string key = "attention_window";
+  AttentionPattern& pattern = config.encoder_attention;
   pattern.type = PatternType::longformer;
   pattern.globals = {0};
   pattern.windows = {512};
@@ -80,6 +24,11 @@ void read_windows_of_led(KeyReader& reader, AttentionPattern& pattern) {
     pattern.windows.push_back(*window);
   }
   if (pattern.windows.empty()) reader.fail_type(key, *value, "at least one integer");
+}
+
+void write_windows_of_led(const ModelConfig& config, Json& json) {
+  const std::vector<int>& windows = config.encoder_attention.windows;
+  json["attention_window"] = windows.size() == 1 ? Json(windows.front()) : Json(windows);
 }
 
 void read_blocks_of_bigbird(KeyReader& reader, ModelConfig& config) {
@@ -98,6 +47,14 @@ void read_blocks_of_bigbird(KeyReader& reader, ModelConfig& config) {
   config.attention_biases = reader.boolean("use_bias").value_or(false);
 }
 
+void write_blocks_of_bigbird(const ModelConfig& config, Json& json) {
+  const AttentionPattern& pattern = config.encoder_attention;
+  json["attention_type"] = pattern.full() ? "original_full" : "block_sparse";
+  json["block_size"] = pattern.block_size;
+  json["num_random_blocks"] = pattern.random_blocks;
+  json["use_bias"] = config.attention_biases;
+}
+
 void read_chunks_of_pegasus_x(KeyReader& reader, ModelConfig& config) {
   constexpr int kMostGlobals = 65'536;
   AttentionPattern pattern;
@@ -113,22 +70,170 @@ void read_chunks_of_pegasus_x(KeyReader& reader, ModelConfig& config) {
   }
 }
 
+void write_chunks_of_pegasus_x(const ModelConfig& config, Json& json) {
+  json["block_size"] = config.encoder_attention.block_size;
+  json["stagger_local_blocks"] = config.encoder_attention.shift;
+  json["num_global_tokens"] = config.global_tokens;
+}
+
+// --- the rows
+// -------------------------------------------------------------------------------------
+
+using C = ModelConfig;
+
+/// Norms and scale of the scores, which every class of transformers fixes.
+const std::vector<bool C::*> kNorms = {&C::normalize_before, &C::add_final_layer_norm,
+                                       &C::normalize_embedding, &C::scale_attention};
+
+std::vector<bool C::*> norms_and(std::initializer_list<bool C::*> more) {
+  std::vector<bool C::*> flags = kNorms;
+  flags.insert(flags.end(), more);
+  return flags;
+}
+
+Family marian() {
+  Family row;
+  row.model_type = "marian";
+  row.class_name = "MarianMTModel";
+  row.marian_keys = true;
+  row.fixed = kNorms;
+  row.learned_positions = false;
+  row.vocab_size = 58101;
+  row.pad = row.start = 58100;
+  row.eos = 0;
+  return row;
+}
+
+Family pegasus() {
+  Family row;
+  row.model_type = "pegasus";
+  row.class_name = "PegasusForConditionalGeneration";
+  row.marian_keys = true;
+  row.fixed = norms_and({&C::share_embeddings});
+  row.pre_norm = true;
+  row.learned_positions = false;
+  row.pad = row.start = 0;
+  row.eos = 1;
+  return row;
+}
+
+Family bart() {
+  Family row;
+  row.model_type = "bart";
+  row.class_name = "BartForConditionalGeneration";
+  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.embedding_norm = true;
+  row.first_position = 2;
+  row.starts_with_eos = true;
+  return row;
+}
+
+Family led() {
+  Family row = bart();
+  row.model_type = "led";
+  row.class_name = "LEDForConditionalGeneration";
+  row.fixed = norms_and({&C::share_embeddings, &C::static_positions, &C::scale_embedding});
+  row.base = "led.";
+  row.encoder_attention = {"self_attn.longformer_self_attn.query",
+                           "self_attn.longformer_self_attn.key",
+                           "self_attn.longformer_self_attn.value", "self_attn.output"};
+  row.first_position = 0;
+  row.globals = GlobalTokens::projected;
+  row.positions_key = "max_encoder_position_embeddings";
+  row.decoder_positions_key = "max_decoder_position_embeddings";
+  row.read_attention = read_windows_of_led;
+  row.write_attention = write_windows_of_led;
+  row.positions = 16384;
+  row.decoder_positions = 1024;
+  return row;
+}
+
+Family bigbird_pegasus() {
+  Family row;
+  row.model_type = "bigbird_pegasus";
+  row.class_name = "BigBirdPegasusForConditionalGeneration";
+  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.encoder_attention = {"self_attn.self.query", "self_attn.self.key", "self_attn.self.value",
+                           "self_attn.output"};
+  row.final_norm = "layernorm_embedding";
+  row.pre_norm = true;
+  row.scale_embedding = true;
+  row.read_attention = read_blocks_of_bigbird;
+  row.write_attention = write_blocks_of_bigbird;
+  row.layers = 16;
+  row.vocab_size = 96103;
+  row.positions = 4096;
+  row.activation = Activation::gelu_new;
+  row.pad = 0;
+  row.eos = 1;
+  return row;
+}
+
+Family pegasus_x() {
+  Family row;
+  row.model_type = "pegasus_x";
+  row.class_name = "PegasusXForConditionalGeneration";
+  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.pre_norm = true;
+  row.learned_positions = false;
+  row.sinusoids = SinusoidKind::pegasus_x;
+  row.scale_embedding = true;
+  row.globals = GlobalTokens::learned;
+  row.logits_bias = false;
+  row.read_attention = read_chunks_of_pegasus_x;
+  row.write_attention = write_chunks_of_pegasus_x;
+  row.layers = 16;
+  row.vocab_size = 96103;
+  row.positions = 16384;
+  row.pad = row.start = 0;
+  row.eos = 1;
+  return row;
+}
+
+/// What no class of transformers computes, in Marian's layers.
+Family attn_demo() {
+  Family row = marian();
+  row.model_type = "attn-demo";
+  row.class_name = "AttnDemoModel";
+  row.fixed = {};
+  return row;
+}
+
 }  // namespace
 
+bool Family::fixes(bool ModelConfig::*flag) const {
+  return std::ranges::find(fixed, flag) != fixed.end();
+}
+
 const std::vector<Family>& families() {
-  static const std::vector<Family> all = make_families();
+  static const std::vector<Family> all = {marian(),          pegasus(),   bart(),     led(),
+                                          bigbird_pegasus(), pegasus_x(), attn_demo()};
   return all;
 }
 
-const Family* family_of(std::string_view model_type) {
+const Family* find_family(std::string_view model_type) {
   const auto found = std::ranges::find(families(), model_type, &Family::model_type);
   return found == families().end() ? nullptr : &*found;
 }
 
+const Family& family_of(std::string_view model_type) {
+  const Family* found = find_family(model_type);
+  if (found == nullptr) throw std::logic_error("no family has this model_type");
+  return *found;
+}
+
+const Family& family_of(const ModelConfig& config) {
+  return family_of(config.model_type);
+}
+
 std::string known_model_types(const char* link) {
-  std::string words = "marian, pegasus";
-  for (const Family& family : families()) words += ", " + std::string(family.model_type);
-  return words + fmt::format(" {} attn-demo", link);
+  std::string words;
+  for (const Family& family : families()) {
+    const bool last = &family == &families().back();
+    words += words.empty() ? "" : last ? fmt::format(" {} ", link) : ", ";
+    words += family.model_type;
+  }
+  return words;
 }
 
 void set_fixed(const Family& family, ModelConfig& config) {
@@ -137,7 +242,7 @@ void set_fixed(const Family& family, ModelConfig& config) {
   config.static_positions = !family.learned_positions;
   config.scale_attention = true;
   config.share_embeddings = true;
-  if (!family.scales_embedding) config.scale_embedding = false;
+  if (family.fixes(&ModelConfig::scale_embedding)) config.scale_embedding = family.scale_embedding;
 }
 
 ModelConfig family_defaults(const Family& family) {
@@ -160,49 +265,30 @@ ModelConfig family_defaults(const Family& family) {
 }
 
 void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& config) {
-  if (family.global_projections) read_windows_of_led(reader, config.encoder_attention);
-  if (family.model_type == "bigbird_pegasus") read_blocks_of_bigbird(reader, config);
-  if (family.own_global_tokens) read_chunks_of_pegasus_x(reader, config);
-  if (!family.decoder_positions_key.empty()) {
-    const std::string key(family.decoder_positions_key);
-    if (const std::optional<int> positions = reader.integer(key)) {
-      if (*positions < 1 || *positions > ModelLimits::positions) {
-        reader.fail(key, fmt::format("is {}; use 1 to {}", *positions,
-                                     std::int64_t{ModelLimits::positions}));
-      }
-      config.max_decoder_positions = *positions;
-    }
+  if (family.read_attention != nullptr) family.read_attention(reader, config);
+  if (family.decoder_positions_key.empty()) return;
+  const std::string key(family.decoder_positions_key);
+  const std::optional<int> positions = reader.integer(key);
+  if (!positions) return;
+  if (*positions < 1 || *positions > ModelLimits::positions) {
+    reader.fail(
+        key, fmt::format("is {}; use 1 to {}", *positions, std::int64_t{ModelLimits::positions}));
   }
+  config.max_decoder_positions = *positions;
 }
 
 void write_family_keys(const Family& family, const ModelConfig& config, Json& json) {
-  const AttentionPattern& pattern = config.encoder_attention;
-  if (family.positions_key != "max_position_embeddings") {
+  if (!family.decoder_positions_key.empty()) {
     json.erase("max_position_embeddings");
     json[std::string(family.positions_key)] = config.max_positions;
     json[std::string(family.decoder_positions_key)] = config.decoder_positions();
   }
-  if (family.global_projections) {
-    json["attention_window"] =
-        pattern.windows.size() == 1 ? Json(pattern.windows.front()) : Json(pattern.windows);
+  if (family.write_attention != nullptr) family.write_attention(config, json);
+  if (family.marian_keys) return;
+  for (const FlagKey& flag : flag_keys) {
+    if (family.fixes(flag.member)) json.erase(flag.key);
   }
-  if (family.model_type == "bigbird_pegasus") {
-    json["attention_type"] = pattern.full() ? "original_full" : "block_sparse";
-    json["block_size"] = pattern.block_size;
-    json["num_random_blocks"] = pattern.random_blocks;
-    json["use_bias"] = config.attention_biases;
-  }
-  if (family.own_global_tokens) {
-    json["block_size"] = pattern.block_size;
-    json["stagger_local_blocks"] = pattern.shift;
-    json["num_global_tokens"] = config.global_tokens;
-  }
-  for (const char* key :
-       {"decoder_vocab_size", "static_position_embeddings", "share_encoder_decoder_embeddings",
-        "normalize_before", "add_final_layer_norm", "normalize_embedding"}) {
-    json.erase(key);
-  }
-  if (!family.scales_embedding) json.erase("scale_embedding");
+  json.erase("decoder_vocab_size");
 }
 
 }  // namespace attn

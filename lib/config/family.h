@@ -1,5 +1,5 @@
-// The published families besides Marian and Pegasus: what each class of transformers computes, and
-// what its files call things. One row a family; whoever reads, counts, loads or writes asks here.
+// The families of models: what each class of transformers computes, and what its files call things.
+// One row a family in family.cpp; whoever reads, counts, loads or writes asks here.
 #pragma once
 
 #include <string>
@@ -20,26 +20,44 @@ struct AttentionNames {
   std::string_view output = "self_attn.out_proj";
 };
 
+/// How a family's encoder treats global tokens, where its attention has any.
+enum class GlobalTokens {
+  plain,      ///< tokens of the sentence, chosen by their places
+  projected,  ///< the same with query, key and value projections of their own (LED)
+  learned  ///< rows of the model's own before each sentence, with a norm of their own (Pegasus-X)
+};
+
+/// Sinusoids whose angles are p / 10000^(i / (D/2)), or with D/2 − 1 in the place of D/2.
+enum class SinusoidKind { marian, pegasus_x };
+
 struct Family {
   std::string_view model_type;  ///< "bart"
   std::string_view class_name;  ///< "BartForConditionalGeneration"
+  /// Its config has MarianConfig's keys: a model may combine norms, positions and tables by them,
+  /// and is then written under the type whose class computes it (model_type_for()).
+  bool marian_keys = false;
+  /// Flags that the class does not ask its config for: set_fixed() says them.
+  std::vector<bool ModelConfig::*> fixed = {};
   std::string_view base = "model.";
   AttentionNames encoder_attention = {};
   std::string_view final_norm = "layer_norm";
   bool pre_norm = false;  ///< with a norm behind each stack
   bool embedding_norm = false;
   bool learned_positions = true;
+  SinusoidKind sinusoids = SinusoidKind::marian;  ///< where positions are not learned
   /// Rows of the position table before that of the first position.
   int first_position = 0;
-  bool scales_embedding = true;  ///< reads scale_embedding
-  bool scale_embedding = false;  ///< its default
-  bool global_projections = false;
-  bool own_global_tokens = false;  ///< learned ones, before the sentence
+  bool scale_embedding = false;  ///< default of the class, or what it fixes
+  GlobalTokens globals = GlobalTokens::plain;
   bool logits_bias = true;
   /// The encoder's positions and the decoder's; the second empty: one number for both.
   std::string_view positions_key = "max_position_embeddings";
   std::string_view decoder_positions_key = "";
-  bool forces_end = false;       ///< forced_eos_token_id is eos where nothing is said
+  /// Reads the class's own keys of attention: windows, blocks, global tokens, biases. InputError
+  /// for values that it cannot have. Null: it has none.
+  void (*read_attention)(KeyReader& reader, ModelConfig& config) = nullptr;
+  /// The same keys again.
+  void (*write_attention)(const ModelConfig& config, Json& json) = nullptr;
   bool starts_with_eos = false;  ///< decoder_start_token_id with a tokenizer of its own
   int layers = 12;               ///< defaults of the class, as the next ones
   int vocab_size = 50265;
@@ -49,13 +67,19 @@ struct Family {
   int pad = 1;
   int eos = 2;
   int start = 2;
-  int bos = -1;
+
+  /// Whether the class computes one thing whatever its config says of a flag.
+  bool fixes(bool ModelConfig::*flag) const;
 };
 
 const std::vector<Family>& families();
 
-/// The family of a model_type; null for marian, pegasus, attn-demo and unknown ones.
-const Family* family_of(std::string_view model_type);
+/// Null for a model_type that is unknown.
+const Family* find_family(std::string_view model_type);
+
+/// The family of a config that has been read; std::logic_error for an unknown model_type.
+const Family& family_of(std::string_view model_type);
+const Family& family_of(const ModelConfig& config);
 
 /// "marian, pegasus, …, attn-demo", all that a config may say, with `link` before the last.
 std::string known_model_types(const char* link);
@@ -66,11 +90,11 @@ void set_fixed(const Family& family, ModelConfig& config);
 /// The defaults of the class.
 ModelConfig family_defaults(const Family& family);
 
-/// The class's own keys: windows, blocks, global tokens, biases, positions of the decoder.
-/// InputError for values that it cannot have.
+/// The class's own keys: those of its attention, positions of the decoder. InputError for values
+/// that it cannot have.
 void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& config);
 
-/// The same keys again.
+/// Makes of MarianConfig's keys those of the class.
 void write_family_keys(const Family& family, const ModelConfig& config, Json& json);
 
 }  // namespace attn

@@ -9,15 +9,12 @@ namespace attn {
 
 void validate(const ModelConfig& config, const std::string& where) {
   const KeyNames names{where, "", {}};
-  check_sizes(wide_sizes(config), names);
+  check_sizes(raw_sizes(config), config, names);
   check_relations(config, names);
 }
 
 std::optional<std::uint64_t> count_parameters(const ModelConfig& config) {
-  // A double is within 1e-15 of the truth: anything below this bound also fits in 64 bits.
-  constexpr double kBelow64Bits = 1.8446744073709e19;
-  if (!(parameters_of(wide_sizes(config)) < kBelow64Bits)) return std::nullopt;
-  return parameters_of(exact_sizes(config));
+  return parameters_of(model_sizes(config));
 }
 
 std::string list_divisors(int d_model) {
@@ -32,7 +29,7 @@ std::string list_divisors(int d_model) {
 }
 
 std::string model_type_for(const ModelConfig& config) {
-  if (family_of(config.model_type) != nullptr) return config.model_type;
+  if (!family_of(config).marian_keys) return config.model_type;
   if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
   if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
@@ -65,19 +62,13 @@ double as_printed(float value) {
   return std::stod(fmt::format("{}", value));
 }
 
-std::string class_of(const std::string& model_type) {
-  if (const Family* family = family_of(model_type)) return std::string(family->class_name);
-  if (model_type == "marian") return "MarianMTModel";
-  return model_type == "pegasus" ? "PegasusForConditionalGeneration" : "AttnDemoModel";
-}
-
 }  // namespace
 
 Json to_directory_json(const ModelConfig& config) {
-  const std::string type = model_type_for(config);
+  const Family& family = family_of(model_type_for(config));
   Json json = Json::object();
-  json["model_type"] = type;
-  json["architectures"] = Json::array({class_of(type)});
+  json["model_type"] = std::string(family.model_type);
+  json["architectures"] = Json::array({std::string(family.class_name)});
   json["d_model"] = config.d_model;
   json["encoder_layers"] = config.encoder_layers;
   json["decoder_layers"] = config.decoder_layers;
@@ -98,8 +89,7 @@ Json to_directory_json(const ModelConfig& config) {
   json["add_final_layer_norm"] = config.add_final_layer_norm;
   json["normalize_embedding"] = config.normalize_embedding;
   if (!config.scale_attention) json["scale_attention"] = false;
-  const Family* family = family_of(type);
-  if (!config.encoder_attention.full() && family == nullptr) {
+  if (!config.encoder_attention.full() && family.marian_keys) {
     json["encoder_attention"] = to_json(config.encoder_attention);
   }
   if (!config.decoder_attention.full()) {
@@ -116,7 +106,7 @@ Json to_directory_json(const ModelConfig& config) {
   json["is_encoder_decoder"] = true;
   json["use_cache"] = true;
   json["dtype"] = "float32";
-  if (family != nullptr) write_family_keys(*family, config, json);
+  write_family_keys(family, config, json);
   return json;
 }
 

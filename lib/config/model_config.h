@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,6 +68,23 @@ struct ModelConfig {
   /// The longest source and target that both stacks take.
   int pair_positions() const { return std::min(max_positions, decoder_positions()); }
 };
+
+/// A flag of config.json, in the order in which they are read.
+struct FlagKey {
+  const char* key;
+  bool ModelConfig::*member;
+};
+
+inline constexpr std::array<FlagKey, 8> flag_keys = {{
+    {"scale_embedding", &ModelConfig::scale_embedding},
+    {"static_position_embeddings", &ModelConfig::static_positions},
+    {"share_encoder_decoder_embeddings", &ModelConfig::share_embeddings},
+    {"tie_word_embeddings", &ModelConfig::tie_word_embeddings},
+    {"normalize_before", &ModelConfig::normalize_before},
+    {"add_final_layer_norm", &ModelConfig::add_final_layer_norm},
+    {"normalize_embedding", &ModelConfig::normalize_embedding},
+    {"scale_attention", &ModelConfig::scale_attention},
+}};
 
 /// Refuses (InputError) sizes that are zero, negative or beyond ModelLimits (saying the memory that
 /// the weights would take), head counts that do not divide d_model ("d_model 12 is not divisible by

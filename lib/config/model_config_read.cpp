@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "config/experiment.h"
 #include "config/family.h"
@@ -12,22 +13,6 @@
 
 namespace attn {
 namespace {
-
-struct FlagKey {
-  const char* key;
-  bool ModelConfig::*member;
-};
-
-constexpr std::array<FlagKey, 8> kFlags = {{
-    {"scale_embedding", &ModelConfig::scale_embedding},
-    {"static_position_embeddings", &ModelConfig::static_positions},
-    {"share_encoder_decoder_embeddings", &ModelConfig::share_embeddings},
-    {"tie_word_embeddings", &ModelConfig::tie_word_embeddings},
-    {"normalize_before", &ModelConfig::normalize_before},
-    {"add_final_layer_norm", &ModelConfig::add_final_layer_norm},
-    {"normalize_embedding", &ModelConfig::normalize_embedding},
-    {"scale_attention", &ModelConfig::scale_attention},
-}};
 
 struct FloatKey {
   const char* key;
@@ -39,31 +24,6 @@ constexpr std::array<FloatKey, 3> kDropouts = {{
     {"attention_dropout", &ModelConfig::attention_dropout},
     {"activation_dropout", &ModelConfig::activation_dropout},
 }};
-
-bool is_type(const std::string& name) {
-  return name == "marian" || name == "pegasus" || name == "attn-demo" || family_of(name) != nullptr;
-}
-
-/// The defaults of the classes' configs (transformers 5.23), of which attn-demo takes Marian's. The
-/// norms are what the class computes.
-ModelConfig class_defaults(const std::string& model_type) {
-  if (const Family* family = family_of(model_type)) return family_defaults(*family);
-  ModelConfig config;
-  const bool pegasus = model_type == "pegasus";
-  config.model_type = model_type;
-  config.d_model = 1024;
-  config.encoder_layers = config.decoder_layers = 12;
-  config.encoder_heads = config.decoder_heads = 16;
-  config.encoder_ffn_dim = config.decoder_ffn_dim = 4096;
-  config.activation = Activation::gelu;
-  config.vocab_size = config.decoder_vocab_size = pegasus ? 50265 : 58101;
-  config.max_positions = 1024;
-  config.scale_embedding = false;
-  config.normalize_before = config.add_final_layer_norm = pegasus;
-  config.pad_token_id = config.decoder_start_token_id = pegasus ? 0 : 58100;
-  config.eos_token_id = pegasus ? 1 : 0;
-  return config;
-}
 
 /// Reads one size under its key or its alias; both at once must agree.
 std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames& names) {
@@ -83,35 +43,40 @@ std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames
 
 /// Where the vocabularies' sizes come from.
 struct VocabularyRules {
-  bool may_be_absent = false;      ///< vocab_size 0 then: the tokenizer decides
-  bool one_for_both = false;       ///< Pegasus: the class has no decoder_vocab_size
-  const Family* family = nullptr;  ///< it may name its positions otherwise
+  bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
+  bool one_for_both = false;   ///< the class has no decoder_vocab_size
+  std::string_view positions_key = "max_position_embeddings";
 };
 
 void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, VocabularyRules rules) {
-  WideSizes shape = wide_sizes(config);
+  RawSizes sizes = raw_sizes(config);
+  const auto vocabulary = [&](int ModelConfig::*member) -> double& {
+    const auto key = std::ranges::find(size_keys(), member, &SizeKey::member);
+    return at(sizes, key - size_keys().begin());
+  };
   bool source = !rules.may_be_absent;
   bool target = false;
-  for (const SizeKey& size : size_keys()) {
+  for (std::size_t i = 0; i < size_key_count; ++i) {
+    const SizeKey& size = size_keys()[i];
     const bool is_target = size.member == &ModelConfig::decoder_vocab_size;
     if (is_target && rules.one_for_both) {
       reader.find(size.key);
       continue;
     }
     SizeKey named = size;
-    if (rules.family != nullptr && size.member == &ModelConfig::max_positions) {
-      named.key = rules.family->positions_key.data();
-    }
+    if (size.member == &ModelConfig::max_positions) named.key = rules.positions_key.data();
     const std::optional<double> value = read_size(reader, named, names);
     if (!value) continue;
-    shape.*size.wide = *value;
+    sizes[i] = *value;
     if (size.member == &ModelConfig::vocab_size) source = true;
     if (is_target) target = true;
   }
-  if (!source) shape.vocab = 1;  // stands in for the checks
-  if (!target) shape.decoder_vocab = shape.vocab;
-  check_sizes(shape, names);
-  narrow(shape, config);
+  if (!source) vocabulary(&ModelConfig::vocab_size) = 1;  // stands in for the checks
+  if (!target) {
+    vocabulary(&ModelConfig::decoder_vocab_size) = vocabulary(&ModelConfig::vocab_size);
+  }
+  check_sizes(sizes, config, names);
+  set_sizes(sizes, config);
   if (!source) config.vocab_size = 0;
   if (!target) config.decoder_vocab_size = config.vocab_size;
 }
@@ -155,7 +120,7 @@ bool read_ids(KeyReader& reader, ModelConfig& config) {
 
 /// Reads flags and dropouts; what is absent keeps its value.
 void read_rest(KeyReader& reader, ModelConfig& config) {
-  for (const FlagKey& flag : kFlags) {
+  for (const FlagKey& flag : flag_keys) {
     if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
   }
   for (const FloatKey& dropout : kDropouts) {
@@ -205,43 +170,31 @@ void settle_embeddings(KeyReader& reader, ModelConfig& config) {
   if (!config.tie_word_embeddings) config.share_embeddings = false;
 }
 
-/// The classes compute one thing whatever these keys say: keep that, and note it.
-void keep_class_behaviour(const ModelConfig& fixed, ModelConfig& config, const std::string& where,
+/// The class computes one thing whatever these keys say: keep that, and note it.
+void keep_class_behaviour(const Family& family, const std::string& where, ModelConfig& config,
                           std::vector<std::string>& notes) {
-  std::vector<const FlagKey*> ignored;
-  for (const FlagKey& flag : kFlags) {
-    const bool norm = flag.member == &ModelConfig::normalize_before ||
-                      flag.member == &ModelConfig::add_final_layer_norm ||
-                      flag.member == &ModelConfig::normalize_embedding ||
-                      flag.member == &ModelConfig::scale_attention;
-    const Family* family = family_of(config.model_type);
-    const bool table = flag.member == &ModelConfig::share_embeddings &&
-                       (config.model_type == "pegasus" || family != nullptr);
-    const bool other =
-        family != nullptr &&
-        (flag.member == &ModelConfig::static_positions ||
-         (flag.member == &ModelConfig::scale_embedding && !family->scales_embedding));
-    if ((norm || table || other) && config.*flag.member != fixed.*flag.member)
-      ignored.push_back(&flag);
-  }
-  for (const FlagKey* flag : ignored) {
+  ModelConfig fixed;
+  set_fixed(family, fixed);
+  for (const FlagKey& flag : flag_keys) {
+    if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
     notes.push_back(fmt::format("{}: {} {} is ignored, as transformers' {} class ignores it", where,
-                                flag->key, config.*flag->member, config.model_type));
-    config.*flag->member = fixed.*flag->member;
+                                flag.key, config.*flag.member, family.model_type));
+    config.*flag.member = fixed.*flag.member;
   }
 }
 
-std::string read_type(KeyReader& reader) {
+const Family& read_type(KeyReader& reader) {
   const std::optional<std::string> type = reader.text("model_type");
   if (!type) {
     throw InputError("{}: {}model_type is missing; expected {}", reader.where(), reader.prefix(),
                      known_model_types("or"));
   }
-  if (!is_type(*type)) {
+  const Family* family = find_family(*type);
+  if (family == nullptr) {
     reader.fail("model_type", fmt::format("{} is not supported; supported are {}", in_quotes(*type),
                                           known_model_types("and")));
   }
-  return *type;
+  return *family;
 }
 
 }  // namespace
@@ -250,21 +203,21 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
                                         std::vector<std::string>& unknown,
                                         std::vector<std::string>& notes) {
   KeyReader reader(json, where);
-  const ModelConfig defaults = class_defaults(read_type(reader));
-  ModelConfig config = defaults;
+  const Family& family = read_type(reader);
+  ModelConfig config = family_defaults(family);
   KeyNames names{where, "", {}};
   read_rest(reader, config);
   read_ids(reader, config);
-  if (config.model_type == "attn-demo") {
+  if (family.fixed.empty()) {
     read_patterns(reader, config);
   } else {
     refuse_patterns(reader, config);
-    keep_class_behaviour(defaults, config, where, notes);
+    keep_class_behaviour(family, where, config, notes);
   }
+  read_family_keys(reader, family, config);
   VocabularyRules rules;
-  rules.family = family_of(config.model_type);
-  rules.one_for_both = config.model_type == "pegasus" || rules.family != nullptr;
-  if (rules.family != nullptr) read_family_keys(reader, *rules.family, config);
+  rules.positions_key = family.positions_key;
+  rules.one_for_both = family.fixes(&ModelConfig::share_embeddings);
   read_sizes(reader, config, names, rules);
   if (config.share_embeddings && config.tie_word_embeddings &&
       config.decoder_vocab_size != config.vocab_size) {
@@ -289,10 +242,8 @@ void read_family(KeyReader& reader, const Family& family, ModelConfig& config) {
   set_fixed(family, config);
   const ModelConfig fixed = config;
   read_rest(reader, config);
-  for (const FlagKey& flag : kFlags) {
-    const bool free = flag.member == &ModelConfig::tie_word_embeddings ||
-                      (flag.member == &ModelConfig::scale_embedding && family.scales_embedding);
-    if (free || config.*flag.member == fixed.*flag.member) continue;
+  for (const FlagKey& flag : flag_keys) {
+    if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
     reader.fail(flag.key, fmt::format("{} is not what {} computes; leave it out",
                                       config.*flag.member, family.class_name));
   }
@@ -305,18 +256,18 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   KeyReader reader(json, where, "model.");
   ModelConfig config;
   KeyNames names{where, "model.", {}};
-  std::string type;
-  if (reader.find("model_type") != nullptr) type = read_type(reader);
-  config.normalize_before = config.add_final_layer_norm = type == "pegasus";
+  const bool chosen = reader.find("model_type") != nullptr;
+  const Family& family = chosen ? read_type(reader) : family_of("attn-demo");
   VocabularyRules rules;
   rules.may_be_absent = true;
-  rules.family = family_of(type);
-  if (rules.family != nullptr) {
-    read_family(reader, *rules.family, config);
-    rules.one_for_both = true;
-  } else {
+  if (family.marian_keys) {
+    config.normalize_before = config.add_final_layer_norm = family.pre_norm;
     read_rest(reader, config);
     read_patterns(reader, config);
+  } else {
+    read_family(reader, family, config);
+    rules.one_for_both = true;
+    rules.positions_key = family.positions_key;
   }
   read_sizes(reader, config, names, rules);
   // In models that the program makes, pad is the last piece and also the decoder's start.
@@ -326,11 +277,11 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   reader.refuse_unused();
   settle_embeddings(reader, config);
   config.model_type = model_type_for(config);
-  if (!type.empty() && type != "attn-demo" && type != config.model_type) {
+  if (!family.fixed.empty() && family.model_type != config.model_type) {
     reader.fail("model_type",
                 fmt::format("is {}, but that class does not compute these norms, embeddings or "
                             "attention; leave model_type out or use {}",
-                            in_quotes(type), in_quotes(config.model_type)));
+                            in_quotes(family.model_type), in_quotes(config.model_type)));
   }
   return config;
 }

@@ -42,8 +42,7 @@ std::uint64_t sum(std::initializer_list<std::uint64_t> terms) {
 // --- modules --------------------------------------------------------------------------------
 
 std::string title_of(BlockKind kind, const ModelConfig& config) {
-  const Family* family = family_of(config.model_type);
-  const std::string base(family == nullptr ? "model." : family->base);
+  const std::string base(family_of(config).base);
   switch (kind) {
     case BlockKind::embeddings:
       return "embeddings";
@@ -68,7 +67,7 @@ std::string module_of(const std::string& parameter) {
 }
 
 /// Why a parameter is not counted; empty where it is.
-std::string note_of(const ParameterEntry<std::uint64_t>& entry) {
+std::string note_of(const ParameterEntry& entry) {
   if (entry.buffer) {
     return entry.part == Part::positions ? "sinusoids, computed" : "a buffer";
   }
@@ -77,8 +76,7 @@ std::string note_of(const ParameterEntry<std::uint64_t>& entry) {
   return "= " + (module.ends_with(".shared") ? module : module.substr(module.find('.') + 1));
 }
 
-void add_parameter(ModuleBlock& block, const std::string& prefix,
-                   const ParameterEntry<std::uint64_t>& entry) {
+void add_parameter(ModuleBlock& block, const std::string& prefix, const ParameterEntry& entry) {
   if (entry.part == Part::embedding && !entry.tied_to.empty()) return;  // shared: listed once
   const std::string note = note_of(entry);
   std::uint64_t elements = note.empty() ? 1 : 0;
@@ -104,14 +102,14 @@ std::uint64_t ModuleBlock::parameters() const {
 }
 
 std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
-  const auto table = parameter_table(exact_sizes(config));
+  const auto table = parameter_table(model_sizes(config));
   std::vector<ModuleBlock> modules;
   for (const BlockKind kind :
        {BlockKind::embeddings, BlockKind::encoder_layers, BlockKind::decoder_layers,
         BlockKind::final_norms, BlockKind::output}) {
     const bool layers = kind == BlockKind::encoder_layers || kind == BlockKind::decoder_layers;
     ModuleBlock listed{title_of(kind, config), 1, {}};
-    for (const ParameterBlock<std::uint64_t>& block : table) {
+    for (const ParameterBlock& block : table) {
       if (block.kind != kind) continue;
       listed.repeat = to_int(block.repeat);
       for (const auto& entry : block.entries) {

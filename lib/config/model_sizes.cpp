@@ -1,6 +1,7 @@
 #include "config/model_sizes.h"
 
-#include <cmath>
+#include <algorithm>
+#include <optional>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -10,103 +11,80 @@
 
 namespace attn {
 
-const std::array<SizeKey, 10>& size_keys() {
+const std::array<SizeKey, size_key_count>& size_keys() {
   using C = ModelConfig;
   using L = ModelLimits;
-  using W = WideSizes;
-  static const std::array<SizeKey, 10> keys = {{
-      {"d_model", "hidden_size", &W::d_model, &C::d_model, L::d_model},
-      {"encoder_layers", "num_hidden_layers", &W::encoder_layers, &C::encoder_layers, L::layers},
-      {"decoder_layers", "", &W::decoder_layers, &C::decoder_layers, L::layers},
-      {"encoder_attention_heads", "num_attention_heads", &W::encoder_heads, &C::encoder_heads,
+  using S = ModelSizes;
+  static const std::array<SizeKey, size_key_count> keys = {{
+      {"d_model", "hidden_size", &S::d_model, &C::d_model, L::d_model},
+      {"encoder_layers", "num_hidden_layers", &S::encoder_layers, &C::encoder_layers, L::layers},
+      {"decoder_layers", "", &S::decoder_layers, &C::decoder_layers, L::layers},
+      {"encoder_attention_heads", "num_attention_heads", &S::encoder_heads, &C::encoder_heads,
        L::d_model},
-      {"decoder_attention_heads", "", &W::decoder_heads, &C::decoder_heads, L::d_model},
-      {"encoder_ffn_dim", "", &W::encoder_ffn, &C::encoder_ffn_dim, L::ffn_dim},
-      {"decoder_ffn_dim", "", &W::decoder_ffn, &C::decoder_ffn_dim, L::ffn_dim},
-      {"vocab_size", "", &W::vocab, &C::vocab_size, L::vocab_size},
-      {"decoder_vocab_size", "", &W::decoder_vocab, &C::decoder_vocab_size, L::vocab_size},
-      {"max_position_embeddings", "", &W::positions, &C::max_positions, L::positions},
+      {"decoder_attention_heads", "", &S::decoder_heads, &C::decoder_heads, L::d_model},
+      {"encoder_ffn_dim", "", &S::encoder_ffn, &C::encoder_ffn_dim, L::ffn_dim},
+      {"decoder_ffn_dim", "", &S::decoder_ffn, &C::decoder_ffn_dim, L::ffn_dim},
+      {"vocab_size", "", &S::vocab, &C::vocab_size, L::vocab_size},
+      {"decoder_vocab_size", "", &S::decoder_vocab, &C::decoder_vocab_size, L::vocab_size},
+      {"max_position_embeddings", "", &S::positions, &C::max_positions, L::positions},
   }};
   return keys;
 }
 
 namespace {
 
+std::uint64_t from_zero(int n) {
+  return to_size(std::max(n, 0));
+}
+
 /// Sizes that may still be wrong give 0.
-template <typename T>
-AttentionSizes<T> attention_sizes(const AttentionPattern& pattern, int d_model, int heads) {
-  AttentionSizes<T> sizes;
-  const auto size = [](int n) { return static_cast<T>(std::max(n, 0)); };
-  if (pattern.type == PatternType::linformer) sizes.rank = size(pattern.rank);
+AttentionSizes attention_sizes(const AttentionPattern& pattern, int d_model, int heads) {
+  AttentionSizes sizes;
+  if (pattern.type == PatternType::linformer) sizes.rank = from_zero(pattern.rank);
   if (d_model < 1 || heads < 1) return sizes;
   const int head_dim = std::max(d_model / heads, 1);
   if (pattern.type == PatternType::performer) {
-    sizes.head_dim = size(head_dim);
-    sizes.features = size(pattern.features_of(head_dim));
+    sizes.head_dim = from_zero(head_dim);
+    sizes.features = from_zero(pattern.features_of(head_dim));
   }
   if (pattern.type == PatternType::lsh) {
-    sizes.rotation_rows = size(d_model);
-    sizes.rotations = size(pattern.rounds) * size(pattern.buckets / 2);
+    sizes.rotation_rows = from_zero(d_model);
+    sizes.rotations = from_zero(pattern.rounds) * from_zero(pattern.buckets / 2);
     sizes.shared_query_key = true;
   }
   return sizes;
 }
 
-template <typename T>
-void set_attention_sizes(const ModelConfig& config, ModelSizes<T>& sizes) {
-  sizes.encoder_kind =
-      attention_sizes<T>(config.encoder_attention, config.d_model, config.encoder_heads);
-  sizes.decoder_kind =
-      attention_sizes<T>(config.decoder_attention, config.d_model, config.decoder_heads);
-}
-
 }  // namespace
 
-WideSizes wide_sizes(const ModelConfig& config) {
-  WideSizes shape;
-  for (const SizeKey& size : size_keys()) shape.*size.wide = config.*size.member;
-  shape.share = config.share_embeddings;
-  shape.tie = config.tie_word_embeddings;
-  shape.static_positions = config.static_positions;
-  shape.final_norms = config.add_final_layer_norm;
-  shape.embedding_norms = config.normalize_embedding;
-  shape.attention_biases = config.attention_biases;
-  shape.decoder_positions = config.decoder_positions();
-  shape.global_tokens = config.global_tokens;
-  shape.family = family_of(config.model_type);
-  set_attention_sizes(config, shape);
-  return shape;
-}
-
-ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config) {
-  const auto u = [](int n) { return std::uint64_t{to_size(std::max(n, 0))}; };
-  ModelSizes<std::uint64_t> sizes;
-  sizes.d_model = u(config.d_model);
-  sizes.encoder_layers = u(config.encoder_layers);
-  sizes.decoder_layers = u(config.decoder_layers);
-  sizes.encoder_heads = u(config.encoder_heads);
-  sizes.decoder_heads = u(config.decoder_heads);
-  sizes.encoder_ffn = u(config.encoder_ffn_dim);
-  sizes.decoder_ffn = u(config.decoder_ffn_dim);
-  sizes.vocab = u(config.vocab_size);
-  sizes.decoder_vocab = u(config.decoder_vocab_size);
-  sizes.positions = u(config.max_positions);
+ModelSizes model_sizes(const ModelConfig& config) {
+  ModelSizes sizes;
+  for (const SizeKey& key : size_keys()) sizes.*key.size = from_zero(config.*key.member);
+  sizes.decoder_positions = from_zero(config.decoder_positions());
+  sizes.global_tokens = from_zero(config.global_tokens);
   sizes.share = config.share_embeddings;
   sizes.tie = config.tie_word_embeddings;
   sizes.static_positions = config.static_positions;
   sizes.final_norms = config.add_final_layer_norm;
   sizes.embedding_norms = config.normalize_embedding;
   sizes.attention_biases = config.attention_biases;
-  sizes.decoder_positions = u(config.decoder_positions());
-  sizes.global_tokens = u(config.global_tokens);
-  sizes.family = family_of(config.model_type);
-  set_attention_sizes(config, sizes);
+  sizes.encoder_kind =
+      attention_sizes(config.encoder_attention, config.d_model, config.encoder_heads);
+  sizes.decoder_kind =
+      attention_sizes(config.decoder_attention, config.d_model, config.decoder_heads);
+  sizes.family = &family_of(config);
   return sizes;
 }
 
-void narrow(const WideSizes& shape, ModelConfig& config) {
-  for (const SizeKey& size : size_keys()) {
-    config.*size.member = static_cast<int>(shape.*size.wide);
+RawSizes raw_sizes(const ModelConfig& config) {
+  RawSizes sizes;
+  for (std::size_t i = 0; i < size_key_count; ++i) sizes[i] = config.*size_keys()[i].member;
+  return sizes;
+}
+
+void set_sizes(const RawSizes& sizes, ModelConfig& config) {
+  for (std::size_t i = 0; i < size_key_count; ++i) {
+    config.*size_keys()[i].member = static_cast<int>(sizes[i]);
   }
 }
 
@@ -117,10 +95,16 @@ std::string KeyNames::of(const std::string& key) const {
 
 namespace {
 
-std::string memory_text(const WideSizes& shape) {
-  constexpr double kMost = 1.8e19;  // just below 2^64 bytes
-  const double bytes = 4.0 * parameters_of(shape);
-  return bytes < kMost ? "about " + human_bytes(bytes) : "more than 18 EB";
+std::string memory_text(const RawSizes& raw, const ModelConfig& config) {
+  constexpr double kMostBytes = 1.8e19;  // just below 2^64
+  constexpr double kMostSize = 1e18;     // of one key: as good as any larger one
+  ModelSizes sizes = model_sizes(config);
+  for (std::size_t i = 0; i < size_key_count; ++i) {
+    sizes.*size_keys()[i].size = static_cast<std::uint64_t>(std::clamp(raw[i], 0.0, kMostSize));
+  }
+  const std::optional<std::uint64_t> parameters = parameters_of(sizes);
+  const double bytes = parameters ? 4.0 * static_cast<double>(*parameters) : kMostBytes;
+  return bytes < kMostBytes ? "about " + human_bytes(bytes) : "more than 18 EB";
 }
 
 void check_heads(const ModelConfig& config, const KeyNames& names, const SizeKey& heads) {
@@ -147,9 +131,10 @@ void check_dropout(const char* key, float value, const KeyNames& names) {
 
 }  // namespace
 
-void check_sizes(const WideSizes& shape, const KeyNames& names) {
-  for (const SizeKey& size : size_keys()) {
-    const double value = shape.*size.wide;
+void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyNames& names) {
+  for (std::size_t i = 0; i < size_key_count; ++i) {
+    const SizeKey& size = size_keys()[i];
+    const double value = sizes[i];
     if (value < 1) {
       throw InputError("{}: {} is {}; it must be at least 1", names.where, names.of(size.key),
                        value);
@@ -158,7 +143,8 @@ void check_sizes(const WideSizes& shape, const KeyNames& names) {
     const bool heads =
         size.member == &ModelConfig::encoder_heads || size.member == &ModelConfig::decoder_heads;
     const std::string memory =
-        heads ? "" : fmt::format(": the model would take {} of weights", memory_text(shape));
+        heads ? ""
+              : fmt::format(": the model would take {} of weights", memory_text(sizes, config));
     throw InputError("{}: {} {} is beyond the limit of {}{}", names.where, names.of(size.key),
                      value, size.limit, memory);
   }
@@ -174,7 +160,8 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_id("eos_token_id", config.eos_token_id, source, names, config);
   check_id("eos_token_id", config.eos_token_id, target, names, config);
   check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
-  if (family_of(config.model_type) != nullptr && config.static_positions &&
+  const Family& family = family_of(config);
+  if (config.static_positions && family.sinusoids == SinusoidKind::pegasus_x &&
       (config.d_model % 2 != 0 || config.d_model < 4)) {
     throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
                      names.where, names.of("d_model"), config.d_model, config.model_type);
@@ -182,10 +169,9 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_dropout("dropout", config.dropout, names);
   check_dropout("attention_dropout", config.attention_dropout, names);
   check_dropout("activation_dropout", config.activation_dropout, names);
-  const bool published = family_of(config.model_type) != nullptr;
   check_pattern(config.encoder_attention,
-                {false, config.encoder_layers, config.max_positions, published}, names.where,
-                names.of("encoder_attention"));
+                {false, config.encoder_layers, config.max_positions, !family.marian_keys},
+                names.where, names.of("encoder_attention"));
   check_pattern(config.decoder_attention, {true, config.decoder_layers, config.decoder_positions()},
                 names.where, names.of("decoder_attention"));
 }

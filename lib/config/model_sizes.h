@@ -1,5 +1,4 @@
-// The sizes of a model before they are known to be sane: checked against their limits in floating
-// point, so that 2^40 layers give a message and not an overflow.
+// The sizes of a model, and what they are checked against before anything is allocated.
 #pragma once
 
 #include <array>
@@ -14,46 +13,48 @@ namespace attn {
 struct Family;
 
 /// What a stack's self-attention has besides its projections; 0: nothing of the kind.
-template <typename T>
 struct AttentionSizes {
-  T features{}, head_dim{};        ///< performer: [m, K]
-  T rank{};                        ///< linformer: k
-  T rotation_rows{}, rotations{};  ///< lsh: [H · K, rounds · buckets / 2]
-  bool shared_query_key = false;   ///< lsh
+  std::uint64_t features = 0, head_dim = 0;        ///< performer: [m, K]
+  std::uint64_t rank = 0;                          ///< linformer: k
+  std::uint64_t rotation_rows = 0, rotations = 0;  ///< lsh: [H · K, rounds · buckets / 2]
+  bool shared_query_key = false;                   ///< lsh
 };
 
-/// What the number of parameters depends on. T: double for estimates, uint64_t for exact counts.
-template <typename T>
+/// What the number of parameters depends on.
 struct ModelSizes {
-  T d_model{}, encoder_layers{}, decoder_layers{}, encoder_heads{}, decoder_heads{};
-  T encoder_ffn{}, decoder_ffn{}, vocab{}, decoder_vocab{}, positions{};
+  std::uint64_t d_model = 0, encoder_layers = 0, decoder_layers = 0;
+  std::uint64_t encoder_heads = 0, decoder_heads = 0, encoder_ffn = 0, decoder_ffn = 0;
+  std::uint64_t vocab = 0, decoder_vocab = 0, positions = 0;
+  std::uint64_t decoder_positions = 0, global_tokens = 0;
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
-  T decoder_positions{}, global_tokens{};
-  AttentionSizes<T> encoder_kind, decoder_kind;
-  const Family* family = nullptr;  ///< null: Marian's names
+  AttentionSizes encoder_kind, decoder_kind;
+  const Family* family = nullptr;
 };
-
-using WideSizes = ModelSizes<double>;
 
 /// One size key: its name, its alias (or empty), where it lives and its limit.
 struct SizeKey {
   const char* key;
   const char* alias;
-  double WideSizes::*wide;
+  std::uint64_t ModelSizes::*size;
   int ModelConfig::*member;
   std::int64_t limit;
 };
 
-/// All size keys in the order in which they are checked.
-const std::array<SizeKey, 10>& size_keys();
+inline constexpr std::size_t size_key_count = 10;
 
-/// The config's sizes, before anything is checked.
-WideSizes wide_sizes(const ModelConfig& config);
-/// The same in whole numbers; what is below 0 counts as 0.
-ModelSizes<std::uint64_t> exact_sizes(const ModelConfig& config);
-/// Copies checked sizes into the config.
-void narrow(const WideSizes& shape, ModelConfig& config);
+/// All size keys in the order in which they are checked.
+const std::array<SizeKey, size_key_count>& size_keys();
+
+/// A config's sizes; what is below 0 counts as 0.
+ModelSizes model_sizes(const ModelConfig& config);
+
+/// Their values as a config has them, in the order of size_keys(), before anything is checked: 2^40
+/// layers give a message and no overflow.
+using RawSizes = std::array<double, size_key_count>;
+RawSizes raw_sizes(const ModelConfig& config);
+/// Copies checked ones into the config.
+void set_sizes(const RawSizes& sizes, ModelConfig& config);
 
 /// How messages name a key: `where`, and the key as the user wrote it (alias, section before it).
 struct KeyNames {
@@ -64,8 +65,9 @@ struct KeyNames {
   std::string of(const std::string& key) const;
 };
 
-/// InputError for sizes below 1 or beyond their limits, saying what the weights would take.
-void check_sizes(const WideSizes& shape, const KeyNames& names);
+/// InputError for sizes below 1 or beyond their limits, saying what the weights of this config
+/// would take with them.
+void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyNames& names);
 /// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts,
 /// patterns of attention that do not fit.
 void check_relations(const ModelConfig& config, const KeyNames& names);

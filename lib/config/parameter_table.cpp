@@ -1,30 +1,34 @@
 #include "config/parameter_table.h"
 
+#include "base/at.h"
+#include "base/checked.h"
 #include "config/family.h"
 
 namespace attn {
 namespace {
 
 /// Writes down one block.
-template <typename Size>
 struct BlockWriter {
-  const ModelSizes<Size>& sizes;
-  ParameterBlock<Size> block;
+  const ModelSizes& sizes;
+  const Family& family;
+  ParameterBlock block;
 
-  void add(const ParameterEntry<Size>& entry) { block.entries.push_back(entry); }
+  void add(const ParameterEntry& entry) { block.entries.push_back(entry); }
 
-  void linear(const std::string& name, Part part, Size in, Size out, int side_by_side = 1) {
+  void linear(const std::string& name, Part part, std::uint64_t in, std::uint64_t out,
+              int side_by_side = 1) {
     projection(name, part, in, out, side_by_side);
     add({name + ".bias", {out}, part, ParameterRole::bias, ""});
   }
 
-  void projection(const std::string& name, Part part, Size in, Size out, int side_by_side) {
+  void projection(const std::string& name, Part part, std::uint64_t in, std::uint64_t out,
+                  int side_by_side) {
     add({name + ".weight", {out, in}, part, ParameterRole::weight, "", false, true, side_by_side});
   }
 
   /// A projection of attention, in some families without a bias.
   void attention(const std::string& name, Part part, int side_by_side = 1) {
-    const Size d = sizes.d_model;
+    const std::uint64_t d = sizes.d_model;
     if (sizes.attention_biases) return linear(name, part, d, d, side_by_side);
     projection(name, part, d, d, side_by_side);
   }
@@ -35,14 +39,14 @@ struct BlockWriter {
   }
 
   void self_attention() {
-    AttentionNames names;
-    if (block.encoder && sizes.family != nullptr) names = sizes.family->encoder_attention;
-    const AttentionSizes<Size>& kind = block.encoder ? sizes.encoder_kind : sizes.decoder_kind;
+    const AttentionNames names = block.encoder ? family.encoder_attention : AttentionNames();
+    const GlobalTokens globals = block.encoder ? family.globals : GlobalTokens::plain;
+    const AttentionSizes& kind = block.encoder ? sizes.encoder_kind : sizes.decoder_kind;
     const int side_by_side = kind.shared_query_key ? 2 : 3;
     attention(std::string(names.query), Part::self_query, side_by_side);
     if (!kind.shared_query_key) attention(std::string(names.key), Part::self_key, 3);
     attention(std::string(names.value), Part::self_value, side_by_side);
-    if (block.encoder && sizes.family != nullptr && sizes.family->global_projections) {
+    if (globals == GlobalTokens::projected) {
       attention(std::string(names.query) + "_global", Part::global_query, 3);
       attention(std::string(names.key) + "_global", Part::global_key, 3);
       attention(std::string(names.value) + "_global", Part::global_value, 3);
@@ -50,20 +54,20 @@ struct BlockWriter {
     attention(std::string(names.output), Part::self_output);
     extras(kind);
     norm("self_attn_layer_norm", Part::self_norm);
-    if (block.encoder && sizes.family != nullptr && sizes.family->own_global_tokens) {
+    if (globals == GlobalTokens::learned) {
       norm("global_self_attn_layer_norm", Part::global_norm);
     }
   }
 
   /// What kinds of attention have besides, where they have it.
-  void extras(const AttentionSizes<Size>& kind) {
-    const auto matrix = [&](const char* name, Part part, ParameterRole role, Size rows,
-                            Size columns) {
-      if (columns == Size{0}) return;
+  void extras(const AttentionSizes& kind) {
+    const auto matrix = [&](const char* name, Part part, ParameterRole role, std::uint64_t rows,
+                            std::uint64_t columns) {
+      if (columns == 0) return;
       const bool drawn = role != ParameterRole::low_rank;
       add({name, {rows, columns}, part, role, "", drawn});
     };
-    const Size places = block.encoder ? sizes.positions : sizes.decoder_positions;
+    const std::uint64_t places = block.encoder ? sizes.positions : sizes.decoder_positions;
     using R = ParameterRole;
     matrix("self_attn.proj_k", Part::self_key_projection, R::low_rank, places, kind.rank);
     matrix("self_attn.proj_v", Part::self_value_projection, R::low_rank, places, kind.rank);
@@ -81,13 +85,13 @@ struct BlockWriter {
     norm("encoder_attn_layer_norm", Part::cross_norm);
   }
 
-  void feed_forward(Size width) {
+  void feed_forward(std::uint64_t width) {
     linear("fc1", Part::feed_forward_first, sizes.d_model, width);
     linear("fc2", Part::feed_forward_second, width, sizes.d_model);
     norm("final_layer_norm", Part::feed_forward_norm);
   }
 
-  void embedding(const std::string& name, Size rows, const std::string& tied_to = "") {
+  void embedding(const std::string& name, std::uint64_t rows, const std::string& tied_to = "") {
     add({name + ".weight",
          {rows, sizes.d_model},
          Part::embedding,
@@ -96,8 +100,8 @@ struct BlockWriter {
   }
 
   void positions() {
-    Size rows = block.encoder ? sizes.positions : sizes.decoder_positions;
-    if (sizes.family != nullptr) rows += static_cast<Size>(sizes.family->first_position);
+    const std::uint64_t places = block.encoder ? sizes.positions : sizes.decoder_positions;
+    const std::uint64_t rows = places + to_size(family.first_position);
     add({"embed_positions.weight",
          {rows, sizes.d_model},
          Part::positions,
@@ -105,7 +109,7 @@ struct BlockWriter {
          "",
          sizes.static_positions,
          !sizes.static_positions});
-    if (block.encoder && sizes.global_tokens > Size{0}) {
+    if (block.encoder && sizes.global_tokens > 0) {
       add({"embed_global.weight",
            {sizes.global_tokens, sizes.d_model},
            Part::global_tokens,
@@ -116,13 +120,12 @@ struct BlockWriter {
   }
 };
 
-template <typename Size>
 class TableWriter {
  public:
-  explicit TableWriter(const ModelSizes<Size>& sizes)
-      : sizes_(sizes), base_(sizes.family == nullptr ? "model." : sizes.family->base) {}
+  explicit TableWriter(const ModelSizes& sizes)
+      : sizes_(sizes), family_(*sizes.family), base_(family_.base) {}
 
-  std::vector<ParameterBlock<Size>> write() {
+  std::vector<ParameterBlock> write() {
     embeddings();
     stack(true);
     stack(false);
@@ -131,10 +134,10 @@ class TableWriter {
   }
 
  private:
-  BlockWriter<Size> block(BlockKind kind, bool encoder, const std::string& prefix) const {
-    return {sizes_, {kind, encoder, prefix, Size{1}, {}}};
+  BlockWriter block(BlockKind kind, bool encoder, const std::string& prefix) const {
+    return {sizes_, family_, {kind, encoder, prefix, 1, {}}};
   }
-  void keep(BlockWriter<Size>& writer) { blocks_.push_back(std::move(writer.block)); }
+  void keep(BlockWriter& writer) { blocks_.push_back(std::move(writer.block)); }
 
   void embeddings() {
     auto encoder = block(BlockKind::embeddings, true, base_);
@@ -167,62 +170,56 @@ class TableWriter {
     keep(layer);
     if (!sizes_.final_norms) return;
     auto end = block(BlockKind::final_norms, encoder, prefix);
-    end.norm(std::string(sizes_.family == nullptr ? "layer_norm" : sizes_.family->final_norm),
-             Part::final_norm);
+    end.norm(std::string(family_.final_norm), Part::final_norm);
     keep(end);
   }
 
   void output() {
     auto end = block(BlockKind::output, false, "");
-    const Size vocabulary = sizes_.decoder_vocab;
+    const std::uint64_t vocabulary = sizes_.decoder_vocab;
     end.add({"lm_head.weight",
              {vocabulary, sizes_.d_model},
              Part::output,
              ParameterRole::embedding,
              sizes_.tie ? target_embedding_ : ""});
     end.add({"final_logits_bias",
-             {Size{1}, vocabulary},
+             {1, vocabulary},
              Part::logits_bias,
              ParameterRole::logits_bias,
              "",
              true,
-             sizes_.family == nullptr || sizes_.family->logits_bias});
+             family_.logits_bias});
     keep(end);
   }
 
-  const ModelSizes<Size>& sizes_;
+  const ModelSizes& sizes_;
+  const Family& family_;
   std::string base_;  ///< of the names: "model."
   std::string target_embedding_;
-  std::vector<ParameterBlock<Size>> blocks_;
+  std::vector<ParameterBlock> blocks_;
 };
 
 }  // namespace
 
-template <typename Size>
-std::vector<ParameterBlock<Size>> parameter_table(const ModelSizes<Size>& sizes) {
-  return TableWriter<Size>(sizes).write();
+std::vector<ParameterBlock> parameter_table(const ModelSizes& sizes) {
+  return TableWriter(sizes).write();
 }
 
-template <typename Size>
-Size parameters_of(const ModelSizes<Size>& sizes) {
-  Size total{0};
-  for (const ParameterBlock<Size>& block : parameter_table(sizes)) {
-    Size one{0};
-    for (const ParameterEntry<Size>& entry : block.entries) {
+std::optional<std::uint64_t> parameters_of(const ModelSizes& sizes) {
+  std::optional<std::uint64_t> total = 0;
+  for (const ParameterBlock& block : parameter_table(sizes)) {
+    for (const ParameterEntry& entry : block.entries) {
       if (entry.buffer || !entry.tied_to.empty()) continue;
-      Size elements{1};
-      for (const Size n : entry.shape) elements *= n;
-      one += elements;
+      std::optional<std::uint64_t> elements = block.repeat;
+      for (const std::uint64_t n : entry.shape) {
+        elements = checked_multiply(*elements, n);
+        if (!elements) return std::nullopt;
+      }
+      total = checked_add(*total, *elements);
+      if (!total) return std::nullopt;
     }
-    total += block.repeat * one;
   }
   return total;
 }
-
-template std::vector<ParameterBlock<double>> parameter_table(const ModelSizes<double>&);
-template std::vector<ParameterBlock<std::uint64_t>> parameter_table(
-    const ModelSizes<std::uint64_t>&);
-template double parameters_of(const ModelSizes<double>&);
-template std::uint64_t parameters_of(const ModelSizes<std::uint64_t>&);
 
 }  // namespace attn

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,10 @@ enum class Part {
   logits_bias
 };
 
-/// One parameter. Size: double for estimates, uint64_t for exact shapes.
-template <typename Size>
+/// One parameter.
 struct ParameterEntry {
-  std::string name;         ///< after its block's prefix: "self_attn.q_proj.weight"
-  std::vector<Size> shape;  ///< as in the file; a projection's weight is [out, in] there
+  std::string name;                  ///< after its block's prefix: "self_attn.q_proj.weight"
+  std::vector<std::uint64_t> shape;  ///< as in the file; a projection's weight is [out, in] there
   Part part;
   ParameterRole role;
   std::string tied_to;   ///< whole name of the parameter whose memory it shares; empty: its own
@@ -74,21 +74,19 @@ struct ParameterEntry {
 enum class BlockKind { embeddings, encoder_layers, decoder_layers, final_norms, output };
 
 /// Parameters that occur together: those of a layer, or of what stands around the layers.
-template <typename Size>
 struct ParameterBlock {
   BlockKind kind;
-  bool encoder = true;  ///< of which stack; for output, neither
-  std::string prefix;   ///< of every name; layers have their number behind it: "….layers.0."
-  Size repeat = 1;      ///< as many layers
-  std::vector<ParameterEntry<Size>> entries;
+  bool encoder = true;       ///< of which stack; for output, neither
+  std::string prefix;        ///< of every name; layers have their number behind it: "….layers.0."
+  std::uint64_t repeat = 1;  ///< as many layers
+  std::vector<ParameterEntry> entries;
 };
 
 /// In the order of the forward pass; a tied parameter after the one it is tied to.
-template <typename Size>
-std::vector<ParameterBlock<Size>> parameter_table(const ModelSizes<Size>& sizes);
+std::vector<ParameterBlock> parameter_table(const ModelSizes& sizes);
 
-/// Weights of the whole model: tied ones once, buffers not, as PyTorch counts.
-template <typename Size>
-Size parameters_of(const ModelSizes<Size>& sizes);
+/// Weights of the whole model: tied ones once, buffers not, as PyTorch counts; nothing where they
+/// leave 64 bits.
+std::optional<std::uint64_t> parameters_of(const ModelSizes& sizes);
 
 }  // namespace attn

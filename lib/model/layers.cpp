@@ -229,8 +229,7 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
 }
 
 Index rows_before_places(const ModelConfig& config) {
-  const Family* family = family_of(config.model_type);
-  return family == nullptr ? 0 : family->first_position;
+  return family_of(config).first_position;
 }
 
 Parameter position_rows(const ModelConfig& config, const Parameter& table) {

@@ -8,19 +8,16 @@
 namespace attn {
 namespace {
 
-using TableBlock = ParameterBlock<std::uint64_t>;
-using TableEntry = ParameterEntry<std::uint64_t>;
-
 /// Weight or bias of a linear layer or a norm.
 template <typename Module>
-auto& pick(Module& module, const TableEntry& entry) {
+auto& pick(Module& module, const ParameterEntry& entry) {
   const bool bias = entry.role == ParameterRole::bias || entry.role == ParameterRole::norm_bias;
   return bias ? module.bias : module.weight;
 }
 
 /// `Layer` and `Model` are const or not; so is what comes back.
 template <typename Layer>
-auto& in_layer(Layer& layer, const TableEntry& entry) {
+auto& in_layer(Layer& layer, const ParameterEntry& entry) {
   switch (entry.part) {
     case Part::self_query:
       return pick(layer.self_attention.query, entry);
@@ -83,7 +80,7 @@ auto& in_layer(Layer& layer, const TableEntry& entry) {
 }
 
 template <typename Stack>
-auto& in_stack(Stack& stack, const TableEntry& entry) {
+auto& in_stack(Stack& stack, const ParameterEntry& entry) {
   switch (entry.part) {
     case Part::embedding:
       return stack.embedding;
@@ -101,7 +98,7 @@ auto& in_stack(Stack& stack, const TableEntry& entry) {
 }
 
 template <typename Model>
-auto& in_model(Model& model, const TableBlock& block, const TableEntry& entry,
+auto& in_model(Model& model, const ParameterBlock& block, const ParameterEntry& entry,
                std::uint64_t layer) {
   const auto i = to_size(layer);
   switch (block.kind) {
@@ -118,7 +115,8 @@ auto& in_model(Model& model, const TableBlock& block, const TableEntry& entry,
   return in_stack(block.encoder ? model.encoder : model.decoder, entry);
 }
 
-ParameterInfo info_of(const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+ParameterInfo info_of(const ParameterBlock& block, const ParameterEntry& entry,
+                      std::uint64_t layer) {
   const bool layers =
       block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
   return {block.prefix + (layers ? std::to_string(layer) + "." : "") + entry.name,
@@ -134,9 +132,9 @@ ParameterInfo info_of(const TableBlock& block, const TableEntry& entry, std::uin
 /// visit(block, entry, layer) for every parameter.
 template <typename Visit>
 void walk(const ModelConfig& config, const Visit& visit) {
-  for (const TableBlock& block : parameter_table(exact_sizes(config))) {
+  for (const ParameterBlock& block : parameter_table(model_sizes(config))) {
     for (std::uint64_t layer = 0; layer < block.repeat; ++layer) {
-      for (const TableEntry& entry : block.entries) visit(block, entry, layer);
+      for (const ParameterEntry& entry : block.entries) visit(block, entry, layer);
     }
   }
 }
@@ -157,7 +155,7 @@ Parameter parameter_at(const ParameterInfo& info, float* data) {
 
 std::vector<ParameterInfo> list_parameters(const ModelConfig& config) {
   std::vector<ParameterInfo> all;
-  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+  walk(config, [&](const ParameterBlock& block, const ParameterEntry& entry, std::uint64_t layer) {
     all.push_back(info_of(block, entry, layer));
   });
   return all;
@@ -174,7 +172,7 @@ ModelParameters bind_parameters(const ModelConfig& config,
   for (DecoderLayer& layer : parameters.decoder_layers) {
     layer.feed_forward.activation = config.activation;
   }
-  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+  walk(config, [&](const ParameterBlock& block, const ParameterEntry& entry, std::uint64_t layer) {
     bind(info_of(block, entry, layer), in_model(parameters, block, entry, layer));
   });
   return parameters;
@@ -182,7 +180,7 @@ ModelParameters bind_parameters(const ModelConfig& config,
 
 void visit_parameters(const ModelConfig& config, const ModelParameters& parameters,
                       const std::function<void(const ParameterInfo&, const Parameter&)>& visit) {
-  walk(config, [&](const TableBlock& block, const TableEntry& entry, std::uint64_t layer) {
+  walk(config, [&](const ParameterBlock& block, const ParameterEntry& entry, std::uint64_t layer) {
     visit(info_of(block, entry, layer), in_model(parameters, block, entry, layer));
   });
 }

@@ -35,7 +35,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
     case ParameterRole::positions:
       if (config.static_positions) {
         Eigen::Map<Matrix>(data, p.rows, p.columns) =
-            sinusoids(p.rows, p.columns, sinusoids_of(config));
+            sinusoids(p.rows, p.columns, family_of(config).sinusoids);
       } else {
         fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       }

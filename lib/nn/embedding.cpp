@@ -47,10 +47,6 @@ void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int
   });
 }
 
-SinusoidKind sinusoids_of(const ModelConfig& config) {
-  return config.model_type == "pegasus_x" ? SinusoidKind::pegasus_x : SinusoidKind::marian;
-}
-
 Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind) {
   Matrix table(positions, d_model);
   if (kind == SinusoidKind::pegasus_x) {

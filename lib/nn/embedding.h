@@ -4,7 +4,7 @@
 #include <span>
 
 #include "compute/matmul.h"
-#include "config/model_config.h"
+#include "config/family.h"
 
 namespace attn {
 
@@ -20,11 +20,6 @@ void embed(const Parameter& table, const Parameter& positions, float scale,
 void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int> ids, int frozen,
                     std::span<const Index> position, const Parameter& dtable,
                     const Parameter& dpositions);
-
-enum class SinusoidKind { marian, pegasus_x };
-
-/// Which ones the class of this config computes.
-SinusoidKind sinusoids_of(const ModelConfig& config);
 
 /// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
 /// the first half of the columns and all cosines in the second):

@@ -31,7 +31,7 @@ void refuse_family(const std::string& type, const std::string& more, const std::
 }
 
 bool has_parameter(const ModelConfig& config, const std::string& name) {
-  for (const auto& block : parameter_table(exact_sizes(config))) {
+  for (const auto& block : parameter_table(model_sizes(config))) {
     const bool layers =
         block.kind == BlockKind::encoder_layers || block.kind == BlockKind::decoder_layers;
     for (const auto& entry : block.entries) {
@@ -88,6 +88,7 @@ TEST_CASE("families have their classes' names and numbers of parameters") {
 TEST_CASE("a family's config is written as it is read") {
   for (const Family& family : families()) {
     CAPTURE(family.model_type);
+    if (family.fixed.empty()) continue;  // written as what computes it, by default marian
     const ModelConfig config = family_model(std::string(family.model_type));
     const Json json = to_directory_json(config);
     CHECK(json["architectures"][0] == std::string(family.class_name));

@@ -59,7 +59,7 @@ inline ModelConfig small_family_config(const std::string& model_type) {
   ModelConfig c = small_config();
   c.model_type = model_type;
   c.activation = model_type == "bigbird_pegasus" ? Activation::gelu_new : Activation::gelu;
-  set_fixed(*family_of(model_type), c);
+  set_fixed(family_of(model_type), c);
   if (model_type == "led") {
     c.encoder_attention.type = PatternType::longformer;
     c.encoder_attention.windows = {2, 4};

@@ -72,7 +72,7 @@ void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
 /// What its config.json says.
 Json directory_json(const ModelConfig& config, DType dtype) {
   if (dtype != DType::i8) return to_directory_json(config);
-  if (family_of(config.model_type) != nullptr) {
+  if (!family_of(config).marian_keys) {
     throw InputError(
         "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
         "of marian, pegasus and attn-demo; store it in 16, and translate it with 8",

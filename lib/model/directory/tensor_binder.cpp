@@ -67,10 +67,10 @@ bool stays_narrow(const ParameterInfo& info, const TensorInfo& tensor) {
 TensorBinder::TensorBinder(const ModelConfig& config, std::shared_ptr<SafetensorsFile> file)
     : config_(config), file_(std::move(file)) {
   storage_.push_back(file_);
-  const Family* family = family_of(config_.model_type);
-  base_ = family == nullptr ? "model." : family->base;
+  const Family& family = family_of(config_);
+  base_ = family.base;
   bare_ =
-      family != nullptr && std::ranges::none_of(file_->tensors(), [&](const TensorInfo& tensor) {
+      !family.marian_keys && std::ranges::none_of(file_->tensors(), [&](const TensorInfo& tensor) {
         return tensor.name.starts_with(base_);
       });
 }
@@ -220,7 +220,8 @@ Parameter TensorBinder::make_default(const ParameterInfo& info) {
   if (info.role == ParameterRole::positions) {
     const auto rows = to_index(info.shape[0]);
     const auto columns = to_index(info.shape[1]);
-    Eigen::Map<Matrix>(data, rows, columns) = sinusoids(rows, columns, sinusoids_of(config_));
+    Eigen::Map<Matrix>(data, rows, columns) =
+        sinusoids(rows, columns, family_of(config_).sinusoids);
   } else {
     std::fill_n(data, info.elements(), 0.0F);
   }
