@@ -10,7 +10,7 @@
 #include "base/at.h"
 #include "base/random.h"
 #include "compute/matmul.h"
-#include "compute/weight_panels.h"
+#include "compute/panel_packing.h"
 #include "peak.h"
 
 using namespace attn;

@@ -26,8 +26,7 @@ std::uint16_t* tiles_in(const AlignedFloats& memory) {
 
 /// Memory for `tiles` of them, kept from product to product.
 std::uint16_t* room_for(AlignedFloats& memory, Index tiles) {
-  const auto floats = to_size(tiles * kTileSize / 2);
-  if (memory.size() < floats) memory = AlignedFloats(floats);
+  memory.reserve(to_size(tiles * kTileSize / 2));
   return tiles_in(memory);
 }
 
@@ -85,13 +84,15 @@ float round_to_bfloat16(float x) {
   return std::bit_cast<float>((bits + half) & 0xFFFF'0000U);
 }
 
-void Bfloat16Weight::pack(const std::vector<Parameter>& weights, Index in, Index out) {
+void Bfloat16Weight::pack(const std::vector<Parameter>& weights, Index in, Index out,
+                          const Packing& how) {
   in_ = in;
   out_ = out;
   const Index each = term_tiles(in) * kTileSize;
   std::uint16_t* tiles = room_for(tiles_, side_tiles(out) * term_tiles(in));
   parallel_for(side_tiles(out), 4 * in * out,
                [&](Index i) { pack_tiles(weights, i * kTileSide, tiles + i * each); });
+  how.release(weights);
 }
 
 /// The 16 columns from `column` on: of one weight, or, where two meet, of a copy.
@@ -132,30 +133,30 @@ void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index col
                              0, tiles);
 }
 
-void Bfloat16Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y,
-                              bool add) const {
+void Bfloat16Weight::multiply(const BatchProduct& p) const {
   AlignedFloats& memory = of_this_thread<LeftTiles>().memory;
   const Index terms = term_tiles(in_);
-  std::uint16_t* left = room_for(memory, side_tiles(x.rows()) * terms);
+  std::uint16_t* left = room_for(memory, side_tiles(p.x.rows()) * terms);
   pack_all(tile_kernels()->pack_left,
-           {.data = x.data(),
-            .stride = x.outerStride(),
-            .sides = x.rows(),
+           {.data = p.x.data(),
+            .stride = p.x.outerStride(),
+            .sides = p.x.rows(),
             .terms = in_,
             .terms_adjacent = true},
            left);
   multiply_all({.left = left,
                 .right = tiles_in(tiles_),
-                .rows = x.rows(),
+                .rows = p.x.rows(),
                 .columns = out_,
                 .left_terms = terms,
                 .right_terms = terms,
                 .terms = terms,
-                .bias = bias,
-                .y = y.data(),
-                .y_stride = y.outerStride(),
-                .add = add},
+                .bias = p.bias,
+                .y = p.y.data(),
+                .y_stride = p.y.outerStride(),
+                .add = p.add},
                kTermsAtOnce / kTileTerms);
+  p.finish();
 }
 
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c) {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "compute/parameter.h"
-#include "compute/tensor.h"
+#include "compute/product.h"
 
 namespace attn {
 
@@ -18,11 +18,10 @@ float round_to_bfloat16(float x);
 class Bfloat16Weight {
  public:
   /// Every weight has `in` rows. Needs tile_kernels().
-  void pack(const std::vector<Parameter>& weights, Index in, Index out);
+  void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
 
-  /// y [T, out] = x [T, in] · weights + bias ([out], or null), or added to y. An element's bits do
-  /// not depend on the number of threads.
-  void multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add) const;
+  /// An element's bits do not depend on the number of threads.
+  void multiply(const BatchProduct& p) const;
 
  private:
   void pack_tiles(const std::vector<Parameter>& weights, Index column, std::uint16_t* tiles) const;

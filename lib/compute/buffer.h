@@ -12,11 +12,7 @@ class Buffer {
  public:
   /// [rows, columns], uninitialised where it grew.
   MatrixRef resize(Index rows, Index columns) {
-    const auto count = to_size(rows * columns);
-    if (memory_.data() == nullptr || memory_.size() < count) {
-      memory_ = AlignedFloats();  // first, so that old and new are never there together
-      memory_ = AlignedFloats(count);
-    }
+    memory_.reserve(to_size(rows * columns));
     rows_ = rows;
     columns_ = columns;
     return *this;

@@ -57,6 +57,12 @@ AlignedFloats::AlignedFloats(std::size_t count) : size_(count) {
   ask_for_huge_pages(data_.get(), bytes);
 }
 
+void AlignedFloats::reserve(std::size_t count) {
+  if (data_ != nullptr && size_ >= count) return;
+  *this = AlignedFloats();  // first, so that old and new are never there together
+  *this = AlignedFloats(count);
+}
+
 FloatArena::FloatArena(std::size_t count) : memory_(count) {}
 
 AlignedFloats AlignedFloats::part(std::size_t first, std::size_t count) const {

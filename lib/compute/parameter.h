@@ -56,10 +56,6 @@ struct Parameter {
   }
 };
 
-/// Told of each weight, or part of one, that nobody reads soon where it lies: a product has packed
-/// it, or will after many others.
-using WhenPacked = std::function<void(const Parameter&)>;
-
 /// A Parameter of adjacent rows over someone's memory.
 inline Parameter row_major(float* data, Index rows, Index columns) {
   return {data, rows, columns, columns, 1};
@@ -74,6 +70,8 @@ class AlignedFloats {
   AlignedFloats& operator=(AlignedFloats&&) = default;
   float* data() const { return data_.get(); }
   std::size_t size() const { return size_; }
+  /// Room for `count` at least; where that takes new memory, what was held is lost.
+  void reserve(std::size_t count);
   /// `count` of them from `first`, a whole number of cache lines, on; they keep all of them alive.
   AlignedFloats part(std::size_t first, std::size_t count) const;
 
@@ -94,6 +92,26 @@ class FloatArena {
  private:
   AlignedFloats memory_;
   std::size_t used_ = 0;
+};
+
+/// Told of each weight, or part of one, whose numbers are not read again soon where they lie, so
+/// that the memory of a mapped file may be given back meanwhile: a product has packed it, or will
+/// after many others.
+using WhenPacked = std::function<void(const Parameter&)>;
+
+/// Where a product's own copy of its weights goes, and who is told that it is made.
+struct Packing {
+  FloatArena* arena = nullptr;              ///< null: memory of its own
+  const WhenPacked* when_packed = nullptr;  ///< null, or an empty one: nobody asks
+
+  /// Tells that these weights are not read again soon where they lie.
+  void release(const std::vector<Parameter>& weights) const {
+    if (when_packed == nullptr || !*when_packed) return;
+    for (const Parameter& weight : weights) (*when_packed)(weight);
+  }
+  AlignedFloats take(std::size_t count) const {
+    return arena == nullptr ? AlignedFloats(count) : arena->take(count);
+  }
 };
 
 }  // namespace attn

@@ -32,7 +32,7 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     : config_(std::move(config)), parameters_(std::move(parameters)), storage_(std::move(storage)) {
   FloatArena arena(prepared_floats(config_, parameters_, backend));
   const Preparation how(backend, &arena, &when_packed);
-  how.tell({parameters_.output});  // packed last: a quarter of a small model less at the peak
+  how.release({parameters_.output});  // packed last: a quarter of a small model less at the peak
   for (EncoderLayer& layer : parameters_.encoder_layers) {
     layer.self_attention.prepare_self(how);
     if (layer.global_attention.query.weight.exists()) {

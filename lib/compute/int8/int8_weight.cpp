@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "compute/int8/int8_kernels.h"
 #include "compute/per_thread.h"
-#include "compute/threads.h"
 
 namespace attn {
 namespace {
@@ -56,6 +55,33 @@ std::int32_t sum_of_negatives(const std::int8_t* x, Index n) {
   return sum;
 }
 
+/// A batch in 8 bits, in this thread's memory.
+struct QuantizedRows {
+  const std::int8_t* numbers;     ///< [T, groups · 4], filled up with zeros
+  const float* scales;            ///< [T]
+  const std::int32_t* negatives;  ///< [T] Σ |x| of a row's negative numbers
+};
+
+QuantizedRows quantize_rows(const ConstMatrixRef& x, Index groups) {
+  const Index in = x.cols();
+  const Index padded = groups * kInt8Group;
+  auto& scratch = of_this_thread<RowScratch>();
+  std::int8_t* numbers = at_least(scratch.numbers, x.rows() * padded);
+  float* scales = at_least(scratch.scales, x.rows());
+  std::int32_t* negatives = at_least(scratch.negatives, x.rows());
+  constexpr Index kRowsOfTask = 32;
+  parallel_for((x.rows() + kRowsOfTask - 1) / kRowsOfTask, x.size(), [&](Index task) {
+    const Index last = std::min(x.rows(), (task + 1) * kRowsOfTask);
+    for (Index t = task * kRowsOfTask; t < last; ++t) {
+      std::int8_t* row = numbers + t * padded;
+      scales[t] = int8_kernels().quantize(x.data() + t * x.outerStride(), in, row);
+      std::fill(row + in, row + padded, std::int8_t{0});
+      negatives[t] = sum_of_negatives(row, in);
+    }
+  });
+  return {numbers, scales, negatives};
+}
+
 /// The weight that holds a column of the whole, and the column in it.
 struct ColumnPlace {
   const Parameter* weight;
@@ -95,7 +121,7 @@ std::size_t int8_floats(Index in, Index out) {
 }
 
 void Int8Weight::pack(const std::vector<Parameter>& weights, Index in, Index out,
-                      FloatArena* arena) {
+                      const Packing& how) {
   if (in > kMostInt8Terms) {
     throw InputError("a sum of {} products of 8 bits may not fit into 32; expected at most {}", in,
                      kMostInt8Terms);
@@ -104,8 +130,7 @@ void Int8Weight::pack(const std::vector<Parameter>& weights, Index in, Index out
   out_ = out;
   groups_ = groups_of(in);
   const auto columns = to_size(padded_columns(out));
-  const std::size_t floats = int8_floats(in, out);
-  panels_ = arena == nullptr ? AlignedFloats(floats) : arena->take(floats);
+  panels_ = how.take(int8_floats(in, out));
   scales_ = AlignedFloats(columns);
   sums_ = AlignedFloats(columns);
   parallel_for(to_index(columns) / int8_kernels().panel_width, in * out,
@@ -118,6 +143,7 @@ void Int8Weight::pack(const std::vector<Parameter>& weights, Index in, Index out
           j, in, out);
     }
   }
+  how.release(weights);
 }
 
 void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) {
@@ -149,25 +175,10 @@ void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) 
   }
 }
 
-void Int8Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add,
-                          RowFunction then, const ReadNext& next) const {
+void Int8Weight::multiply(const BatchProduct& p) const {
   const Int8Kernels& k = int8_kernels();
-  const Index rows = x.rows();
-  const Index padded = groups_ * kInt8Group;
-  auto& scratch = of_this_thread<RowScratch>();
-  std::int8_t* numbers = at_least(scratch.numbers, rows * padded);
-  float* scales = at_least(scratch.scales, rows);
-  std::int32_t* negatives = at_least(scratch.negatives, rows);
-  constexpr Index kRoundedRows = 32;
-  parallel_for((rows + kRoundedRows - 1) / kRoundedRows, rows * in_, [&](Index block) {
-    const Index last = std::min(rows, (block + 1) * kRoundedRows);
-    for (Index t = block * kRoundedRows; t < last; ++t) {
-      std::int8_t* row = numbers + t * padded;
-      scales[t] = k.quantize(x.data() + t * x.outerStride(), in_, row);
-      std::fill(row + in_, row + padded, std::int8_t{0});
-      negatives[t] = sum_of_negatives(row, in_);
-    }
-  });
+  const Index rows = p.x.rows();
+  const QuantizedRows x = quantize_rows(p.x, groups_);
   const Index panels = padded_columns(out_) / k.panel_width;
   // Threads share out the panels, or, of long batches, the rows: so many that they and the panels
   // at hand stay in a core's caches.
@@ -179,25 +190,25 @@ void Int8Weight::multiply(const ConstMatrixRef& x, const float* bias, MatrixRef 
     const Index chunk = task % chunks;
     const Index first = panels * chunk / chunks;
     const Index last = panels * (chunk + 1) / chunks;
-    const Int8Product part{.x = numbers + row * padded,
-                           .x_scales = scales + row,
-                           .x_negatives = negatives + row,
+    const Int8Product part{.x = x.numbers + row * groups_ * kInt8Group,
+                           .x_scales = x.scales + row,
+                           .x_negatives = x.negatives + row,
                            .rows = std::min(kBlockRows, rows - row),
                            .groups = groups_,
                            .panels = as_bytes(panels_),
                            .scales = scales_.data(),
                            .sums = as_integers(sums_),
                            .out = out_,
-                           .bias = bias,
-                           .y = y.data() + row * y.outerStride(),
-                           .y_stride = y.outerStride(),
-                           .add = add,
-                           .next = next.part(task, blocks * chunks)};
+                           .bias = p.bias,
+                           .y = p.y.data() + row * p.y.outerStride(),
+                           .y_stride = p.y.outerStride(),
+                           .add = p.add,
+                           .next = p.next.part(task, blocks * chunks)};
     k.product(part, first, last);
-    if (then == nullptr) return;
+    if (p.then == nullptr) return;
     const Index column = first * k.panel_width;
     const Index width = std::min(out_, last * k.panel_width) - column;
-    for (Index t = 0; t < part.rows; ++t) then(part.y + t * part.y_stride + column, width);
+    for (Index t = 0; t < part.rows; ++t) p.then(part.y + t * part.y_stride + column, width);
   });
 }
 

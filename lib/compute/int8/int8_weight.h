@@ -4,28 +4,22 @@
 #include <cstdint>
 #include <vector>
 
-#include "compute/kernels/read_next.h"
 #include "compute/parameter.h"
-#include "compute/tensor.h"
+#include "compute/product.h"
 
 namespace attn {
-
-/// In place: what a product does to finished pieces of its rows, a number at a time.
-using RowFunction = void (*)(float* x, Index n);
 
 /// Weights side by side, [in, out] in all, as panels of int8_kernels().
 class Int8Weight {
  public:
   /// Every weight has `in` rows. InputError where a number is NaN or infinite, or where `in` is so
   /// large that a sum may not fit into 32 bits.
-  void pack(const std::vector<Parameter>& weights, Index in, Index out, FloatArena* arena);
+  void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
 
-  /// y [T, out] = then(x [T, in] · weights + bias): each row of x is rounded to 8 bits, with a
-  /// scale of its own. bias [out], or null; then: or null. Or added to y. Row t of y is a function
-  /// of row t of x alone, the same to the bit with every table of kernels and any number of
-  /// threads. A row with NaN or ∞ becomes NaN. next: what is read after it.
-  void multiply(const ConstMatrixRef& x, const float* bias, MatrixRef y, bool add, RowFunction then,
-                const ReadNext& next) const;
+  /// Each row of x is rounded to 8 bits, with a scale of its own. Row t of y is a function of row t
+  /// of x alone, the same to the bit with every table of kernels and any number of threads. A row
+  /// with NaN or ∞ becomes NaN.
+  void multiply(const BatchProduct& p) const;
 
  private:
   void pack_panel(const std::vector<Parameter>& weights, Index panel);

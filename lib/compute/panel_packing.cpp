@@ -1,4 +1,4 @@
-#include "compute/weight_panels.h"
+#include "compute/panel_packing.h"
 
 #include <algorithm>
 #include <cstddef>
