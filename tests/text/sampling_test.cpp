@@ -14,7 +14,7 @@
 #include "check_error.h"
 #include "model_of_pieces.h"
 #include "test_files.h"
-#include "text/byte_level/byte_pairs.h"
+#include "text/pieces/byte_pairs.h"
 #include "text/pieces/piece_model.h"
 #include "text/pieces/unigram.h"
 #include "text/tokenizer.h"

@@ -12,7 +12,7 @@
 #include "base/fragile_call.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "text/byte_level/byte_pairs.h"
+#include "text/pieces/byte_pairs.h"
 #include "text/pieces/sentencepiece_check.h"
 #include "text/pieces/unigram.h"
 #include "text/pieces/wire_format.h"

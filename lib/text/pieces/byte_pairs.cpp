@@ -1,4 +1,4 @@
-#include "text/byte_level/byte_pairs.h"
+#include "text/pieces/byte_pairs.h"
 
 #include <queue>
 #include <unordered_map>
