@@ -91,7 +91,7 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
   const std::vector<int> ends = ends_of(decode, config);
   const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
   EnsembleDecoder decoder(models, source, source.sentences() * decode.num_beams,
-                          most_steps(decode, models, source), watch.observer, watch.encoded);
+                          most_steps(decode, models, source), watch);
 
   std::vector<SentenceBeam> beams;
   std::vector<Index> active;  ///< sentences still searched; their rows stand in this order

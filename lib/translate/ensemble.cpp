@@ -8,6 +8,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
+#include "translate/search.h"
 
 namespace attn {
 namespace {
@@ -25,17 +26,26 @@ void require_same(const Transformer& first, const Transformer& other, const char
       first.name(), what, a, other.name(), b);
 }
 
-void require_same_pieces(const char* side, int first_size, int other_size, const auto& first_piece,
-                         const auto& other_piece, const std::string& names) {
-  if (first_size != other_size) {
+/// One of a tokenizer's two vocabularies.
+struct VocabularySide {
+  const char* name;
+  int (Tokenizer::*size)() const;
+  const std::string& (Tokenizer::*piece)(int) const;
+};
+
+void require_same_pieces(const VocabularySide& side, const Tokenizer& first, const Tokenizer& other,
+                         const std::string& names) {
+  const int size = (first.*side.size)();
+  if (size != (other.*side.size)()) {
     throw InputError("{}: {} and {} {} pieces; models that translate together share one vocabulary",
-                     names, first_size, other_size, side);
+                     names, size, (other.*side.size)(), side.name);
   }
-  for (int id = 0; id < first_size; ++id) {
-    if (first_piece(id) == other_piece(id)) continue;
+  for (int id = 0; id < size; ++id) {
+    const std::string& piece = (first.*side.piece)(id);
+    if (piece == (other.*side.piece)(id)) continue;
     throw InputError(
         "{}: {} piece {} is {} and {}; models that translate together share one vocabulary", names,
-        side, id, excerpt(first_piece(id)), excerpt(other_piece(id)));
+        side.name, id, excerpt(piece), excerpt((other.*side.piece)(id)));
   }
 }
 
@@ -80,26 +90,21 @@ std::string Ensemble::name() const {
 void require_same_vocabulary(const Tokenizer& first, const std::string& first_name,
                              const Tokenizer& other, const std::string& other_name) {
   const std::string names = fmt::format("{} and {}", first_name, other_name);
-  require_same_pieces(
-      "source", first.source_vocab_size(), other.source_vocab_size(),
-      [&](int id) { return first.source_piece(id); },
-      [&](int id) { return other.source_piece(id); }, names);
-  require_same_pieces(
-      "target", first.target_vocab_size(), other.target_vocab_size(),
-      [&](int id) { return first.target_piece(id); },
-      [&](int id) { return other.target_piece(id); }, names);
+  require_same_pieces({"source", &Tokenizer::source_vocab_size, &Tokenizer::source_piece}, first,
+                      other, names);
+  require_same_pieces({"target", &Tokenizer::target_vocab_size, &Tokenizer::target_piece}, first,
+                      other, names);
 }
 
 EnsembleDecoder::EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows,
-                                 Index steps, AttentionObserver* observer,
-                                 const EncodedSource* encoded)
+                                 Index steps, const SearchWatch& watch)
     : start_(ensemble.config().decoder_start_token_id) {
   for (const Transformer* model : ensemble.models()) {
     const bool first = decoders_.empty();
-    AttentionObserver* own = first ? observer : nullptr;
-    const bool known = first && encoded != nullptr;
+    AttentionObserver* own = first ? watch.observer : nullptr;
+    const bool known = first && watch.encoded != nullptr;
     if (!known) sources_.push_back(model->encode(source, own));
-    decoders_.emplace_back(*model, known ? *encoded : sources_.back(), rows, steps, own);
+    decoders_.emplace_back(*model, known ? *watch.encoded : sources_.back(), rows, steps, own);
   }
 }
 

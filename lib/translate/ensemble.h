@@ -12,6 +12,8 @@
 
 namespace attn {
 
+struct SearchWatch;  // search.h
+
 /// Models of one vocabulary; their shapes may differ. A model alone is one, too. Each token is
 /// chosen by the mean of the models' log-probabilities (the geometric mean of their probabilities,
 /// not renormalised), each processed as for that model alone: mean_m log p_m(token).
@@ -53,11 +55,10 @@ struct RowScores {
 /// The decoders of all models over one batch, a step at a time.
 class EnsembleDecoder {
  public:
-  /// Encodes the batch by each model, but by the first one where `encoded` is its result already,
-  /// which then outlives this. `rows` and `steps` as in IncrementalDecoder; the observer is the
-  /// first model's.
+  /// Encodes the batch by each model, but by the first one where `watch` has its result already.
+  /// `rows` and `steps` as in IncrementalDecoder; the observer is the first model's.
   EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows, Index steps,
-                  AttentionObserver* observer, const EncodedSource* encoded);
+                  const SearchWatch& watch);
   EnsembleDecoder(const EnsembleDecoder&) = delete;
   EnsembleDecoder& operator=(const EnsembleDecoder&) = delete;
 

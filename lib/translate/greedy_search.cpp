@@ -49,7 +49,7 @@ SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
   const std::vector<int> ends = ends_of(decode, config);
   const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
   EnsembleDecoder decoder(models, source, source.sentences(), most_steps(decode, models, source),
-                          watch.observer, watch.encoded);
+                          watch);
 
   std::vector<GreedySentence> sentences(to_size(source.sentences()));
   StepRows rows;
