@@ -76,18 +76,16 @@ void transpose_4(const std::byte* const* columns, Index row, Number* out, Index 
   for (Index i = 0; i < 4; ++i) std::memcpy(out + i * stride, &rows[i], sizeof rows[i]);
 }
 
-/// Rows [row, row + kBlock) of columns [first, first + width) of a weight that lies transposed, its
-/// columns' numbers side by side.
+/// Rows [row, row + kBlock) of a weight that lies transposed, its columns' numbers side by side.
 template <typename Number>
-void transpose_block(const Parameter& w, Index row, Index first, Index width, Number* out,
-                     Index stride) {
+void transpose_block(const Parameter& w, Index row, Number* out, Index stride) {
   const std::byte* numbers = numbers_of<Number>(w);
   float wide[4][kBlock];
   const std::byte* columns[4];
-  for (Index j = 0; j < width; j += 4) {
-    const Index count = std::min<Index>(4, width - j);
+  for (Index j = 0; j < w.columns; j += 4) {
+    const Index count = std::min<Index>(4, w.columns - j);
     for (Index c = 0; c < count; ++c) {
-      const Index column = first + j + c;
+      const Index column = j + c;
       if (numbers == nullptr) {
         w.copy_column(column, row, kBlock, wide[c]);
         columns[c] = reinterpret_cast<const std::byte*>(wide[c]);
@@ -108,26 +106,25 @@ void transpose_block(const Parameter& w, Index row, Index first, Index width, Nu
   }
 }
 
-/// Copies columns [first, first + width) of a weight to `out`, `stride` numbers a row. Blocks keep
-/// both the source's and the target's cache lines in use when the weight lies transposed.
+/// Copies a weight to `out`, `stride` numbers a row. Blocks keep both the source's and the target's
+/// cache lines in use when the weight lies transposed.
 template <typename Number>
-void copy_columns(const Parameter& w, Index first, Index width, Number* out, Index stride) {
+void copy_rows(const Parameter& w, Number* out, Index stride) {
   const std::byte* numbers = numbers_of<Number>(w);
   if (numbers != nullptr && w.column_stride == 1) {
     for (Index i = 0; i < w.rows; ++i) {
-      copy_row(numbers + (i * w.row_stride + first) * Index{sizeof(Number)}, out + i * stride,
-               width);
+      copy_row(numbers + i * w.row_stride * Index{sizeof(Number)}, out + i * stride, w.columns);
     }
     return;
   }
   Index done = 0;
   if (w.row_stride == 1) {
     for (; done + kBlock <= w.rows; done += kBlock) {
-      transpose_block(w, done, first, width, out + done * stride, stride);
+      transpose_block(w, done, out + done * stride, stride);
     }
   }
   for (Index i = done; i < w.rows; ++i) {
-    for (Index j = 0; j < width; ++j) out[i * stride + j] = number_at<Number>(w, i, first + j);
+    for (Index j = 0; j < w.columns; ++j) out[i * stride + j] = number_at<Number>(w, i, j);
   }
 }
 
@@ -141,7 +138,9 @@ void pack_panel(const std::vector<Parameter>& weights, Index in, Index out, Inde
   for (const Parameter& w : weights) {
     const Index from = std::max(first, index * width);
     const Index to = std::min(first + w.columns, (index + 1) * width);
-    if (from < to) copy_columns(w, from - first, to - from, panel + from - index * width, width);
+    if (from < to) {
+      copy_rows(w.columns_from(from - first, to - from), panel + from - index * width, width);
+    }
     first += w.columns;
   }
 }
@@ -183,7 +182,8 @@ void lay_out_rows(const std::vector<Parameter>& weights, Index out, float* matri
     const Index blocks = (w.columns + block - 1) / block;
     parallel_for(blocks, w.size(), [&](Index b) {
       const Index first = b * block;
-      copy_columns(w, first, std::min(block, w.columns - first), matrix + column + first, out);
+      copy_rows(w.columns_from(first, std::min(block, w.columns - first)), matrix + column + first,
+                out);
     });
     column += w.columns;
   }

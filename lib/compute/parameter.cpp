@@ -44,7 +44,7 @@ Parameter Parameter::columns_from(Index first, Index count) const {
   Parameter part = *this;
   part.columns = count;
   if (data != nullptr) part.data += skipped;
-  if (narrow != nullptr) part.narrow += skipped * (scales == nullptr ? 2 : 1);
+  if (narrow != nullptr) part.narrow += skipped * narrow_bytes();
   if (scales != nullptr && !scales_of_rows) part.scales += first;
   return part;
 }

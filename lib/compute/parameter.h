@@ -29,6 +29,7 @@ struct Parameter {
   const float* scales = nullptr;  ///< [columns] of 8 bits; null: `narrow` has 16
   bool scales_of_rows = false;    ///< [rows] instead: the matrix is seen transposed
 
+  Index narrow_bytes() const { return scales == nullptr ? 2 : 1; }  ///< of a number in `narrow`
   bool exists() const { return data != nullptr || narrow != nullptr; }
   float at(Index i, Index j) const {
     const Index place = i * row_stride + j * column_stride;
@@ -40,7 +41,7 @@ struct Parameter {
   /// Its numbers as they lie in memory, which has no gaps.
   std::span<const std::byte> bytes() const {
     if (data != nullptr) return std::as_bytes(std::span(data, to_size(size())));
-    return {narrow, to_size(size() * (scales == nullptr ? 2 : 1))};
+    return {narrow, to_size(size() * narrow_bytes())};
   }
   /// `count` numbers of column j, from row `first` on, one after another.
   void copy_column(Index j, Index first, Index count, float* out) const;
@@ -48,7 +49,8 @@ struct Parameter {
   /// Element (i, j), to be changed; 32 bits only.
   float& element(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
   Index size() const { return rows * columns; }
-  /// Columns [first, first + count) of a matrix whose columns lie one after another (row_stride 1).
+  /// Columns [first, first + count); their bytes() only where columns lie one after another
+  /// (row_stride 1).
   Parameter columns_from(Index first, Index count) const;
   Parameter transposed() const {
     return {data,   columns, rows,   column_stride,  row_stride,
