@@ -22,7 +22,7 @@ Matrix raw_scores(const HeadNumbers& head) {
   Matrix raw(head.query.rows(), head.key.rows());
   const GatheredRows keys{head.key.data(), head.key.cols(), nullptr};
   kernels().dot_products({head.query.data(), head.query.cols(), raw.rows()}, keys, head.key.rows(),
-                         head.query.cols(), raw.data(), raw.cols());
+                         head.query.cols(), {raw.data(), raw.cols()});
   for (Index i = 0; i < raw.rows(); ++i) {
     if (head.has_own_projections(i)) raw.row(i) = head.scores.row(i) / head.scale;
   }

@@ -25,13 +25,13 @@ struct DivergenceGradient {
 };
 
 /// In order: the same sum on any threads.
-LossSum sum_of(const std::vector<float>& loss, const std::vector<float>& nll) {
+LossSum sum_of(const std::vector<TokenLoss>& tokens) {
   LossSum sum;
-  for (std::size_t t = 0; t < loss.size(); ++t) {
-    sum.loss += static_cast<double>(loss[t]);
-    sum.nll += static_cast<double>(nll[t]);
+  for (const TokenLoss& token : tokens) {
+    sum.loss += static_cast<double>(token.loss);
+    sum.nll += static_cast<double>(token.nll);
   }
-  sum.tokens = std::ssize(loss);
+  sum.tokens = std::ssize(tokens);
   return sum;
 }
 
@@ -40,14 +40,13 @@ LossSum sum_of(const std::vector<float>& loss, const std::vector<float>& nll) {
 LossSum cross_entropy(MatrixRef logits, std::span<const int> targets, float smoothing,
                       float scale) {
   check(targets, logits.rows(), logits.cols());
-  std::vector<float> loss(targets.size());
-  std::vector<float> nll(targets.size());
+  std::vector<TokenLoss> losses(targets.size());
   parallel_for(logits.rows(), logits.size() * 8, [&](Index t) {
     const auto i = to_size(t);
-    loss[i] = kernels().cross_entropy(logits.data() + t * logits.outerStride(), logits.cols(),
-                                      targets[i], smoothing, scale, &nll[i]);
+    losses[i] = kernels().cross_entropy(logits.data() + t * logits.outerStride(), logits.cols(),
+                                        targets[i], smoothing, scale);
   });
-  return sum_of(loss, nll);
+  return sum_of(losses);
 }
 
 LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
@@ -56,8 +55,7 @@ LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
   const Index classes = logits.cols();
   if (logits.rows() % 2 != 0) throw std::logic_error("each token has two rows of logits");
   check(targets, tokens, classes);
-  std::vector<float> loss(targets.size());
-  std::vector<float> nll(targets.size());
+  std::vector<TokenLoss> losses(targets.size());
   const float half = 0.5F * settings.scale;
   const float weight = 0.5F * settings.r_drop;
   parallel_for(tokens, logits.size() * 16, [&](Index t) {
@@ -68,19 +66,18 @@ LossSum cross_entropy_twice(MatrixRef logits, std::span<const int> targets,
     gradient.resize(2 * to_size(classes));
     float* dp = gradient.data();
     float* dq = dp + classes;
-    const float divergence = kernels().divergence(p, q, classes, weight * settings.scale, dp, dq);
-    float nll_p = 0;
-    float nll_q = 0;
-    const float loss_p =
-        kernels().cross_entropy(p, classes, targets[i], settings.smoothing, half, &nll_p);
-    const float loss_q =
-        kernels().cross_entropy(q, classes, targets[i], settings.smoothing, half, &nll_q);
+    const float divergence =
+        kernels().divergence({p, dp}, {q, dq}, classes, weight * settings.scale);
+    const TokenLoss of_p =
+        kernels().cross_entropy(p, classes, targets[i], settings.smoothing, half);
+    const TokenLoss of_q =
+        kernels().cross_entropy(q, classes, targets[i], settings.smoothing, half);
     kernels().add(dp, p, classes);
     kernels().add(dq, q, classes);
-    loss[i] = 0.5F * (loss_p + loss_q) + weight * divergence;
-    nll[i] = 0.5F * (nll_p + nll_q);
+    losses[i] = {0.5F * (of_p.loss + of_q.loss) + weight * divergence,
+                 0.5F * (of_p.nll + of_q.nll)};
   });
-  return sum_of(loss, nll);
+  return sum_of(losses);
 }
 
 }  // namespace attn

@@ -5,9 +5,9 @@
 namespace attn {
 
 void LayerNorm::forward(const ConstMatrixRef& x, MatrixRef out) const {
+  const NormRow norm = row(x.cols());
   parallel_for(x.rows(), x.size() * 8, [&](Index t) {
-    kernels().layer_norm(x.data() + t * x.outerStride(), weight.data, bias.data, epsilon, x.cols(),
-                         out.data() + t * out.outerStride());
+    kernels().layer_norm(norm, x.data() + t * x.outerStride(), out.data() + t * out.outerStride());
   });
 }
 
@@ -18,13 +18,14 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
   constexpr Index kBlocks = 16;
   const Index n = x.cols();
   const Index each = (x.rows() + kBlocks - 1) / kBlocks;
+  const NormRow norm = row(n);
   Matrix sums = Matrix::Zero(kBlocks, 2 * n);
   parallel_for(kBlocks, x.size() * 16, [&](Index block) {
     float* dweight = sums.row(block).data();
     for (Index t = block * each; t < std::min((block + 1) * each, x.rows()); ++t) {
-      kernels().layer_norm_backward(x.data() + t * x.outerStride(), weight.data,
-                                    dy.data() + t * dy.outerStride(), epsilon, n,
-                                    dx.data() + t * dx.outerStride(), dweight, dweight + n);
+      kernels().layer_norm_backward(norm, x.data() + t * x.outerStride(),
+                                    dy.data() + t * dy.outerStride(),
+                                    dx.data() + t * dx.outerStride(), {dweight, dweight + n});
     }
   });
   for (Index block = 0; block < kBlocks; ++block) {

@@ -13,6 +13,9 @@ struct LayerNorm {
   /// Added to the variance, as in transformers and PyTorch's default.
   static constexpr float epsilon = 1e-5F;
 
+  /// As the kernels read it, D numbers a row.
+  NormRow row(Index d_model) const { return {weight.data, bias.data, epsilon, d_model}; }
+
   /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row. x, out [T, D], may be the
   /// same.
   void forward(const ConstMatrixRef& x, MatrixRef out) const;

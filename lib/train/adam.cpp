@@ -57,8 +57,8 @@ bool Adam::update(std::span<float> weights, std::span<float> gradients, double n
                       static_cast<float>(scale)};
   std::atomic<bool> finite = true;
   for_blocks(std::ssize(weights), [&](Index first, Index count) {
-    if (!kernels().adam(step, weights.data() + first, first_.data() + first, second_.data() + first,
-                        gradients.data() + first, count)) {
+    if (!kernels().adam(step, {weights.data() + first, first_.data() + first,
+                               second_.data() + first, gradients.data() + first, count})) {
       finite.store(false, std::memory_order_relaxed);
     }
   });

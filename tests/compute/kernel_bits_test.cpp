@@ -29,9 +29,9 @@ TEST_CASE("fused tables agree bit by bit") {
     const Matrix rows = random_matrix(9, n, "rows");
     CHECK(bits.same([&](const Kernels& k) {
       Rows r{Row::poisoned(n), Row::poisoned(9), Row::poisoned(n)};
-      k.layer_norm(x.data(), x.data(), x.data(), 1e-5F, n, r[0].data());
-      k.dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, r[1].data(), 0);
-      k.weighted_sums(r[1].data(), {rows.data(), n, nullptr}, 9, n, r[2].data(), 0);
+      k.layer_norm({x.data(), x.data(), 1e-5F, n}, x.data(), r[0].data());
+      k.dot_products(x.data(), {rows.data(), n, nullptr}, 9, n, {r[1].data()});
+      k.weighted_sums(r[1].data(), {rows.data(), n, nullptr}, 9, n, {r[2].data()});
       return r;
     }));
     CHECK(bits.same_here([&](const Kernels& k) {
@@ -66,8 +66,8 @@ TEST_CASE("fused tables agree bit by bit in the kernels of training") {
         Row x(n, "x", bound);
         Row w(n, "w");
         Rows d{Row(n, "dy"), Row::poisoned(n), Row(n, "dw"), Row(n, "db")};
-        k.layer_norm_backward(x.data(), w.data(), d[0].data(), 1e-5F, n, d[1].data(), d[2].data(),
-                              d[3].data());
+        k.layer_norm_backward({w.data(), nullptr, 1e-5F, n}, x.data(), d[0].data(), d[1].data(),
+                              {d[2].data(), d[3].data()});
         return d;
       }));
       for (const auto f : {&Kernels::relu_backward, &Kernels::gelu_backward,
@@ -83,7 +83,9 @@ TEST_CASE("fused tables agree bit by bit in the kernels of training") {
         float losses[2];
         const auto loss = [&](const Kernels& k) {
           Row logits(n, "logits", bound);
-          losses[0] = k.cross_entropy(logits.data(), n, n / 2, smoothing, 0.3F, &losses[1]);
+          const TokenLoss token = k.cross_entropy(logits.data(), n, n / 2, smoothing, 0.3F);
+          losses[0] = token.loss;
+          losses[1] = token.nll;
           return logits;
         };
         CHECK(bits.same(loss));
@@ -96,14 +98,14 @@ TEST_CASE("fused tables agree bit by bit in the kernels of training") {
         Row x(n, "x", bound);
         Row y(n, "y", bound);
         Rows r{Row::poisoned(n), Row::poisoned(n), Row::poisoned(1)};
-        r[2].data()[0] = k.divergence(x.data(), y.data(), n, 0.3F, r[0].data(), r[1].data());
+        r[2].data()[0] = k.divergence({x.data(), r[0].data()}, {y.data(), r[1].data()}, n, 0.3F);
         return r;
       }));
       CHECK(bits.same([&](const Kernels& k) {
         Rows r{Row(n, "p"), Row(n, "m"), Row(n, "v"), Row(n, "g", bound)};
         for (Index i = 0; i < n; ++i) r[2].data()[i] *= r[2].data()[i];
         const AdamStep step{0.9F, 0.98F, 1e-9F, 0.003F, 1.7F, 0.3F};
-        k.adam(step, r[0].data(), r[1].data(), r[2].data(), r[3].data(), n);
+        k.adam(step, {r[0].data(), r[1].data(), r[2].data(), r[3].data(), n});
         return r;
       }));
       CHECK(bits.same([&](const Kernels& k) {

@@ -86,8 +86,7 @@ TEST_CASE("NaN and infinity are never taken for numbers") {
             (k->*f)(y.data(), n);
             CHECK(!std::isfinite(y(0, at)));
           }
-          float nll = 0;
-          CHECK(!std::isfinite(k->cross_entropy(x.data(), n, 0, 0.0F, 1.0F, &nll)));
+          CHECK(!std::isfinite(k->cross_entropy(x.data(), n, 0, 0.0F, 1.0F).loss));
         }
       }
     }
@@ -135,7 +134,7 @@ TEST_CASE("layer_norm matches double arithmetic") {
       const Matrix w = random_matrix(1, n, "weight");
       const Matrix b = random_matrix(1, n, "bias");
       Matrix out = poisoned(1, n);
-      k->layer_norm(x.data(), w.data(), b.data(), 1e-5F, n, out.data());
+      k->layer_norm({w.data(), b.data(), 1e-5F, n}, x.data(), out.data());
       const Eigen::RowVectorXd d = x.row(0).cast<double>();
       const double variance = (d.array() - d.mean()).square().mean();
       for (Index i = 0; i < n; ++i) {
@@ -196,9 +195,9 @@ TEST_CASE("dot products and weighted sums gather rows, for one query or several"
         const Matrix weights = random_matrix(count, n + 2, "weights");
         Matrix dots = poisoned(count, n + 3), sums = poisoned(count, width + 2);
         k->dot_products({queries.data(), queries.outerStride(), count}, gathered, n, width,
-                        dots.data(), dots.outerStride());
+                        {dots.data(), dots.outerStride()});
         k->weighted_sums({weights.data(), weights.outerStride(), count}, gathered, n, width,
-                         sums.data(), sums.outerStride());
+                         {sums.data(), sums.outerStride()});
         const Eigen::MatrixXd q = queries.leftCols(width).cast<double>();
         const Eigen::MatrixXd w = weights.leftCols(n).cast<double>();
         CHECK((dots.leftCols(n).cast<double>() - q * seen.transpose()).cwiseAbs().maxCoeff() <
@@ -209,8 +208,8 @@ TEST_CASE("dot products and weighted sums gather rows, for one query or several"
         // What a row gets is what it gets alone, to the bit.
         for (Index i = 0; i < count; ++i) {
           Matrix alone = poisoned(1, n), sum = poisoned(1, width);
-          k->dot_products(queries.row(i).data(), gathered, n, width, alone.data(), 0);
-          k->weighted_sums(weights.row(i).data(), gathered, n, width, sum.data(), 0);
+          k->dot_products(queries.row(i).data(), gathered, n, width, {alone.data()});
+          k->weighted_sums(weights.row(i).data(), gathered, n, width, {sum.data()});
           CHECK((dots.row(i).leftCols(n) == alone.row(0)));
           CHECK((sums.row(i).leftCols(width) == sum.row(0)));
         }

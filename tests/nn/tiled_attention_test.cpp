@@ -400,11 +400,11 @@ TEST_CASE("rows of full attention that see at most 512 keys are computed as ever
     std::vector<float> scores(to_size(i + 1));
     Matrix out(1, k);
     const Matrix keys = rows.middleCols(d, k), values = rows.middleCols(2 * d, k);
-    kernels().dot_products(rows.row(i).data(), {keys.data(), k, nullptr}, i + 1, k, scores.data(),
-                           0);
+    kernels().dot_products(rows.row(i).data(), {keys.data(), k, nullptr}, i + 1, k,
+                           {scores.data()});
     for (float& score : scores) score *= 0.3F;
     kernels().softmax(scores.data(), i + 1);
-    kernels().weighted_sums(scores.data(), {values.data(), k, nullptr}, i + 1, k, out.data(), 0);
+    kernels().weighted_sums(scores.data(), {values.data(), k, nullptr}, i + 1, k, {out.data()});
     CHECK(out.row(0) == found.row(i).head(k));
   }
 }

@@ -13,8 +13,7 @@ namespace {
 /// The dot products of some queries with some keys: their sums are independent, so the additions
 /// overlap, and a key that is loaded serves all queries.
 template <std::size_t Queries, std::size_t Keys>
-void dot_products_of(const RowBlock& queries, const float* const* keys, Index width, float* out,
-                     Index out_stride) {
+void dot_products_of(const RowBlock& queries, const float* const* keys, Index width, OutRows out) {
   Lanes sum[Queries][Keys];
 #pragma GCC unroll 8
   for (Index i = 0; i < Index{Queries}; ++i) {
@@ -36,7 +35,7 @@ void dot_products_of(const RowBlock& queries, const float* const* keys, Index wi
   });
 #pragma GCC unroll 8
   for (Index i = 0; i < Index{Queries}; ++i) {
-    float* to = out + i * out_stride;
+    float* to = out.first + i * out.stride;
     if constexpr (Keys == 4) {
       store_sums(sum[i], to);
     } else {
@@ -52,38 +51,38 @@ inline const float* gathered_row(const GatheredRows& rows, Index j) {
 
 template <std::size_t Queries, std::size_t Keys>
 void dot_products_with(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
-                       float* out, Index out_stride) {
+                       OutRows out) {
   Index j = 0;
   for (; j + Index{Keys} <= n; j += Index{Keys}) {
     const float* some[Keys];
 #pragma GCC unroll 8
     for (Index i = 0; i < Index{Keys}; ++i) some[i] = gathered_row(keys, j + i);
-    dot_products_of<Queries, Keys>(queries, some, width, out + j, out_stride);
+    dot_products_of<Queries, Keys>(queries, some, width, {out.first + j, out.stride});
   }
   for (; j < n; ++j) {
     const float* one[1] = {gathered_row(keys, j)};
-    dot_products_of<Queries, 1>(queries, one, width, out + j, out_stride);
+    dot_products_of<Queries, 1>(queries, one, width, {out.first + j, out.stride});
   }
 }
 
 void dot_products(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
-                  float* out, Index out_stride) {
+                  OutRows out) {
   Index i = 0;
   for (; kQueryBlock > 1 && i + kQueryBlock <= queries.rows; i += kQueryBlock) {
     dot_products_with<kQueryBlock, kBlockLanes>(
         {queries.first + i * queries.stride, queries.stride, kQueryBlock}, keys, n, width,
-        out + i * out_stride, out_stride);
+        {out.first + i * out.stride, out.stride});
   }
   for (; i < queries.rows; ++i) {
     dot_products_with<1, 4>(queries.first + i * queries.stride, keys, n, width,
-                            out + i * out_stride, out_stride);
+                            {out.first + i * out.stride, out.stride});
   }
 }
 
 /// `Groups` groups of lanes of some outputs stay in registers while the values pass by.
 template <std::size_t Rows, std::size_t Groups>
 void weighted_sums_of(const RowBlock& weights, const GatheredRows& values, Index n, Index column,
-                      float* out, Index out_stride) {
+                      OutRows out) {
   Lanes sum[Rows][Groups];
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
@@ -106,51 +105,52 @@ void weighted_sums_of(const RowBlock& weights, const GatheredRows& values, Index
   for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
     for (Index g = 0; g < Index{Groups}; ++g) {
-      sum[r][g].store(out + r * out_stride + column + g * kLanes);
+      sum[r][g].store(out.first + r * out.stride + column + g * kLanes);
     }
   }
 }
 
-/// The last columns, fewer than a group.
-void last_weighted_sum(const float* weights, const GatheredRows& values, Index n, Index column,
-                       Index columns, float* out) {
+/// The first `columns` columns, fewer than a group.
+void narrow_weighted_sum(const float* weights, const GatheredRows& values, Index n, Index columns,
+                         float* out) {
   Lanes sum = Lanes::zero();
   for (Index j = 0; j < n; ++j) {
-    const float* row = gathered_row(values, j) + column;
-    sum = fma(Lanes::broadcast(weights[j]), Lanes::load_partial(row, columns), sum);
+    const Lanes value = Lanes::load_partial(gathered_row(values, j), columns);
+    sum = fma(Lanes::broadcast(weights[j]), value, sum);
   }
-  sum.store_partial(out + column, columns);
+  sum.store_partial(out, columns);
 }
 
 template <std::size_t Rows, std::size_t Groups>
 void weighted_sums_with(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
-                        float* out, Index out_stride) {
+                        OutRows out) {
   constexpr Index together = Index{Groups} * kLanes;
   Index column = 0;
   for (; column + together <= width; column += together) {
-    weighted_sums_of<Rows, Groups>(weights, values, n, column, out, out_stride);
+    weighted_sums_of<Rows, Groups>(weights, values, n, column, out);
   }
   for (; column + kLanes <= width; column += kLanes) {
-    weighted_sums_of<Rows, 1>(weights, values, n, column, out, out_stride);
+    weighted_sums_of<Rows, 1>(weights, values, n, column, out);
   }
   if (column == width) return;
+  const GatheredRows last{values.base + column, values.stride, values.rows};
   for (Index r = 0; r < Index{Rows}; ++r) {
-    last_weighted_sum(weights.first + r * weights.stride, values, n, column, width - column,
-                      out + r * out_stride);
+    narrow_weighted_sum(weights.first + r * weights.stride, last, n, width - column,
+                        out.first + r * out.stride + column);
   }
 }
 
 void weighted_sums(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
-                   float* out, Index out_stride) {
+                   OutRows out) {
   Index r = 0;
   for (; kQueryBlock > 1 && r + kQueryBlock <= weights.rows; r += kQueryBlock) {
     weighted_sums_with<kQueryBlock, kBlockLanes>(
         {weights.first + r * weights.stride, weights.stride, kQueryBlock}, values, n, width,
-        out + r * out_stride, out_stride);
+        {out.first + r * out.stride, out.stride});
   }
   for (; r < weights.rows; ++r) {
     weighted_sums_with<1, 4>(weights.first + r * weights.stride, values, n, width,
-                             out + r * out_stride, out_stride);
+                             {out.first + r * out.stride, out.stride});
   }
 }
 

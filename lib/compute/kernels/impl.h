@@ -98,20 +98,31 @@ float row_max(const float* row, Index n) {
   return max_of_lanes(maximum);
 }
 
-void softmax(float* row, Index n) {
+/// A row's softmax, unfinished: exp(row − maximum) and their sum.
+struct Exponentials {
+  float maximum;
+  float total;
+};
+
+Exponentials exponentials(const float* row, Index n, float* out) {
   const float maximum = row_max(row, n);
-  if (maximum == -__builtin_inff()) {
-    for (Index i = 0; i < n; ++i) row[i] = 0.0F;
-    return;
-  }
   const Lanes shift = Lanes::broadcast(maximum);
   Lanes sum = Lanes::zero();
   for_each_lanes(n, [&](Index i, Index count) {
     const Lanes e = exponential(load_n_or_minus_infinity(row + i, count) - shift);
     sum = sum + e;
-    store_n(e, row + i, count);
+    store_n(e, out + i, count);
   });
-  const Lanes total = Lanes::broadcast(sum_of_lanes(sum));
+  return {maximum, sum_of_lanes(sum)};
+}
+
+void softmax(float* row, Index n) {
+  const Exponentials found = exponentials(row, n, row);
+  if (found.maximum == -__builtin_inff()) {
+    for (Index i = 0; i < n; ++i) row[i] = 0.0F;
+    return;
+  }
+  const Lanes total = Lanes::broadcast(found.total);
   for_each_lanes(
       n, [&](Index i, Index count) { store_n(load_n(row + i, count) / total, row + i, count); });
 }
@@ -157,12 +168,12 @@ RowMoments row_moments(const float* x, float epsilon, Index n) {
   return {centre, Lanes::broadcast(1.0F / __builtin_sqrtf(variance + epsilon))};
 }
 
-void layer_norm(const float* x, const float* weight, const float* bias, float epsilon, Index n,
-                float* out) {
-  const RowMoments moments = row_moments(x, epsilon, n);
-  for_each_lanes(n, [&](Index j, Index count) {
+void layer_norm(const NormRow& norm, const float* x, float* out) {
+  const RowMoments moments = row_moments(x, norm.epsilon, norm.n);
+  for_each_lanes(norm.n, [&](Index j, Index count) {
     const Lanes normal = (load_n(x + j, count) - moments.mean) * moments.scale;
-    store_n(fma(normal, load_n(weight + j, count), load_n(bias + j, count)), out + j, count);
+    store_n(fma(normal, load_n(norm.weight + j, count), load_n(norm.bias + j, count)), out + j,
+            count);
   });
 }
 

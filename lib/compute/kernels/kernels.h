@@ -76,6 +76,47 @@ struct RowBlock {
   Index rows = 1;
 };
 
+/// Rows of numbers that are written, `stride` floats apart.
+struct OutRows {
+  float* first;
+  Index stride = 0;  ///< of one row: any
+};
+
+/// A layer norm as it meets one row.
+struct NormRow {
+  const float* weight;  ///< [n]
+  const float* bias;    ///< [n]; the way back needs none
+  float epsilon;
+  Index n;
+};
+
+/// Gradients at a layer norm's parameters, to be added to.
+struct NormGradients {
+  float* weight;  ///< [n]
+  float* bias;    ///< [n]
+};
+
+/// A row of logits, and where the gradient at it goes.
+struct LogitsRow {
+  const float* logits;  ///< [n]
+  float* gradient;      ///< [n]
+};
+
+/// What a loss function says of one token.
+struct TokenLoss {
+  float loss;
+  float nll;  ///< −log p(target)
+};
+
+/// A block of parameters with what Adam knows of each.
+struct AdamBlock {
+  float* parameters;     ///< [n]
+  float* first_moment;   ///< [n]
+  float* second_moment;  ///< [n]
+  float* gradient;       ///< [n]
+  Index n;
+};
+
 /// A block of scores on its way into the running softmax of its rows (Milakov and Gimelshein 2018).
 struct SoftmaxBlock {
   float*
@@ -120,13 +161,13 @@ struct Kernels {
   /// y[:, panels first … last) = x · W + bias.
   void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);
 
-  /// out[i · out_stride + j] = query_i · key_j for n keys of `width` numbers.
+  /// out_i[j] = query_i · key_j for n keys of `width` numbers.
   void (*dot_products)(const RowBlock& queries, const GatheredRows& keys, Index n, Index width,
-                       float* out, Index out_stride);
+                       OutRows out);
 
   /// out_i = Σ_j weights_i[j] · value_j, added from the first row to the last.
   void (*weighted_sums)(const RowBlock& weights, const GatheredRows& values, Index n, Index width,
-                        float* out, Index out_stride);
+                        OutRows out);
 
   /// In place: exp(x − max) / Σ. −∞ becomes exactly 0. A row of only −∞ becomes all zeros, and one
   /// with NaN or ∞ all NaN.
@@ -148,8 +189,7 @@ struct Kernels {
   bool (*log_sum_exp)(const float* row, Index n, float* maximum, float* log_sum);
 
   /// out = (x − mean) / sqrt(variance + epsilon) · weight + bias. In place where out is x.
-  void (*layer_norm)(const float* x, const float* weight, const float* bias, float epsilon, Index n,
-                     float* out);
+  void (*layer_norm)(const NormRow& norm, const float* x, float* out);
 
   void (*add)(const float* x, float* y, Index n);  ///< y += x
   void (*relu)(float* x, Index n);
@@ -177,9 +217,9 @@ struct Kernels {
   /// In place: the gradient at the scores from the one at the weights: w ⊙ (dw − Σ w ⊙ dw) · scale.
   void (*softmax_backward)(const float* weights, float scale, float* dweights, Index n);
 
-  /// dx from dy at the output; x is the layer's input. Adds to dweight and dbias.
-  void (*layer_norm_backward)(const float* x, const float* weight, const float* dy, float epsilon,
-                              Index n, float* dx, float* dweight, float* dbias);
+  /// dx from dy at the output; x is the layer's input. In place where dx is dy.
+  void (*layer_norm_backward)(const NormRow& norm, const float* x, const float* dy, float* dx,
+                              const NormGradients& gradients);
 
   /// In place on dy: times the function's slope; relu's is read from its output, the others' from
   /// their input.
@@ -189,17 +229,16 @@ struct Kernels {
   void (*gelu_new_backward)(const float* x, float* dy, Index n);
 
   /// Label-smoothed cross-entropy of one row of logits (see nn/cross_entropy.h); the row becomes
-  /// the loss's gradient times `scale`. Returns the loss, and −log p(target) in *nll.
-  float (*cross_entropy)(float* row, Index n, Index target, float smoothing, float scale,
-                         float* nll);
+  /// the loss's gradient times `scale`.
+  TokenLoss (*cross_entropy)(float* row, Index n, Index target, float smoothing, float scale);
 
-  /// ½ KL(P‖Q) + ½ KL(Q‖P) of P = softmax(x) and Q = softmax(y); dx and dy become its gradients at
-  /// x and y times `scale`.
-  float (*divergence)(const float* x, const float* y, Index n, float scale, float* dx, float* dy);
+  /// ½ KL(P‖Q) + ½ KL(Q‖P) of P = softmax(x's logits) and Q = softmax(y's); the gradients are times
+  /// `scale`.
+  float (*divergence)(const LogitsRow& x, const LogitsRow& y, Index n, float scale);
 
-  /// Updates p and both moments from the gradient g, and leaves g zero for the next update.
-  /// Whether all of p is finite.
-  bool (*adam)(const AdamStep& step, float* p, float* m, float* v, float* g, Index n);
+  /// Updates parameters and both moments from the gradient, and leaves the gradient zero for the
+  /// next update. Whether all parameters are finite.
+  bool (*adam)(const AdamStep& step, const AdamBlock& block);
 
   /// sums[j] += Σ_t x[t · stride + j] over `rows` rows, added from the first to the last.
   void (*add_column_sums)(const float* x, Index stride, Index rows, Index n, float* sums);

@@ -13,15 +13,9 @@
 namespace attn {
 namespace {
 
-/// Rows of numbers that a block's sums are added to or become.
-struct SumRows {
-  float* first;
-  Index stride;
-};
-
 template <bool Added, bool Biased, std::size_t Rows>
 [[gnu::always_inline]] inline void end_whole_chain(const Lanes (&sum)[Rows][kPanelLanes],
-                                                   SumRows from, SumRows to, const float* bias) {
+                                                   OutRows from, OutRows to, const float* bias) {
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {
 #pragma GCC unroll 8
@@ -40,7 +34,7 @@ template <bool Added, bool Biased, std::size_t Rows>
 /// The same where only some of a panel's columns are there.
 template <std::size_t Rows>
 [[gnu::always_inline]] inline void end_narrow_chain(const Lanes (&sum)[Rows][kPanelLanes],
-                                                    SumRows from, SumRows to, const float* bias,
+                                                    OutRows from, OutRows to, const float* bias,
                                                     Index columns) {
 #pragma GCC unroll 8
   for (Index c = 0; c < kPanelLanes; ++c) {
@@ -61,8 +55,8 @@ template <std::size_t Rows>
 
 /// The last chain: to = from + sum + bias, without what is null, in `columns` columns.
 template <std::size_t Rows>
-[[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes], SumRows from,
-                                               SumRows to, const float* bias, Index columns) {
+[[gnu::always_inline]] inline void end_product(const Lanes (&sum)[Rows][kPanelLanes], OutRows from,
+                                               OutRows to, const float* bias, Index columns) {
   if (columns < kPanelWidth) {
     end_narrow_chain(sum, from, to, bias, columns);
   } else if (from.first == nullptr && bias == nullptr) {
@@ -105,6 +99,28 @@ inline void fetch_results(const float* y, Index stride) {
 #pragma GCC unroll 8
     for (Index c = 0; c < kPanelLanes; ++c) __builtin_prefetch(y + r * stride + c * kLanes, 1, 2);
   }
+}
+
+/// What becomes of a block's sums: the next chain's beginning, or y.
+template <std::size_t Rows>
+[[gnu::always_inline]] inline void end_block(const Lanes (&sum)[Rows][kPanelLanes],
+                                             const PanelProduct& p, const BlockChain& b) {
+  const OutRows y{p.y + b.row * p.y_stride + b.column, p.y_stride};
+  const OutRows partial{b.partial, kPanelWidth};
+  const Index columns = p.out - b.column;
+  const bool first = b.start == 0;
+  const OutRows from = first ? OutRows{p.add ? y.first : nullptr, y.stride} : partial;
+  const bool last = b.start + b.steps == p.in;
+  if (!last && first && !p.add) {
+    end_whole_chain<false, false>(sum, from, partial, nullptr);
+  } else if (!last && !first && columns >= kPanelWidth) {
+    end_whole_chain<true, false>(sum, partial, partial, nullptr);
+  } else {
+    const float* bias = last && p.bias != nullptr ? p.bias + b.column : nullptr;
+    end_product(sum, from, last ? y : partial, bias, columns);
+  }
+  const bool last_is_next = !last && b.start + b.steps + p.chain >= p.in;
+  if (p.fetches_ahead && last_is_next) fetch_results<Rows>(y.first, y.stride);
 }
 
 /// Element k of row r lies at x[r · row_stride + k · Step]: Step is 1 for rows as they are, and
@@ -160,23 +176,7 @@ template <std::size_t Rows, Index Step, typename Weight>
     w += kPanelWidth;
     asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
   }
-
-  const SumRows y{p.y + b.row * p.y_stride + b.column, p.y_stride};
-  const SumRows partial{b.partial, kPanelWidth};
-  const Index columns = p.out - b.column;
-  const bool first = b.start == 0;
-  const SumRows from = first ? SumRows{p.add ? y.first : nullptr, y.stride} : partial;
-  const bool last = b.start + b.steps == p.in;
-  if (!last && first && !p.add) {
-    end_whole_chain<false, false>(sum, from, partial, nullptr);
-  } else if (!last && !first && columns >= kPanelWidth) {
-    end_whole_chain<true, false>(sum, partial, partial, nullptr);
-  } else {
-    const float* bias = last && p.bias != nullptr ? p.bias + b.column : nullptr;
-    end_product(sum, from, last ? y : partial, bias, columns);
-  }
-  const bool last_is_next = !last && b.start + b.steps + p.chain >= p.in;
-  if (p.fetches_ahead && last_is_next) fetch_results<Rows>(y.first, y.stride);
+  end_block<Rows>(sum, p, b);
 }
 
 /// The block of `rows` rows, 1 to Rows.
@@ -215,7 +215,7 @@ void row_product(const PanelProduct& p, const Weight* panel, Index column) {
       total[0][c] = start == 0 ? sum[c] : total[0][c] + sum[c];
   }
   const float* bias = p.bias != nullptr ? p.bias + column : nullptr;
-  end_product(total, {nullptr, 0}, {p.y + column, 0}, bias, p.out - column);
+  end_product(total, {nullptr}, {p.y + column}, bias, p.out - column);
 }
 
 /// The block that reads a part of a panel first would wait for it where it comes from memory or the
@@ -242,11 +242,18 @@ FetchPlan fetch_plan(const PanelProduct& p, Index panels) {
           p.next.lines_of_chain(panels * chains * blocks, p.chain)};
 }
 
-/// A group of rows, in blocks of nearly the same size: `rows` rows from `first` on.
+/// Rows of x that pass by a panel together.
+struct RowGroup {
+  Index first;
+  Index rows;
+};
+
+/// A group of rows by the panel of columns from `column` on, in blocks of nearly the same size.
 template <Index Step, typename Weight>
 void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, Index column,
-                   Index first, Index rows) {
+                   RowGroup group) {
   alignas(64) float partial[kRowGroup * kPanelWidth];
+  const auto [first, rows] = group;
   const Index blocks = (rows + kRowBlock - 1) / kRowBlock;
   const Index each = Step == 1 ? rows / blocks : kRowBlock;
   const Index larger = Step == 1 ? rows % blocks : 0;  // blocks with one row more
@@ -281,7 +288,7 @@ void product_of_panels(const PanelProduct& p, const Weight* panels, Index first,
     const Weight* panel = panels + index * p.panel_rows * kPanelWidth;
     for (Index row = 0; row < p.rows; row += kRowGroup) {
       const Index rows = p.rows - row < kRowGroup ? p.rows - row : kRowGroup;
-      rows_of_panel<Step>(p, plan, panel, index * kPanelWidth, row, rows);
+      rows_of_panel<Step>(p, plan, panel, index * kPanelWidth, {row, rows});
     }
   }
 }

@@ -64,9 +64,13 @@ void softmax_backward(const float* weights, float scale, float* dweights, Index 
 }
 
 /// With x̂ the normalised row and g = dy ⊙ weight: dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / σ.
-void layer_norm_backward(const float* x, const float* weight, const float* dy, float epsilon,
-                         Index n, float* dx, float* dweight, float* dbias) {
-  const RowMoments moments = row_moments(x, epsilon, n);
+void layer_norm_backward(const NormRow& norm, const float* x, const float* dy, float* dx,
+                         const NormGradients& gradients) {
+  const float* weight = norm.weight;
+  const Index n = norm.n;
+  float* dweight = gradients.weight;
+  float* dbias = gradients.bias;
+  const RowMoments moments = row_moments(x, norm.epsilon, n);
   const auto normal = [&](Index i, Index count) {
     return (load_n(x + i, count) - moments.mean) * moments.scale;
   };
@@ -129,7 +133,7 @@ void gelu_new_backward(const float* x, float* dy, Index n) {
   });
 }
 
-float cross_entropy(float* row, Index n, Index target, float smoothing, float scale, float* nll) {
+TokenLoss cross_entropy(float* row, Index n, Index target, float smoothing, float scale) {
   const float at_target = row[target];
   const float maximum = row_max(row, n);
   const Lanes shift = Lanes::broadcast(maximum);
@@ -146,7 +150,7 @@ float cross_entropy(float* row, Index n, Index target, float smoothing, float sc
   // The maximum first meets what it is close to: beside large logits ln(total) would be lost.
   const float log_total = __builtin_logf(total);
   const auto classes = static_cast<float>(n);
-  *nll = log_total + (maximum - at_target);
+  const float nll = log_total + (maximum - at_target);
   const float uniform = log_total + (maximum - sum_of_lanes(logits) / classes);
   const Lanes factor = Lanes::broadcast(scale / total);
   const Lanes offset = Lanes::broadcast(-smoothing / classes * scale);
@@ -154,39 +158,23 @@ float cross_entropy(float* row, Index n, Index target, float smoothing, float sc
     store_n(fma(load_n(row + i, count), factor, offset), row + i, count);
   });
   row[target] -= (1.0F - smoothing) * scale;
-  return (1.0F - smoothing) * *nll + smoothing * uniform;
-}
-
-/// A row's softmax, unfinished: exp(row − maximum) and their sum.
-struct Exponentials {
-  float maximum;
-  float total;
-};
-
-Exponentials exponentials(const float* row, Index n, float* out) {
-  const float maximum = row_max(row, n);
-  const Lanes shift = Lanes::broadcast(maximum);
-  Lanes sum = Lanes::zero();
-  for_each_lanes(n, [&](Index i, Index count) {
-    const Lanes e = exponential(load_n_or_minus_infinity(row + i, count) - shift);
-    sum = sum + e;
-    store_n(e, out + i, count);
-  });
-  return {maximum, sum_of_lanes(sum)};
+  return {(1.0F - smoothing) * nll + smoothing * uniform, nll};
 }
 
 /// With d = ln p − ln q: KL(P‖Q) = Σ p d and KL(Q‖P) = −Σ q d; their slopes at x are p (d −
 /// KL(P‖Q)) and p − q, those at y q − p and −q (d + KL(Q‖P)).
-float divergence(const float* x, const float* y, Index n, float scale, float* dx, float* dy) {
-  const Exponentials of_x = exponentials(x, n, dx);
-  const Exponentials of_y = exponentials(y, n, dy);
+float divergence(const LogitsRow& x, const LogitsRow& y, Index n, float scale) {
+  float* dx = x.gradient;
+  float* dy = y.gradient;
+  const Exponentials of_x = exponentials(x.logits, n, dx);
+  const Exponentials of_y = exponentials(y.logits, n, dy);
   const Lanes p_factor = Lanes::broadcast(1.0F / of_x.total);
   const Lanes q_factor = Lanes::broadcast(1.0F / of_y.total);
   const Lanes x_shift = Lanes::broadcast(of_x.maximum);
   const Lanes y_shift = Lanes::broadcast(of_y.maximum);
   const Lanes logs = Lanes::broadcast(__builtin_logf(of_x.total) - __builtin_logf(of_y.total));
   const auto difference = [&](Index i, Index count) {
-    return (load_n(x + i, count) - x_shift) - (load_n(y + i, count) - y_shift) - logs;
+    return (load_n(x.logits + i, count) - x_shift) - (load_n(y.logits + i, count) - y_shift) - logs;
   };
   Lanes p_sum = Lanes::zero();
   Lanes q_sum = Lanes::zero();
@@ -211,7 +199,8 @@ float divergence(const float* x, const float* y, Index n, float scale, float* dx
   return 0.5F * (from_p + from_q);
 }
 
-bool adam(const AdamStep& step, float* p, float* m, float* v, float* g, Index n) {
+bool adam(const AdamStep& step, const AdamBlock& block) {
+  const auto [p, m, v, g, n] = block;
   const Lanes beta1 = Lanes::broadcast(step.beta1);
   const Lanes beta2 = Lanes::broadcast(step.beta2);
   const Lanes rest1 = Lanes::broadcast(1.0F - step.beta1);

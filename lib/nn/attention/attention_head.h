@@ -64,7 +64,7 @@ inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& 
 inline void score_rows(const AttentionShape& shape, const HeadRows& rows, Index i, Index count,
                        Index n, float* scores, Index stride) {
   kernels().dot_products({rows.query + i * rows.query_stride, rows.query_stride, count}, rows.keys,
-                         n, shape.head_dim, scores, stride);
+                         n, shape.head_dim, {scores, stride});
   for (Index r = 0; r < count; ++r) {
     for (Index j = 0; j < n; ++j) scores[r * stride + j] *= shape.scale;
   }
@@ -116,7 +116,7 @@ class SeenKeys {
   /// out = Σ weight · value.
   void sum(const GatheredRows& values, Index width, float* out) const {
     kernels().weighted_sums(weights_.data(), {values.base, values.stride, rows_.data()},
-                            std::ssize(weights_), width, out, 0);
+                            std::ssize(weights_), width, {out});
   }
 
  private:
@@ -133,7 +133,8 @@ inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index 
   const Index visible = visible_keys(group, i);
   const std::span<const std::uint8_t> hidden = group.mask.hidden;
   if (hidden.empty()) {
-    kernels().weighted_sums(weights, rows.values, visible, rows.head_dim, out, rows.output_stride);
+    kernels().weighted_sums(weights, rows.values, visible, rows.head_dim,
+                            {out, rows.output_stride});
     return;
   }
   for (Index r = 0; r < weights.rows; ++r) {

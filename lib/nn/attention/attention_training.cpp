@@ -80,14 +80,14 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
       at(scratch.dropped, j * queries.count() + i - queries.first) = row[j];
     }
     k.dot_products(gradient.doutput + i * gradient.doutput_stride, head.rows.values, visible,
-                   head_dim, row, 0);
+                   head_dim, {row});
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
     for (Index j = 0; j < visible; ++j) {
       at(scratch.dscores, j * queries.count() + i - queries.first) = row[j];
     }
     k.weighted_sums(row, head.rows.keys, visible, head_dim,
-                    gradient.dquery + i * gradient.dquery_stride, 0);
+                    {gradient.dquery + i * gradient.dquery_stride});
   }
 }
 
@@ -104,7 +104,7 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
                             float* to) {
       float* sum = queries.first == 0 ? to : scratch.row.data();
       kernels().weighted_sums(weights.data() + column, {rows + first * stride, stride, nullptr},
-                              queries.end - first, head_dim, sum, 0);
+                              queries.end - first, head_dim, {sum});
       if (sum != to) kernels().add(sum, to, head_dim);
     };
     gather(scratch.dropped, gradient.doutput, gradient.doutput_stride,
@@ -196,7 +196,7 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
       std::copy(weights, weights + visible, row.data());
       dropout.apply(row.data(), visible, first + i * group.keys);
       kernels().weighted_sums(row.data(), rows.values, visible, shape.head_dim,
-                              rows.output + i * rows.output_stride, 0);
+                              {rows.output + i * rows.output_stride});
     }
   });
 }

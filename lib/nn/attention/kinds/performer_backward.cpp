@@ -71,7 +71,7 @@ void whole_queries(const PerformerHeadWork& head, const KeySums& sums, Matrix& d
     load_queries(head, first, n, scratch);
     float* divisors = scratch.divisors.reserve(kFeatureRows);
     kernel.dot_products(sums.totals.data(), {scratch.queries.features(), m, nullptr}, n, m,
-                        divisors, 0);
+                        {divisors});
     float* g = scratch.gradients.reserve(kFeatureRows * (width + 1));
     for (Index r = 0; r < n; ++r) {
       make_gradient(head, first + r, divisors[r], g + r * (width + 1));

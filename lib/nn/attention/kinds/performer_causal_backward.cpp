@@ -72,7 +72,7 @@ void tile_divisors(const CausalWork& work, const PerformerState& state,
   const float* u = scratch.queries.features();
   float* products = scratch.products.reserve(kCausalRows * kCausalRows);
   tile_products(work, scratch, products);
-  kernels().dot_products(state.totals(), {u, m, nullptr}, work.tile.queries(), m, divisors, 0);
+  kernels().dot_products(state.totals(), {u, m, nullptr}, work.tile.queries(), m, {divisors});
   for (Index i = 0; i < work.tile.queries(); ++i) {
     const float epsilon = kFeatureEpsilon * Eigen::Map<const RowVector>(u + i * m, m).sum();
     const float seen = static_cast<float>(at(work.sight.seen, i)) + state.keys();

@@ -62,7 +62,7 @@ void KeySums::read(FeatureTile& queries, float* out, float* divisors) const {
   product.rows = queries.rows();
   run_product(product);
   kernels().dot_products(totals.data(), {queries.features(), m, nullptr}, queries.rows(), m,
-                         divisors, 0);
+                         {divisors});
 }
 
 std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKeys& keys) {
@@ -188,13 +188,13 @@ void PerformerState::add(const CausalSight& sight, Index n, float* exponentials,
 void PerformerState::read(const float* u, Index n, float* out, float* divisors) const {
   const float* panels = of_this_thread<StateScratch>().packed.as_rows(sums(), m_, width_);
   multiply(u, n, m_, panels, width_, out);
-  kernels().dot_products(totals(), {u, m_, nullptr}, n, m_, divisors, 0);
+  kernels().dot_products(totals(), {u, m_, nullptr}, n, m_, {divisors});
 }
 
 float PerformerState::read(const float* u, float* out) const {
-  kernels().weighted_sums(u, {sums(), width_, nullptr}, m_, width_, out, 0);
+  kernels().weighted_sums(u, {sums(), width_, nullptr}, m_, width_, {out});
   float divisor = 0;
-  kernels().dot_products(u, {totals(), m_, nullptr}, 1, m_, &divisor, 0);
+  kernels().dot_products(u, {totals(), m_, nullptr}, 1, m_, {&divisor});
   float epsilon = 0;
   for (Index f = 0; f < m_; ++f) epsilon += u[f];
   epsilon *= kFeatureEpsilon;

@@ -143,7 +143,7 @@ void load_tile(const BackwardTile& t, const TiledHeadBackward& head, const Gathe
     std::copy_n(t.head.rows.query + i * t.head.rows.query_stride, t.head_dim,
                 t.queries + r * t.head_dim);
     std::copy_n(dout, t.head_dim, t.doutput + r * t.head_dim);
-    kernels().dot_products(out, {dout, t.head_dim, nullptr}, 1, t.head_dim, t.deltas + r, 0);
+    kernels().dot_products(out, {dout, t.head_dim, nullptr}, 1, t.head_dim, {t.deltas + r});
     t.log_sums[r] = head.log_sums[i];
   }
   std::fill_n(t.dqueries, t.tile.count * t.head_dim, 0.0F);
