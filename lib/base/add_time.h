@@ -1,4 +1,4 @@
-// How long the parts of a work take.
+// How long the parts of a task take.
 #pragma once
 
 #include <chrono>

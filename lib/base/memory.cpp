@@ -68,7 +68,8 @@ void require_memory(std::uint64_t bytes, const std::string& what) {
 }
 
 void keep_freed_memory() {
-  // Below the first no piece is a mapping of its own; up to the second a heap's free end stays.
+  // Pieces below the first size never become mappings of their own (which free() gives back), and
+  // so many free bytes at the end of the heap are kept.
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 128 << 20);
 }

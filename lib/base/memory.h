@@ -12,8 +12,8 @@ std::uint64_t available_memory();
 /// MemoryError naming both figures where `bytes` is more than available_memory().
 void require_memory(std::uint64_t bytes, const std::string& what);
 
-/// What is freed from now on stays with the process for what it asks next: for batches, each of
-/// which would else have megabytes of pages cleared for its keys and logits and given back.
+/// From now on freed memory stays with the process. Otherwise each batch would get its megabytes of
+/// keys and logits as new pages, which the system clears first, and give them back.
 void keep_freed_memory();
 
 /// What was freed goes back to the system: after the reading of a model, a megabyte of JSON.

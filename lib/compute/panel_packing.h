@@ -15,7 +15,8 @@ bool are_float16(const std::vector<Parameter>& weights);
 /// Floats of memory that panels of [in, out] take.
 Index panel_floats(Index in, Index out, bool of_16_bits);
 
-/// Weights [in, outᵢ] side by side, out columns in all, as panels: what the last one has not is 0.
+/// Weights [in, outᵢ] side by side, out columns in all, as panels, the last one filled up with
+/// zeros.
 /// `then`: what becomes of each number, null: nothing.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, float* panels,
                  float (*then)(float));

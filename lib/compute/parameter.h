@@ -87,7 +87,7 @@ class AlignedFloats {
 /// piece fifteen.
 class FloatArena {
  public:
-  /// Room for `count` floats; more than that is got piece by piece.
+  /// Room for `count` floats; what goes beyond is allocated piece by piece.
   explicit FloatArena(std::size_t count);
   AlignedFloats take(std::size_t count);
 

@@ -80,7 +80,7 @@ class Pool {
     inside_task = true;
     take_turns();
     inside_task = false;
-    // Nobody may join any more; who did is waited for.
+    // No worker may join any more; those that did are waited for.
     std::uint32_t members = members_.fetch_and(~kOpen, std::memory_order_acq_rel) & ~kOpen;
     while (members != 0) {
       wait_for_change(members_, members);
@@ -102,7 +102,7 @@ class Pool {
     for (;;) {
       const Index first = next_.fetch_add(grain_, std::memory_order_relaxed);
       const Index last = std::min(first + grain_, count_);
-      // Turns below a failed one still run: one of them may be the first to fail.
+      // Turns below a failed one still run: a plain loop would have met their errors first.
       for (Index i = first; i < last; ++i) {
         if (i > failed_.load(std::memory_order_relaxed)) return;
         try {

@@ -30,7 +30,7 @@ Backend products_of(const TrainConfig& c) {
   return c.precision == Precision::bfloat16 ? Backend::bfloat16 : default_backend();
 }
 
-/// Those of the model that the run goes on from, or random ones.
+/// The weights of the model that the run begins with, or random ones.
 TrainableModel first_weights(TrainerSetup& setup) {
   if (setup.start == nullptr) return {setup.model, setup.train.seed};
   TrainableModel model(setup.model, *setup.start);
@@ -90,7 +90,8 @@ class Trainer::Run {
   TrainingEnd run(const std::atomic<int>& stop) {
     journal_.open(state_);
     begin_epoch();
-    // Update 0, or where a run was stopped in the middle of it.
+    // A look that is due before any update: of a new run, or of one that was stopped while it
+    // looked.
     if (!take(look_due(), stop)) return stopped();
     watch_.start();
     while (!finished()) {
@@ -114,7 +115,7 @@ class Trainer::Run {
     plan_ = plan_epoch(corpus(), setup_.train.batch_tokens, setup_.train.seed, state_.epoch);
   }
 
-  /// As the epoch that is going on sees it.
+  /// The corpus as the current epoch has cut it.
   const Corpus& corpus() const { return setup_.sampled ? sampled_corpus_ : setup_.corpus; }
 
   // --- one update ------------------------------------------------------------------------------

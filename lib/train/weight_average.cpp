@@ -51,7 +51,8 @@ std::shared_ptr<AlignedFloats> WeightAverage::best(const std::shared_ptr<Aligned
   if (kind_ == Averaging::exponential) return mean_;
   if (snapshots_ == 0) return weights;
   const std::size_t count = std::min(to_size(snapshots_), last_.size());
-  // The first is copied: blending with share 1 would round what an earlier call left there in.
+  // The first is copied: blended with share 1, y + (x − y) would still round with the y of an
+  // earlier call.
   std::copy_n(last_[0].data(), last_[0].size(), mean_->data());
   for (std::size_t i = 1; i < count; ++i) {
     // After i + 1 terms each counts 1 / (i + 1).

@@ -20,7 +20,7 @@ SentenceBeam::SentenceBeam(const DecodeConfig& decode, std::vector<int> ends, In
       most_tokens_(most_tokens),
       running_(to_size(beams_)),
       finished_(to_size(beams_)) {
-  // All beams are equal before the first step: only the first may speak.
+  // Before the first step all beams are the same hypothesis: only the first one counts.
   for (std::size_t i = 1; i < running_.size(); ++i) running_[i].score = kNone;
 }
 
@@ -33,7 +33,8 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
                                 [](const Finished& f) { return f.is_finished; });
   const float length = length_power(produced_ + 1, decode_.length_penalty);
   for (std::size_t i = 0; i < best.size(); ++i) {
-    // Only the first `beams_` candidates may be results; the others are there to run on.
+    // Of the 2 · beams_ candidates only the first `beams_` may end as results, as in `generate`;
+    // the others are there so that enough go on.
     if (i >= to_size(beams_) || !ends(best[i])) continue;
     float score = best[i].score / length;
     if (full && decode_.early_stopping == EarlyStopping::yes) score += kNone;
@@ -43,7 +44,7 @@ void SentenceBeam::merge_finished(std::span<const Candidate> best) {
     finished_.push_back({std::move(ids), score, true});
   }
   std::stable_sort(finished_.begin(), finished_.end(), [](const Finished& a, const Finished& b) {
-    // Among equals a real hypothesis stands before an empty place.
+    // At equal scores a hypothesis stands before a place that is still empty.
     return a.score != b.score ? a.score > b.score : a.is_finished && !b.is_finished;
   });
   finished_.resize(to_size(beams_));

@@ -37,8 +37,8 @@ class BestCandidates {
   std::vector<SentenceBeam::Candidate> best_;
 };
 
-/// Offers every token of a row. Once the list is full, logits that cannot come into it are skipped
-/// sixteen at a time: the bound is a little lower than exact, and what passes is compared exactly.
+/// Offers every token of a row to the list. Once that is full, logits below a bound are skipped
+/// sixteen at a time; the bound is a little too low, and what passes it is compared exactly.
 void offer_row(std::span<const float> row, const RowNormaliser& normal, float running_score,
                Index beam, BestCandidates& best) {
   const auto n = std::ssize(row);

@@ -18,8 +18,8 @@ struct GreedySentence {
   bool finite = true;  ///< the logits so far
 };
 
-/// The first of a row's maxima. Which number that is was found before, unless its token is one that
-/// must not come.
+/// The first token with a row's largest logit. That logit is the normaliser's maximum already, but
+/// for a token that is forbidden: then the row is searched again.
 Index likeliest(std::span<const float> row, const RowNormaliser& normal) {
   const auto n = std::ssize(row);
   const float below = std::nextafter(normal.maximum, -std::numeric_limits<float>::infinity());

@@ -18,7 +18,7 @@ struct Partial {
 Partial extended(const Partial& before, const Translation& part, std::size_t rank,
                  const std::string& gap, float length_penalty) {
   Partial after = before;
-  // A part without translation leaves no second gap.
+  // Where a part's translation is empty, the blanks before it are left out with it.
   if (!after.line.text.empty() && !part.text.empty()) after.line.text += gap;
   after.line.text += part.text;
   after.line.ranks.push_back(rank);

@@ -53,7 +53,8 @@ RowNormaliser LogitsProcessor::process(std::span<const int> produced, int start,
     forbid(produced, start, kForbidden, row);
     return normal;
   }
-  // The lowest float adds e^−∞ = 0 to the sum, too, and what was infinite before is still seen.
+  // The lowest float and not −∞: it adds 0 to the sum, too, and the check for infinite logits
+  // still sees only what the model made.
   forbid(produced, start, std::numeric_limits<float>::lowest(), row);
   const RowNormaliser normal = normaliser(row);
   forbid(produced, start, kForbidden, row);

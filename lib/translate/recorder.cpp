@@ -88,7 +88,7 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
   maps.heads = std::max(maps.heads, to_int(head.head) + 1);
   maps.queries = to_int(head.weights.rows());
   maps.keys = to_int(head.weights.cols());
-  // Heads come in order (layer by layer, head by head), so appending is placing.
+  // Heads come in order, layer by layer and head by head, so each goes to the end.
   if (head.seen != nullptr) {
     if (!maps.seen) maps.seen.emplace();
     add_pattern(*maps.seen, head);

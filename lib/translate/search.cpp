@@ -46,10 +46,10 @@ SearchResults search_here(const Ensemble& models, const PackedTokens& source,
              : beam_search(models, source, decode, watch);
 }
 
-/// One part of the batch a thread, from the encoder to the last step. Threads that share every
-/// product must meet some forty times a step, and a machine busy with other work makes each meeting
-/// wait for its scheduler; threads with their own sentences meet once. Bits are the same: no row
-/// depends on its neighbours.
+/// Each thread searches its own part of the batch, from the encoder to the last step. Threads that
+/// shared every product would wait for one another some forty times a step, and each time for the
+/// scheduler of a busy machine; with sentences of their own they wait once. The bits are the same,
+/// because no row depends on its neighbours.
 SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source,
                               const DecodeConfig& decode) {
   // Sentences are dealt out by length, so that the parts take about as long.

@@ -51,7 +51,8 @@ void with_changes(const Changes* changes, AttentionObserver* watcher, AttentionO
   run(intervention);
 }
 
-/// Forcing a weight that is nowhere would pass for a change without effect.
+/// UsageError where a forced weight names a query or key that is not there: nothing would be
+/// changed, and that would look like a change without effect.
 void check_forced(const std::vector<ForcedWeight>& forced, const AttentionRecord& after,
                   const HypothesisRecord& replayed) {
   for (const ForcedWeight& f : forced) {

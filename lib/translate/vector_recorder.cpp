@@ -9,7 +9,7 @@
 namespace attn {
 namespace {
 
-/// Heads come in order (layer by layer, head by head), so appending is placing.
+/// Heads come in order, layer by layer and head by head, so each goes to the end.
 template <typename Rows>
 void append(HeadVectors& to, const AttentionHead& head, const Rows& rows) {
   to.layers = std::max(to.layers, to_int(head.layer) + 1);

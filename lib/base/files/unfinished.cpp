@@ -33,9 +33,8 @@ std::atomic<int> making{0};
 std::atomic<bool> ending{false};
 static_assert(std::atomic<const Unfinished*>::is_always_lock_free);
 
-/// Between making something and noting it, and between forgetting it and freeing what was noted,
-/// no signal comes: not to this thread, whose signals wait, and not to another, whose handler waits
-/// for `making`.
+/// No signal comes between making something and noting it, or between forgetting it and freeing the
+/// note: this thread's signals are blocked, and another thread's handler waits for `making`.
 class Undisturbed {
  public:
   Undisturbed() {

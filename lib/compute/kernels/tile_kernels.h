@@ -5,7 +5,7 @@
 // A tile is 16 rows of 64 bytes. Of the left factor it holds 16 rows and 32 columns; of the right
 // one 32 rows and 16 columns, two rows interleaved ("pairs"), because the instructions multiply
 // pairs: sum += a[2k] · b[2k] + a[2k + 1] · b[2k + 1], in float32 (Intel, Software Developer's
-// Manual, TDPBF16PS and VDPBF16PS). What a factor has not is filled up with zeros.
+// Manual, TDPBF16PS and VDPBF16PS). What sticks out of a factor is filled up with zeros.
 #pragma once
 
 #include <cstdint>

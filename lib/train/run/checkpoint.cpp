@@ -134,7 +134,7 @@ void write_checkpoint(const std::string& folder, std::uint64_t update, const Jso
   AtomicFile file(folder + "/" + name_of(update));
   Sha256 sum;
   const auto write = [&](const void* data, std::size_t size) {
-    // Small pieces: the second look at them, by write, finds them in the cache.
+    // In small pieces: each is hashed and then written while it lies in the cache.
     std::string_view bytes(static_cast<const char*>(data), size);
     for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kCheckpointPiece))) {
       const std::string_view piece = bytes.substr(0, kCheckpointPiece);

@@ -67,7 +67,7 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   identity["train"] = train_identity(experiment.train);
   identity["decode"] = experiment.document.value("decode", Json::object());
   identity["probe"] = experiment.data.probe;
-  // Absent where it is off: so it is in the checkpoints of before there was one.
+  // Absent where there is none, as in checkpoints from before this key existed.
   if (!experiment.data.probe_target.empty()) {
     identity["probe_target"] = experiment.data.probe_target;
   }

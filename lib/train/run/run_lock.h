@@ -12,8 +12,8 @@ bool has_mark_of_run(const std::string& directory);
 bool is_foreign_lock(const std::string& directory);
 
 /// Holds DIR/lock (flock) while a run writes into DIR, which exists, and writes into it whose it
-/// is. SystemError where another run has it. The file stays; only who holds the lock may remove it,
-/// and who opened it before then locks the new one.
+/// is. SystemError where another run has it. The file stays; only the holder of the lock may remove
+/// it, and whoever had opened it before then opens and locks the new file.
 class RunLock {
  public:
   explicit RunLock(const std::string& directory);
