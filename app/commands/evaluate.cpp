@@ -1,9 +1,12 @@
-// attn-demo evaluate: BLEU and chrF of a test set, translated by a model or given as lines.
+// attn-demo evaluate: BLEU, chrF and TER of a test set, translated by a model or given as lines.
 #include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/strings/excerpt.h"
 #include "base/strings/lines.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
@@ -14,11 +17,10 @@
 #include "files/file_guard.h"
 #include "files/output_file.h"
 #include "head_figures.h"
-#include "metrics/bleu.h"
-#include "metrics/chrf.h"
 #include "model_source.h"
 #include "record/score_report.h"
 #include "scored_pairs.h"
+#include "scoring.h"
 #include "terminal/console.h"
 #include "terminal/progress.h"
 #include "view/data/head_importance_json.h"
@@ -34,13 +36,36 @@ namespace {
 struct EvaluateOptions {
   ModelOptions model;
   SearchOptions search;
-  std::string source, target, hypotheses;
+  std::string source, hypotheses, against;
+  std::vector<std::string> targets;
+  std::string tokenizer = "13a", samples, sampling_seed;
   std::string output, json;
   std::string gold;
   bool lowercase = false, head_importance = false, report = false;
   bool about_heads() const { return head_importance || report; }
   const CLI::App* command = nullptr;
+
+  /// UsageError for a tokenizer or number that is none.
+  ScoreSettings scoring() const;
 };
+
+ScoreSettings EvaluateOptions::scoring() const {
+  ScoreSettings settings;
+  settings.lowercase = lowercase;
+  const std::optional<BleuTokenizer> named = bleu_tokenizer_named(tokenizer);
+  if (!named) {
+    throw UsageError("--tokenize {}: expected 13a, intl, zh, char or none", excerpt(tokenizer));
+  }
+  settings.tokenizer = *named;
+  if (!samples.empty()) {
+    settings.resampling.samples = parse_whole("--resamples", samples, 1, 1'000'000);
+  }
+  if (!sampling_seed.empty()) {
+    settings.resampling.seed =
+        parse_whole("--resampling-seed", sampling_seed, 1, std::uint64_t{1} << 63);
+  }
+  return settings;
+}
 
 using Lines = std::vector<std::string>;
 
@@ -76,8 +101,10 @@ void check_options(const EvaluateOptions& o) {
   if (!o.hypotheses.empty()) {
     for (const CLI::Option* option : o.command->get_options()) {
       const std::string name = option->get_name();
-      if (option->count() > 0 && name != "--hypotheses" && name != "--target" &&
-          name != "--lowercase" && name != "--json") {
+      static constexpr std::array kScoring = {"--hypotheses", "--target",         "--lowercase",
+                                              "--json",       "--tokenize",       "--against",
+                                              "--resamples",  "--resampling-seed"};
+      if (option->count() > 0 && std::ranges::find(kScoring, name) == kScoring.end()) {
         throw UsageError("{} does not go with --hypotheses, which scores lines without a model",
                          name);
       }
@@ -87,6 +114,17 @@ void check_options(const EvaluateOptions& o) {
     throw UsageError("{} does not go with {}, which translates nothing",
                      o.lowercase ? "--lowercase" : "--output",
                      o.report ? "--report" : "--head-importance");
+  }
+  if (o.about_heads() && (o.targets.size() > 1 || !o.against.empty() || o.tokenizer != "13a")) {
+    throw UsageError("{} does not go with {}",
+                     o.targets.size() > 1 ? "a second --target"
+                     : !o.against.empty() ? "--against"
+                                          : "--tokenize",
+                     o.report ? "--report" : "--head-importance");
+  }
+  if (o.against.empty() && !(o.samples.empty() && o.sampling_seed.empty())) {
+    throw UsageError("{} goes with --against",
+                     o.samples.empty() ? "--resampling-seed" : "--resamples");
   }
   if (o.about_heads() && o.model.several()) {
     throw UsageError("{} is about the heads of one --model; {} were given",
@@ -106,7 +144,8 @@ void check_options(const EvaluateOptions& o) {
 void check_files(const EvaluateOptions& o) {
   FileGuard guard;
   guard.read("--source", o.source);
-  guard.read("--target", o.target);
+  for (const std::string& target : o.targets) guard.read("--target", target);
+  guard.read("--against", o.against);
   guard.read("--gold", o.gold);
   guard.read("--hypotheses", o.hypotheses);
   if (o.hypotheses.empty()) tell_inputs(o.model, guard);
@@ -129,22 +168,10 @@ std::unique_ptr<OutputFile> open_output(const std::string& path) {
   return path.empty() || path == "-" ? nullptr : std::make_unique<OutputFile>(path);
 }
 
-/// Scores hypotheses against references, one of each a sentence.
-void score(ScoreReport& report, const Lines& hypotheses, const Lines& references, bool lowercase) {
+void score(ScoreReport& report, const ScoredSystem& system, const EvaluateOptions& options) {
   const Progress progress("scoring");
-  const BleuScore bleu = corpus_bleu(hypotheses, references, {.lowercase = lowercase});
-  const ChrfScore chrf = corpus_chrf(hypotheses, references, {.lowercase = lowercase});
-  report.sentences = references.size();
-  report.bleu = {bleu.score,
-                 bleu_signature({.lowercase = lowercase}),
-                 {bleu.precisions.begin(), bleu.precisions.end()},
-                 {bleu.correct.begin(), bleu.correct.end()},
-                 {bleu.total.begin(), bleu.total.end()},
-                 bleu.brevity_penalty,
-                 bleu.hypothesis_length,
-                 bleu.reference_length,
-                 bleu.length_ratio()};
-  report.chrf = {chrf.score, chrf_signature({.lowercase = lowercase}), chrf.precision, chrf.recall};
+  score_into(report, system, options.scoring());
+  if (report.paired) report.paired->against = options.against;
 }
 
 void write_report(const ScoreReport& report, const EvaluateOptions& options, OutputFile* json) {
@@ -182,8 +209,9 @@ TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& opt
 /// A report on heads, instead of translating.
 void run_heads(const EvaluateOptions& options) {
   options.search.use_threads();
-  const Lines source = raw_lines(options.source), target = raw_lines(options.target);
-  check_counts(source, options.source, target, options.target);
+  const std::string& target_file = options.targets.front();
+  const Lines source = raw_lines(options.source), target = raw_lines(target_file);
+  check_counts(source, options.source, target, target_file);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   const ReadyModel model = load_or_make(options.model);
   for (const std::string& text : model.notes) note(printable(text));
@@ -208,15 +236,24 @@ void run_evaluate(const EvaluateOptions& options) {
   check_files(options);
   if (options.about_heads()) return run_heads(options);
   check_search(options.search);
+  options.scoring();
   ScoreReport report;
   report.source = options.source;
   report.hypotheses = options.hypotheses;
-  report.target = options.target;
+  report.targets = options.targets;
   const bool given = !options.hypotheses.empty();
   const std::string& left_file = given ? options.hypotheses : options.source;
   Lines left = given ? scored_lines(left_file) : raw_lines(left_file);
-  const Lines references = scored_lines(options.target);
-  check_counts(left, left_file, references, options.target);
+  std::vector<Lines> references;
+  for (const std::string& target : options.targets) {
+    references.push_back(scored_lines(target));
+    check_counts(left, left_file, references.back(), target);
+  }
+  Lines against;
+  if (!options.against.empty()) {
+    against = scored_lines(options.against);
+    check_counts(against, options.against, references.front(), options.targets.front());
+  }
   const std::unique_ptr<OutputFile> text_file = open_output(options.output);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   if (!given) {
@@ -229,7 +266,7 @@ void run_evaluate(const EvaluateOptions& options) {
                      left.size() == 1 ? "" : "s", report.run->seconds,
                      report.run->tokens_per_second()));
   }
-  score(report, left, references, options.lowercase);
+  score(report, {left, references, options.against.empty() ? nullptr : &against}, options);
   write_report(report, options, json_file.get());
   if (text_file) text_file->commit();
   if (json_file) json_file->commit();
@@ -237,8 +274,12 @@ void run_evaluate(const EvaluateOptions& options) {
 
 void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--source", o.source, "Sentences to translate, one a line")->type_name("FILE");
-  command.add_option("--target", o.target, "Their reference translations, one a line")
+  command
+      .add_option("--target", o.targets,
+                  "Their reference translations, one a line; several files: several references")
       ->type_name("FILE")
+      ->take_all()
+      ->allow_extra_args(false)
       ->required();
   command.add_option("--hypotheses", o.hypotheses, "Score these translations, without a model")
       ->type_name("FILE");
@@ -246,6 +287,15 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
   command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
       ->type_name("FILE");
   command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
+  command.add_option("--tokenize", o.tokenizer, "How BLEU cuts words: 13a, intl, zh, char, none")
+      ->type_name("NAME");
+  command
+      .add_option("--against", o.against,
+                  "Another system's translations: a paired bootstrap says whether scores differ")
+      ->type_name("FILE");
+  command.add_option("--resamples", o.samples, "Samples that it draws [1000]")->type_name("N");
+  command.add_option("--resampling-seed", o.sampling_seed, "Seed that it draws from [12345]")
+      ->type_name("N");
   command.add_flag("--head-importance", o.head_importance,
                    "Switch off each head in turn; rank them by what the references lose");
   command.add_flag("--report", o.report, "What each head does on these pairs, in figures");
@@ -259,7 +309,7 @@ void add_files(CLI::App& command, EvaluateOptions& o) {
 void add_evaluate(CLI::App& app, Run& run) {
   auto options = std::make_shared<EvaluateOptions>();
   CLI::App* command =
-      app.add_subcommand("evaluate", "BLEU and chrF of a test set, as sacreBLEU counts them");
+      app.add_subcommand("evaluate", "BLEU, chrF and TER of a test set, as sacreBLEU counts them");
   options->command = command;
   add_files(*command, *options);
   options->model.add_models_to(*command);
@@ -277,7 +327,9 @@ void add_evaluate(CLI::App& app, Run& run) {
       "    --beam 4 --output out.de --json scores.json\n"
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
       "    --report --gold data/toy/test.align\n"
-      "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase");
+      "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase\n"
+      "  attn-demo evaluate --hypotheses new.de --against old.de --target ref1.de --target "
+      "ref2.de");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
 }

@@ -22,12 +22,42 @@ struct BleuReport {
   double length_ratio = 0;
 };
 
-/// chrF2 of a corpus, as metrics/chrf.h counts it.
+/// chrF2 or chrF2++ of a corpus, as metrics/chrf.h counts it.
 struct ChrfReport {
   double score = 0;       ///< 0 to 100
   std::string signature;  ///< how it was counted
   double precision = 0;   ///< 0 to 1
   double recall = 0;
+};
+
+/// TER of a corpus, as metrics/ter.h counts it.
+struct TerReport {
+  double score = 0;       ///< edits of 100 words; lower is better
+  std::string signature;  ///< how it was counted
+  double edits = 0;
+  double reference_length = 0;  ///< words
+};
+
+/// A score with what samples of the sentences say of it: their mean, ± what 95% of them keep to.
+struct SampledScore {
+  double score = 0;
+  double mean = 0;
+  double half_width = 0;
+};
+
+/// One metric of two systems.
+struct PairedScore {
+  std::string metric;  ///< BLEU, chrF2, chrF2++ or TER
+  SampledScore system, against;
+  double p_value = 1;
+};
+
+/// A paired bootstrap (metrics/bootstrap.h).
+struct PairedReport {
+  std::string against;  ///< file of the other system's translations
+  std::size_t samples = 0;
+  std::uint64_t seed = 0;
+  std::vector<PairedScore> scores;
 };
 
 /// How the hypotheses were made, where a model made them.
@@ -48,10 +78,14 @@ struct TranslationRun {
 };
 
 struct ScoreReport {
-  std::string source, hypotheses, target;  ///< files as named by the user; absent ones are empty
+  std::string source, hypotheses;    ///< files as named by the user; absent ones are empty
+  std::vector<std::string> targets;  ///< likewise, one a set of references
   std::size_t sentences = 0;
   BleuReport bleu;
   ChrfReport chrf;
+  ChrfReport chrf_words;  ///< chrF2++
+  TerReport ter;
+  std::optional<PairedReport> paired;
   std::optional<TranslationRun> run;
 };
 

@@ -88,6 +88,75 @@ TEST_CASE("given lines are scored without a model, as sacreBLEU 2.6.0 scores the
   CHECK(lower["bleu"]["signature"].get<std::string>().find("case:lc") != std::string::npos);
 }
 
+TEST_CASE("several references, other words and TER are sacreBLEU 2.6.0's") {
+  const EvaluateScene scene;
+  const std::string second = scene.directory.write(
+      "second.de", "Nach Hause ging die Gruppe.\nleer\nWir\nzum a\nDie Kindergruppe\nging\n");
+  const Json report = Json::parse(
+      scene.of_hypotheses({"--target", second, "--tokenize", "intl", "--json", "-"}).out);
+  const auto is = [&](const char* metric, double expected) {
+    CHECK(report[metric]["score"].get<double>() == doctest::Approx(expected).epsilon(1e-12));
+  };
+  is("bleu", 59.10241127251438);
+  is("chrf_plus_plus", 74.62697195287926);
+  is("ter", 20.689655172413794);
+  CHECK(report["target"] == Json({scene.target, second}));
+  CHECK(report["bleu"]["signature"].get<std::string>().starts_with(
+      "nrefs:2|case:mixed|eff:no|tok:intl|"));
+  CHECK_FALSE(report.contains("paired"));
+}
+
+TEST_CASE("another system is compared as by sacreBLEU 2.6.0's paired bootstrap") {
+  const EvaluateScene scene;
+  const std::string second = scene.directory.write(
+      "second.de", "Nach Hause ging die Gruppe.\nleer\nWir\nzum a\nDie Kindergruppe\nging\n");
+  const std::string other =
+      scene.directory.write("other.de", "Gruppe nach Hause.\n\nWir\na\nKinder 1.000,5\nging\n");
+  const std::vector<std::string> more = {"--target", second,        "--against",
+                                         other,      "--resamples", "200"};
+  const Result plain = scene.of_hypotheses(more);
+  CHECK(plain.code == kDone);
+  CHECK(plain.err == "");
+  CHECK(plain.out.find(
+            "BLEU     59.10 (52.86 ± 40.75)      against 42.61 (26.47 ± 24.34)      p 0.2388\n") !=
+        std::string::npos);
+  CHECK(plain.out.find(
+            "TER      20.69 (21.44 ± 25.00)      against 34.48 (33.50 ± 17.02)      p 0.0945\n") !=
+        std::string::npos);
+  CHECK(plain.out.find("nrefs:2|bs:200|seed:12345|case:lc|tok:tercom|") != std::string::npos);
+  std::vector<std::string> as_json = more;
+  as_json.insert(as_json.end(), {"--json", "-"});
+  const Json paired = Json::parse(scene.of_hypotheses(as_json).out)["paired"];
+  CHECK(paired["against"] == other);
+  CHECK(paired["samples"] == 200);
+  CHECK(paired["seed"] == 12345);
+  REQUIRE(paired["scores"].size() == 4);
+  const Json& bleu = paired["scores"][0];
+  CHECK(bleu["metric"] == "BLEU");
+  CHECK(bleu["p_value"].get<double>() == 0.23880597014925373);
+  CHECK(bleu["system"]["mean"].get<double>() == doctest::Approx(52.864349285363005).epsilon(1e-12));
+  CHECK(bleu["against"]["confidence"].get<double>() ==
+        doctest::Approx(24.341010920796798).epsilon(1e-12));
+}
+
+TEST_CASE("what does not go with scoring is refused") {
+  const EvaluateScene scene;
+  const auto refused = [&](std::vector<std::string> more, const std::string& message) {
+    const Result result = scene.of_hypotheses(std::move(more));
+    CHECK(result.code == kUsage);
+    CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
+  };
+  refused({"--tokenize", "13A"}, "--tokenize \"13A\": expected 13a, intl, zh, char or none");
+  refused({"--resamples", "10"}, "--resamples goes with --against");
+  refused({"--resampling-seed", "10"}, "--resampling-seed goes with --against");
+  refused({"--against", scene.hypotheses, "--resamples", "0"}, "--resamples");
+  const std::string fewer = scene.directory.write("fewer.de", "a\n");
+  const Result result = scene.of_hypotheses({"--target", fewer});
+  CHECK(result.code != kDone);
+  CHECK(result.err.find("fewer.de has 1; expected one reference for each sentence") !=
+        std::string::npos);
+}
+
 TEST_CASE("a model's translations are scored, written and counted") {
   const EvaluateScene scene;
   const std::string out = scene.directory.file("written.de");

@@ -29,6 +29,38 @@ Json run_json(const TranslationRun& run) {
   return json;
 }
 
+Json chrf_json(const ChrfReport& chrf) {
+  return {{"score", chrf.score},
+          {"signature", chrf.signature},
+          {"precision", chrf.precision},
+          {"recall", chrf.recall}};
+}
+
+Json sampled_json(const SampledScore& s) {
+  return {{"score", s.score}, {"mean", s.mean}, {"confidence", s.half_width}};
+}
+
+Json paired_json(const PairedReport& report) {
+  Json json = {{"against", clean_text(report.against).text},
+               {"samples", report.samples},
+               {"seed", report.seed},
+               {"scores", Json::array()}};
+  for (const PairedScore& s : report.scores) {
+    json["scores"].push_back({{"metric", s.metric},
+                              {"system", sampled_json(s.system)},
+                              {"against", sampled_json(s.against)},
+                              {"p_value", s.p_value}});
+  }
+  return json;
+}
+
+/// One file as a string, several as a list.
+Json files_json(const std::vector<std::string>& files) {
+  Json names = Json::array();
+  for (const std::string& file : files) names.push_back(clean_text(file).text);
+  return names.size() == 1 ? names.front() : names;
+}
+
 }  // namespace
 
 Json score_json(const ScoreReport& report) {
@@ -44,15 +76,18 @@ Json score_json(const ScoreReport& report) {
                   {"hypothesis_length", b.hypothesis_length},
                   {"reference_length", b.reference_length},
                   {"length_ratio", b.length_ratio}};
-  json["chrf"] = {{"score", report.chrf.score},
-                  {"signature", report.chrf.signature},
-                  {"precision", report.chrf.precision},
-                  {"recall", report.chrf.recall}};
-  for (const auto& [key, file] : {std::pair{"source", &report.source},
-                                  {"hypotheses", &report.hypotheses},
-                                  {"target", &report.target}}) {
+  json["chrf"] = chrf_json(report.chrf);
+  json["chrf_plus_plus"] = chrf_json(report.chrf_words);
+  json["ter"] = {{"score", report.ter.score},
+                 {"signature", report.ter.signature},
+                 {"edits", report.ter.edits},
+                 {"reference_length", report.ter.reference_length}};
+  if (report.paired) json["paired"] = paired_json(*report.paired);
+  for (const auto& [key, file] :
+       {std::pair{"source", &report.source}, {"hypotheses", &report.hypotheses}}) {
     if (!file->empty()) json[key] = clean_text(*file).text;
   }
+  if (!report.targets.empty()) json["target"] = files_json(report.targets);
   if (report.run) json["translation"] = run_json(*report.run);
   return json;
 }

@@ -7,7 +7,8 @@
 
 namespace attn {
 
-/// Two lines of score and signature, then the parts of BLEU.
+/// A line of score and signature for each metric, then the parts of BLEU, and the comparison with
+/// another system.
 std::string score_text(const ScoreReport& report);
 
 }  // namespace attn

@@ -1,0 +1,29 @@
+// Scores of translations against references, and of two systems against each other.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "metrics/bleu.h"
+#include "record/score_report.h"
+
+namespace attn {
+
+struct ScoreSettings {
+  bool lowercase = false;  ///< BLEU, chrF2 and chrF2++; TER never looks at case
+  BleuTokenizer tokenizer = BleuTokenizer::v13a;
+  Resampling resampling;  ///< where there is another system
+};
+
+/// Translations and what they are compared with, one line a sentence in each list.
+struct ScoredSystem {
+  const std::vector<std::string>& hypotheses;
+  const std::vector<std::vector<std::string>>& references;
+  const std::vector<std::string>* against = nullptr;  ///< another system's; null: there is none
+};
+
+/// Fills in the scores, and where there is another system the paired bootstrap (but for its file's
+/// name).
+void score_into(ScoreReport& report, const ScoredSystem& system, const ScoreSettings& settings);
+
+}  // namespace attn
