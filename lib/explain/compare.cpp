@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "compute/kernels/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
 #include "model/layers.h"
 #include "model/packed_tokens.h"
+#include "paper/attention.h"
 
 namespace attn {
 namespace {
@@ -103,11 +103,9 @@ ExplanationStep scaling(const Scene& s) {
   const HeadNumbers& head = s.head();
   const float root = std::sqrt(static_cast<float>(s.head_dim()));
   const float raw_factor = 1.0F / head.scale;
-  const auto softmax = [&](float factor) {
-    Matrix weights = head.scores * factor + head.mask;
-    for (Index i = 0; i < weights.rows(); ++i)
-      kernels().softmax(weights.row(i).data(), weights.cols());
-    return weights;
+  const auto softmax = [&](float factor) -> Matrix {
+    const Matrix masked = head.scores * factor + head.mask;
+    return paper::softmax<double>(masked.cast<double>()).cast<float>();
   };
   const Matrix with = softmax(raw_factor / root), without = softmax(raw_factor);
   ExplanationStep step;

@@ -18,10 +18,10 @@ struct HeadChoice {
 
 /// Runs the model once more over the record's ids, under an observer, and tells the chosen head's
 /// way step by step: tokens, embedding, fused projection, Q, K and V, scores, scaling, mask,
-/// softmax, weighted sum, heads side by side, output projection, residual and norm. Every number is
-/// the forward pass's own, to the bit; what only the explanation names (the raw q · k before
-/// scaling) is computed by the kernel that the model used. InputError where the choice names what
-/// is not there, or where the sentence is empty.
+/// softmax, weighted sum, heads side by side, output projection, residual and norm. The rows
+/// between the heads, queries, keys, values and outputs are the forward pass's own, to the bit;
+/// scores and weights are computed from them by lib/paper, in double. InputError where the choice
+/// names what is not there, or where the sentence is empty.
 Explanation explain_head(const Transformer& model, const AttentionRecord& record,
                          const HeadChoice& choice);
 

@@ -5,9 +5,9 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "compute/kernels/kernels.h"
 #include "explain/head_scene.h"
 #include "explain/matrices.h"
+#include "paper/attention.h"
 
 namespace attn {
 namespace {
@@ -16,13 +16,11 @@ constexpr Index kShownProducts = 3;  // at each end of a sum that is written out
 constexpr Index kBoardValues = 6;    // of a value, all of them on the blackboard
 constexpr Index kBoardFirst = 3;     // else the first ones
 
-/// Q · Kᵀ by the kernel that the model used, before it scaled; of rows with projections of their
-/// own what they gave.
+/// Q · Kᵀ as lib/paper has it before it scales; of rows with projections of their own what they
+/// gave.
 Matrix raw_scores(const HeadNumbers& head) {
-  Matrix raw(head.query.rows(), head.key.rows());
-  const GatheredRows keys{head.key.data(), head.key.cols(), nullptr};
-  kernels().dot_products({head.query.data(), head.query.cols(), raw.rows()}, keys, head.key.rows(),
-                         head.query.cols(), {raw.data(), raw.cols()});
+  const paper::Matrix<double> query = head.query.cast<double>(), key = head.key.cast<double>();
+  Matrix raw = (query * key.transpose()).cast<float>();
   for (Index i = 0; i < raw.rows(); ++i) {
     if (head.has_own_projections(i)) raw.row(i) = head.scores.row(i) / head.scale;
   }

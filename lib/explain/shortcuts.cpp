@@ -12,6 +12,7 @@
 #include "model/packed_tokens.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/attention_mask.h"
+#include "paper/attention.h"
 
 namespace attn {
 namespace {
@@ -71,10 +72,12 @@ Matrix weights_of(const AttentionPattern& pattern, const AttentionHead& head) {
   const AttentionGroup group{0, 0, n, 0, n, nullptr, {}, pattern.globals};
   const AttentionShape shape{head.kind,       head.layer, head.head + 1,
                              head.key.cols(), head.scale, &pattern};
-  Matrix weights = head.scores;
-  if (!sees_all(shape, group)) weights += mask_matrix(shape, group, head.head);
-  for (Index i = 0; i < n; ++i) kernels().softmax(weights.row(i).data(), n);
-  return weights;
+  paper::Matrix<double> mask = paper::no_mask<double>(n, n), weights;
+  if (!sees_all(shape, group)) mask = mask_matrix(shape, group, head.head).cast<double>();
+  paper::attention<double>(head.query.cast<double>(), head.key.cast<double>(),
+                           head.value.cast<double>(), static_cast<double>(head.scale), mask,
+                           &weights);
+  return weights.cast<float>();
 }
 
 struct HeadLoss {
@@ -239,7 +242,9 @@ std::vector<AttentionPattern> shortcuts_for(int tokens) {
 }
 
 void ShortcutObserver::weights_ready(AttentionHead& head) {
-  if (head.kind == AttentionKind::encoder_self) head.weights = weights_of(pattern_, head);
+  if (head.kind != AttentionKind::encoder_self) return;
+  head.weights = weights_of(pattern_, head);
+  head.changed.add_all();
 }
 
 Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& record,

@@ -114,14 +114,19 @@ void WithoutGlobals::weights_ready(AttentionHead& head) {
     const std::span<const float> now = own.outside.weights;
     const std::vector<float> before(now.begin(), now.end());
     observer_.weights_ready(own);
+    if (!own.changed.any()) return;
     for (std::size_t i = 0; i < before.size(); ++i) {
+      if (!own.changed.has(to_index(i))) continue;
+      head.changed.add(globals_ + to_index(i));
       const float after = now[i];
       if (after == before[i] || before[i] == 0) continue;
       head.weights.row(globals_ + to_index(i)).head(globals_) *= after / before[i];
     }
     const bool is_off = !before.empty() && own.weights.isZero(0.0F) &&
                         std::count(now.begin(), now.end(), 0.0F) == std::ssize(now);
-    if (is_off) head.weights.setZero();
+    if (!is_off) return;
+    head.weights.setZero();
+    head.changed.add_all();
   });
 }
 

@@ -10,6 +10,7 @@ void Intervention::weights_ready(AttentionHead& head) {
   for (const HeadSwitch& off : without_) {
     const bool here = off.kind == head.kind && off.layer == head.layer;
     if (!here || (off.head && *off.head != head.head)) continue;
+    head.changed.add_all();
     head.weights.setZero();
     std::fill(head.outside.weights.begin(), head.outside.weights.end(), 0.0F);
   }
@@ -19,6 +20,7 @@ void Intervention::weights_ready(AttentionHead& head) {
     const bool by_step = position_ && head.kind != AttentionKind::encoder_self;
     for (Index row = 0; row < head.weights.rows(); ++row) {
       if ((by_step ? *position_ : row) != f.query) continue;
+      head.changed.add(row);
       head.weights.row(row).setZero();
       head.weights(row, f.key) = 1;
       if (head.outside.any()) at(head.outside.weights, row) = 0;

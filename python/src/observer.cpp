@@ -49,8 +49,12 @@ void WatchedHead::finish() {
   if (weights_->size() != head->weights.size()) {
     throw py::value_error("weights were resized in place; assign others instead");
   }
-  head->weights =
-      Eigen::Map<const Matrix>(weights_->data(), head->weights.rows(), head->weights.cols());
+  const Eigen::Map<const Matrix> now(weights_->data(), head->weights.rows(), head->weights.cols());
+  for (Index i = 0; i < now.rows(); ++i) {
+    if (now.row(i) == head->weights.row(i)) continue;
+    head->weights.row(i) = now.row(i);
+    head->changed.add(i);
+  }
 }
 
 void PythonObserver::stage_ready(const StageView& view) {

@@ -119,6 +119,7 @@ TEST_CASE(
     void weights_ready(AttentionHead& head) override {
       if (head.layer != 0 || head.head != 1) return;
       head.weights.setZero();
+      head.changed.add_all();
       std::fill(head.outside.weights.begin(), head.outside.weights.end(), 0.0F);
     }
   } off;

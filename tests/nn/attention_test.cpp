@@ -64,6 +64,7 @@ struct Watcher : AttentionObserver {
     if (change) {
       head.weights.setZero();
       head.weights.col(0).setOnes();
+      head.changed.add_all();
     }
   }
   void output_ready(const AttentionHead& head) override {
@@ -199,7 +200,10 @@ TEST_CASE("masked keys contribute nothing, infinite values neither, watched or n
     return out;
   };
   struct Silent : AttentionObserver {
-    void weights_ready(AttentionHead& head) override { head.weights(0, 3) = 0.5F; }  // masked
+    void weights_ready(AttentionHead& head) override {
+      head.weights(0, 3) = 0.5F;  // masked
+      head.changed.add_all();
+    }
   } silent;
   const Matrix expected = attended(finite, nullptr);
   const Matrix without = attended(kv, nullptr);

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
+#include "base/at.h"
 #include "base/attention_kind.h"
 #include "base/hash_order.h"
 #include "base/outside_keys.h"
@@ -16,6 +18,22 @@ namespace attn {
 struct Mixing {
   Matrix keys;    ///< [S, k] E's rows of the sentence, 0 where a key is padding
   Matrix values;  ///< [S, k] F's
+};
+
+/// Which rows of a head's weights an observer has written to; the others keep every bit.
+class ChangedRows {
+ public:
+  void add(Index row) {
+    if (std::ssize(rows_) <= row) rows_.resize(to_size(row) + 1, false);
+    rows_[to_size(row)] = true;
+  }
+  void add_all() { all_ = true; }
+  bool any() const { return all_ || !rows_.empty(); }
+  bool has(Index row) const { return all_ || (row < std::ssize(rows_) && rows_[to_size(row)]); }
+
+ private:
+  bool all_ = false;
+  std::vector<bool> rows_;
 };
 
 /// One head of one sentence while it is computed. Every matrix is alive during the call only.
@@ -32,13 +50,13 @@ struct AttentionHead {
   const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask; empty as mask is where
                          ///< the observer does not read scores
   const Matrix& mask;  ///< [L, S] 0, or a pattern's bias, where a query may look, else −∞
-  MatrixRef weights;   ///< [L, S] softmax(scores + mask), rows sum to 1; may be changed, and
-                       ///< what is written where the mask is −∞ counts for nothing
-  MatrixRef output;    ///< [L, K] weights · value; filled in when output_ready is called
+  MatrixRef weights;   ///< [L, S] softmax(scores + mask), rows sum to 1; who writes to them says
+                      ///< so in `changed`. Where the mask is −∞ what is written counts for nothing
+  MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
 
   const SeenCells* seen = nullptr;                ///< what a pattern computes; null: there is none
   OutsideWeights<std::span<float>> outside = {};  ///< [L] the weight on keys that are no rows of
-                                                  ///< `key`; may be changed as `weights`
+                                                  ///< `key`; may be written to as `weights`
   std::span<const Index> own_projections = {};    ///< queries of global tokens that LED projects by
                                                   ///< matrices of their own: what they and their
                                                   ///< keys and values are stands in no matrix here
@@ -46,8 +64,9 @@ struct AttentionHead {
   const Mixing* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
   const HashOrder* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
                                       ///< logarithm of how often two have met
-  bool estimated = false;  ///< performer: weights are what its features amount to, an estimate of
-                           ///< softmax(scores + mask)
+  bool estimated = false;    ///< performer: weights are what its features amount to, an estimate of
+                             ///< softmax(scores + mask)
+  ChangedRows changed = {};  ///< rows of `weights` or `outside` that an observer has written to
 };
 
 /// Where a matrix stands on the way through a stack.
@@ -79,7 +98,9 @@ struct StageView {
 };
 
 /// Attention calls the first two methods for every head, in the order sentence, head. A null
-/// observer is off and costs nothing; with one, the numbers are the same, to the bit.
+/// observer is off and costs nothing; with one, the model's numbers are the same to the bit, unless
+/// weights are changed. The weights shown are computed apart, by lib/paper in double from the
+/// head's queries, keys and values.
 class AttentionObserver {
  public:
   virtual ~AttentionObserver() = default;
@@ -88,10 +109,11 @@ class AttentionObserver {
   /// kept: of 8,192 tokens each is a quarter of a gigabyte.
   virtual bool reads_scores() const { return true; }
 
-  /// Weights are known and not yet used: what is written to them is what the model goes on with.
+  /// The head's weights, and the output that the model has made from its own. What is written to
+  /// the weights, and said so in `changed`, is what the model goes on with.
   virtual void weights_ready(AttentionHead& head) = 0;
 
-  /// The head's output is known, made from the weights as weights_ready left them.
+  /// The head's output is that of the weights as weights_ready left them.
   virtual void output_ready(const AttentionHead& /*head*/) {}
 
   /// A cached decoder calls this before each of its steps: all queries that follow stand at this

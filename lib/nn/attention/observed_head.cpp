@@ -1,5 +1,14 @@
 #include "nn/attention/observed_head.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "base/at.h"
+#include "nn/attention/attention_mask.h"
+#include "paper/attention.h"
+
 namespace attn {
 
 Matrix gathered(const GatheredRows& from, Index n, Index width) {
@@ -52,17 +61,180 @@ AttentionHead ObservedRows::view(Index head) {
 }
 
 void ObservedRows::show(Index head, AttentionObserver& observer) {
-  const Matrix computed = weights;
   AttentionHead shown = view(head);
   observer.weights_ready(shown);
   SeenKeys seen_keys;
   for (Index i = 0; i < group.queries; ++i) {
-    if (weights.row(i) == computed.row(i)) continue;
+    if (!shown.changed.has(i)) continue;
     seen_keys.find(weights.row(i).data(), rows.values, group.keys,
                    [&](Index j) { return mask(i, j) != kMinusInfinity; });
     seen_keys.sum(rows.values, rows.head_dim, rows.output + i * rows.output_stride);
   }
   observer.output_ready(shown);
+}
+
+namespace {
+
+using Doubles = paper::Matrix<double>;
+
+/// So many queries at a time: of 8,192 tokens, all of them would take half a gigabyte.
+constexpr Index kQueriesShown = 256;
+
+/// Which keys any query looks at. What stands in the others' rows belongs to nobody: padding, or
+/// rows of a cache that a pattern has given to other places.
+std::vector<bool> keys_in_use(const AttentionGroup& group, const SeenCells* pattern) {
+  std::vector<bool> used(to_size(group.keys), pattern == nullptr);
+  if (pattern != nullptr) {
+    for (const SeenRun& run : pattern->runs) {
+      std::fill(used.begin() + run.first, used.begin() + run.end, true);
+    }
+  }
+  for (Index j = 0; j < std::ssize(group.mask.hidden); ++j) {
+    if (at(group.mask.hidden, j) != 0) used[to_size(j)] = false;
+  }
+  return used;
+}
+
+/// Rows of queries, and the keys and values that they read, as lib/paper takes them.
+struct PaperRows {
+  HeadRows rows;
+  Doubles key;    ///< [S, K]
+  Doubles value;  ///< [S, K]
+
+  PaperRows(const HeadRows& of, const std::vector<bool>& used)
+      : rows(of),
+        key(gathered(of.keys, std::ssize(used), of.head_dim).cast<double>()),
+        value(gathered(of.values, std::ssize(used), of.head_dim).cast<double>()) {
+    for (std::size_t j = 0; j < used.size(); ++j) {
+      if (used[j]) continue;
+      key.row(to_index(j)).setZero();
+      value.row(to_index(j)).setZero();
+    }
+  }
+  Doubles queries(Index first, Index count) const {
+    const GatheredRows from{rows.query + first * rows.query_stride, rows.query_stride, nullptr};
+    return gathered(from, count, rows.head_dim).cast<double>();
+  }
+};
+
+/// One head of exact attention while it is shown.
+class ShownHead {
+ public:
+  ShownHead(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
+            Index head, MatrixRef& output)
+      : head_(head),
+        rows_(rows_of_head(shape, input, group, head, output)),
+        all_(shape, group, rows_) {
+    if (!sees_all(shape, group)) all_.seen = &pattern_.emplace(seen_cells(shape, group, head));
+    const std::vector<bool> used = keys_in_use(group, all_.seen);
+    own_.emplace(rows_, used);
+    all_.key = own_->key.cast<float>();
+    all_.value = own_->value.cast<float>();
+    if (input.global == nullptr) return;
+    const auto end = std::lower_bound(group.globals.begin(), group.globals.end(), group.keys);
+    all_.own_projections = group.globals.first(to_size(end - group.globals.begin()));
+    global_.emplace(rows_of_head(shape, input, group, head, output, true), used);
+  }
+
+  void show(AttentionObserver& observer) {
+    const AttentionGroup& group = all_.group;
+    if (observer.reads_scores()) {
+      all_.scores.resize(group.queries, group.keys);
+      all_.mask.resize(group.queries, group.keys);
+    }
+    all_.weights.resize(group.queries, group.keys);
+    for_each_part(
+        [&](const PaperRows& rows, Index first, Index count) { attend_rows(rows, first, count); });
+    AttentionHead shown = all_.view(head_);
+    observer.weights_ready(shown);
+    if (shown.changed.any()) {
+      for_each_part([&](const PaperRows& rows, Index first, Index count) {
+        for (Index i = first; i < first + count; ++i) {
+          if (shown.changed.has(i)) sum_row(rows, i);
+        }
+      });
+    }
+    observer.output_ready(shown);
+  }
+
+ private:
+  /// f(rows, first query, count): all queries, and then again those of global tokens that read
+  /// projections of their own (LED).
+  template <typename F>
+  void for_each_part(F&& f) const {
+    const Index queries = all_.group.queries;
+    for (Index i = 0; i < queries; i += kQueriesShown) {
+      f(*own_, i, std::min(kQueriesShown, queries - i));
+    }
+    for (const Index place : all_.own_projections) f(*global_, place, 1);
+  }
+
+  Doubles mask_rows(Index first, Index count) const {
+    Matrix mask(count, all_.group.keys);
+    for (Index r = 0; r < count; ++r) {
+      mask_row(all_.group, all_.seen, first + r, mask.row(r).data());
+    }
+    return mask.cast<double>();
+  }
+
+  void attend_rows(const PaperRows& rows, Index first, Index count) {
+    const Doubles query = rows.queries(first, count), mask = mask_rows(first, count);
+    const auto scale = static_cast<double>(all_.shape.scale);
+    Doubles weights;
+    paper::attention<double>(query, rows.key, rows.value, scale, mask, &weights);
+    all_.weights.middleRows(first, count) = weights.cast<float>();
+    const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
+    const bool small = query.norm() * longest * scale < std::numeric_limits<float>::max();
+    if (small && all_.scores.size() == 0) return;
+    const Matrix scores = (query * rows.key.transpose()).cast<float>() * all_.shape.scale;
+    if (!small) forget_rows_without_scores(scores, mask, first);
+    if (all_.scores.size() == 0) return;
+    all_.scores.middleRows(first, count) = scores;
+    all_.mask.middleRows(first, count) = mask.cast<float>();
+  }
+
+  /// Where all that a row sees scores below every float, the translation has no weights, but NaN.
+  void forget_rows_without_scores(const Matrix& scores, const Doubles& mask, Index first) {
+    for (Index r = 0; r < scores.rows(); ++r) {
+      const auto seen = (mask.row(r).array() > -std::numeric_limits<double>::infinity()).eval();
+      if ((seen && scores.row(r).array() > kMinusInfinity).any()) continue;
+      for (Index j = 0; j < scores.cols(); ++j) {
+        if (seen[j]) all_.weights(first + r, j) = std::numeric_limits<float>::quiet_NaN();
+      }
+    }
+  }
+
+  /// The output row of changed weights. Of a value that it does not look at nothing is taken, not 0
+  /// times it: it may be infinite.
+  void sum_row(const PaperRows& rows, Index i) {
+    const Doubles mask = mask_rows(i, 1);
+    paper::Row<double> sum = paper::Row<double>::Zero(rows.value.cols());
+    for (Index j = 0; j < mask.cols(); ++j) {
+      const auto weight = static_cast<double>(all_.weights(i, j));
+      if (mask(0, j) == -std::numeric_limits<double>::infinity() || weight == 0) continue;
+      sum += weight * rows.value.row(j);
+    }
+    float* out = rows.rows.output + i * rows.rows.output_stride;
+    Eigen::Map<RowVector>(out, sum.size()) = sum.cast<float>();
+  }
+
+  Index head_;
+  HeadRows rows_;
+  ObservedRows all_;
+  std::optional<SeenCells> pattern_;
+  std::optional<PaperRows> own_;
+  std::optional<PaperRows> global_;
+};
+
+}  // namespace
+
+void show_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                AttentionObserver& observer) {
+  for (const AttentionGroup& group : input.groups) {
+    for (Index head = 0; head < shape.heads; ++head) {
+      ShownHead(shape, input, group, head, output).show(observer);
+    }
+  }
 }
 
 }  // namespace attn

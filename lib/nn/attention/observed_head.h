@@ -1,12 +1,11 @@
-// A head whose weights have been computed, before its observer.
+// Heads before an observer. What the fast code computes is done by then; here it is shown.
 #pragma once
 
 #include "nn/attention/attention_head.h"
 
 namespace attn {
 
-/// What an observer sees of one head of one group. The output is there already; where the observer
-/// changes weights, it is made again.
+/// What an observer sees of one head of one group.
 struct ObservedRows {
   const AttentionShape& shape;
   const AttentionGroup& group;
@@ -28,8 +27,16 @@ struct ObservedRows {
                Matrix mask);
   /// What the observer is given; it points into this.
   AttentionHead view(Index head);
+  /// Shows weights that are no softmax of the scores. Where the observer changes them, the output
+  /// is made again.
   void show(Index head, AttentionObserver& observer);
 };
+
+/// Shows every head of exact attention, whose output is there. Its rows of queries, keys and values
+/// are gathered, wherever the fast code has them, and lib/paper computes the weights in double.
+/// Where the observer changes them, the head's output is made from the changed ones.
+void show_heads(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                AttentionObserver& observer);
 
 /// Rows as one matrix [n, width].
 Matrix gathered(const GatheredRows& from, Index n, Index width);

@@ -200,15 +200,11 @@ bool is_tiled(const AttentionShape& shape, const AttentionGroup& group) {
   return !sees_all(shape, group) || keys_until_last_shown(group) > kShortRow;
 }
 
-TiledWork::TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups,
-                     Index only_head) {
+TiledWork::TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups) {
   for (std::size_t g = 0; g < groups.size(); ++g) {
     if (!is_tiled(shape, groups[g])) continue;
     for (Index head = 0; head < shape.heads; ++head) {
-      const bool wanted = only_head < 0 || only_head == head;
-      std::vector<QueryTile> tiles;
-      if (wanted) tiles = tiles_of_head(shape, groups[g], head);
-      for (QueryTile& tile : tiles) {
+      for (QueryTile& tile : tiles_of_head(shape, groups[g], head)) {
         for (const KeyRange& range : tile.ranges) {
           multiply_adds += tile.count * (range.end - range.first) * shape.head_dim;
         }

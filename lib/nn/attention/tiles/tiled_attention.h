@@ -41,9 +41,7 @@ struct TileTask {
 /// The tiles of all groups that go through tiles, and the sums of their rows.
 class TiledWork {
  public:
-  /// `only_head`: one head's tiles alone (−1: all).
-  TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups,
-            Index only_head = -1);
+  TiledWork(const AttentionShape& shape, std::span<const AttentionGroup> groups);
 
   /// Calls f(task) for all tiles, on the threads: those that begin rows before those that go on
   /// with them.
