@@ -1,5 +1,4 @@
-// attend() against attention written the long way: one small matrix a head, a mask added, softmax,
-// everything in double. And the observer.
+// attend() against lib/paper's attention in double, a head at a time. And the observer.
 #include "nn/attention/attention.h"
 
 #include <doctest/doctest.h>
@@ -10,6 +9,7 @@
 #include <limits>
 
 #include "base/at.h"
+#include "paper/attention.h"
 #include "random_matrix.h"
 
 using namespace attn;
@@ -19,37 +19,12 @@ using attn::test::view;
 
 namespace {
 
-constexpr double kBeyondReach = -std::numeric_limits<double>::infinity();
+using PaperMatrix = paper::Matrix<double>;
 
-/// One head the plain way: softmax(Q Kᵀ · scale + mask) V. Returns weights and output.
-struct PlainHead {
-  Eigen::MatrixXd weights;
-  Eigen::MatrixXd output;
-};
-
-PlainHead plain_head(const Eigen::MatrixXd& q, const Eigen::MatrixXd& k, const Eigen::MatrixXd& v,
-                     double scale, const Eigen::MatrixXd& mask) {
-  Eigen::MatrixXd s = q * k.transpose() * scale + mask;
-  for (Index i = 0; i < s.rows(); ++i) {
-    const double top = s.row(i).maxCoeff();
-    for (Index j = 0; j < s.cols(); ++j) {
-      s(i, j) = s(i, j) == kBeyondReach ? 0.0 : std::exp(s(i, j) - top);
-    }
-    const double sum = s.row(i).sum();
-    if (sum > 0) s.row(i) /= sum;
-  }
-  return {s, s * v};
-}
-
-Eigen::MatrixXd mask_matrix(const AttentionGroup& g) {
-  Eigen::MatrixXd mask = Eigen::MatrixXd::Zero(g.queries, g.keys);
-  for (Index i = 0; i < g.queries; ++i) {
-    for (Index j = 0; j < g.keys; ++j) {
-      const bool future = g.mask.causal && j > g.keys - g.queries + i;
-      const bool padding = !g.mask.hidden.empty() && at(g.mask.hidden, j);
-      if (future || padding) mask(i, j) = kBeyondReach;
-    }
-  }
+PaperMatrix paper_mask(const AttentionGroup& g) {
+  PaperMatrix mask = g.mask.causal ? paper::causal_mask<double>(g.queries, g.keys)
+                                   : paper::no_mask<double>(g.queries, g.keys);
+  if (!g.mask.hidden.empty()) mask += paper::padding_mask<double>(g.queries, g.mask.hidden);
   return mask;
 }
 
@@ -75,7 +50,7 @@ struct Watcher : AttentionObserver {
 
 }  // namespace
 
-TEST_CASE("attention equals one small matrix a head, for every mask, odd and even head_dim") {
+TEST_CASE("attention equals the paper's, a head at a time, for every mask, odd and even head_dim") {
   const std::vector<std::uint8_t> hidden{0, 1, 0, 0, 1, 0, 1};
   for (const Index heads : {1, 2, 3, 5}) {
     for (const Index head_dim : {1, 5, 6, 17, 64}) {
@@ -98,15 +73,13 @@ TEST_CASE("attention equals one small matrix a head, for every mask, odd and eve
         for (const AttentionGroup& g : groups) {
           for (Index h = 0; h < heads; ++h) {
             const auto block = [&](const Matrix& m, Index row, Index n, Index column) {
-              return Eigen::MatrixXd(
-                  m.block(row, column + h * head_dim, n, head_dim).cast<double>());
+              return PaperMatrix(m.block(row, column + h * head_dim, n, head_dim).cast<double>());
             };
-            const PlainHead expected =
-                plain_head(block(q, g.first_query, g.queries, 0), block(kv, g.first_key, g.keys, 0),
-                           block(kv, g.first_key, g.keys, d), 0.37F, mask_matrix(g));
-            CHECK(
-                (block(out, g.first_query, g.queries, 0) - expected.output).cwiseAbs().maxCoeff() <
-                1e-5);
+            const PaperMatrix expected = paper::attention<double>(
+                block(q, g.first_query, g.queries, 0), block(kv, g.first_key, g.keys, 0),
+                block(kv, g.first_key, g.keys, d), double{0.37F}, paper_mask(g), nullptr);
+            const PaperMatrix found = block(out, g.first_query, g.queries, 0);
+            CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-5);
           }
         }
       }
@@ -202,7 +175,7 @@ TEST_CASE("masked keys contribute nothing, infinite values neither, watched or n
   struct Silent : AttentionObserver {
     void weights_ready(AttentionHead& head) override {
       head.weights(0, 3) = 0.5F;  // masked
-      head.changed.add_all();
+      head.changed.add(0);
     }
   } silent;
   const Matrix expected = attended(finite, nullptr);
@@ -239,6 +212,33 @@ TEST_CASE("a row of scores below every float has no weights, and is no row witho
   CHECK(silent.weights.col(0) == Matrix::Zero(3, 1));
   CHECK(std::isnan(silent.weights(1, 1)));
   CHECK(silent.weights(1, 2) == 0.0F);
+}
+
+TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on with") {
+  double farthest = 0;
+  for (const Index n : {1, 7, 300, 700}) {
+    for (const bool causal : {false, true}) {
+      CAPTURE(n);
+      CAPTURE(causal);
+      // Values that are the unit vectors: the output is the weights.
+      Matrix rows = Matrix::Zero(n, 3 * n);
+      const Index width = std::min<Index>(n, 64);
+      rows.leftCols(width) = random_matrix(n, width, "q", 2.0F);
+      rows.middleCols(n, width) = random_matrix(n, width, "k", 2.0F);
+      rows.rightCols(n).setIdentity();
+      const std::vector<AttentionGroup> groups{{0, 0, n, 0, n, nullptr, {causal, {}}}};
+      Matrix out = poisoned(n, n), shown;
+      Watcher watcher;
+      watcher.look = [&](const AttentionHead& head) { shown = head.weights; };
+      attend({AttentionKind::encoder_self, 0, 1, n, 0.3F},
+             {rows.leftCols(n), keys_and_values(rows.rightCols(2 * n)), groups}, out, &watcher);
+      const double distance = (shown - out).cwiseAbs().maxCoeff();
+      CHECK(distance <= 1e-6);
+      farthest = std::max(farthest, distance);
+    }
+  }
+  CHECK(farthest > 0);  // they are computed apart
+  MESSAGE("farthest: " << farthest);
 }
 
 TEST_CASE("weights that an observer changes are the ones used") {

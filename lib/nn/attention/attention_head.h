@@ -31,6 +31,14 @@ inline Index visible_keys(const AttentionGroup& group, Index i) {
   return std::clamp<Index>(group.keys - group.queries + i + 1, 0, group.keys);
 }
 
+/// Some of a group's queries.
+struct QueryRange {
+  Index first = 0;
+  Index end = 0;
+
+  Index count() const { return end - first; }
+};
+
 /// Where the rows of one head of one group begin: its block of columns.
 struct HeadRows {
   const float* query;  ///< of the group's first query

@@ -7,10 +7,10 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
+#include "nn/attention/exact_attention.h"
 #include "nn/attention/kinds/linformer.h"
 #include "nn/attention/kinds/lsh.h"
 #include "nn/attention/kinds/performer.h"
-#include "nn/attention/tiles/tiled_attention.h"
 #include "nn/attention/tiles/tiled_backward.h"
 
 namespace attn {
@@ -53,14 +53,6 @@ struct HeadBackward {
   HeadGradient gradient;
   const float* weights;  ///< [queries, keys]
   Index first_weight;    ///< number of the first of them, for dropout
-};
-
-/// Some of a group's queries.
-struct QueryRange {
-  Index first = 0;
-  Index end = 0;
-
-  Index count() const { return end - first; }
 };
 
 /// dQ, and the transposed weights and score gradients from which dK and dV follow.
@@ -136,33 +128,10 @@ void make_room(const AttentionShape& shape, std::span<const AttentionGroup> grou
   kept.row_sums.resize(to_size(sums));
 }
 
-TileDropout dropout_of_head(const AttentionInput& input, const KeptWeights& kept, Index group,
-                            Index head) {
-  const AttentionGroup& rows = at(input.groups, group);
-  return {kept.dropout, at(kept.first, group) + head * rows.queries * rows.keys, true};
-}
-
-/// The groups that go through tiles.
-void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
-                  KeptWeights& kept) {
-  if (kept.log_sums.empty()) return;
-  const TiledWork work(shape, input.groups);
-  work.for_each([&](const TileTask& task) {
-    attend_tile(shape, input, task, {kept.log_sums.data(), kept.row_sums.data()},
-                dropout_of_head(input, kept, task.group, task.head), output);
-  });
-}
-
-/// A row of weights after dropout.
-struct DroppedRow {
-  std::vector<float> weights;  ///< [keys]
-};
-
 }  // namespace
 
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
                      const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
-  const Index heads = shape.heads;
   kept.dropout = dropout;
   kept.output = output.data();
   kept.output_stride = output.outerStride();
@@ -177,28 +146,7 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
       break;
   }
   make_room(shape, input.groups, kept);
-  attend_tiles(shape, input, output, kept);
-  const auto tasks = std::ssize(input.groups) * heads;
-  parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
-    const auto g = to_size(task / heads);
-    const AttentionGroup& group = input.groups[g];
-    if (is_tiled(shape, group)) return;
-    const HeadRows rows = rows_of_head(shape, input, group, task % heads, output);
-    const Index in_group = task % heads * group.queries * group.keys;
-    const Index first = kept.first[g] + in_group;
-    std::vector<float>& row = of_this_thread<DroppedRow>().weights;
-    row.resize(std::max(row.size(), to_size(group.keys)));
-    for (Index i = 0; i < group.queries; ++i) {
-      float* weights = kept.weights.data() + kept.place[g] + in_group + i * group.keys;
-      const Index visible = visible_keys(group, i);
-      score_row(shape, rows, i, visible, weights);
-      mask_and_softmax(group.mask, visible, group.keys, weights);
-      std::copy(weights, weights + visible, row.data());
-      dropout.apply(row.data(), visible, first + i * group.keys);
-      kernels().weighted_sums(row.data(), rows.values, visible, shape.head_dim,
-                              {rows.output + i * rows.output_stride});
-    }
-  });
+  attend_exactly(shape, input, output, &kept);
 }
 
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,

@@ -6,6 +6,7 @@
 #include "base/at.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_mask.h"
+#include "nn/attention/exact_attention.h"
 #include "nn/attention/tiles/tile_blocks.h"
 
 namespace attn {
@@ -21,7 +22,7 @@ struct ForwardScratch {
   TileMemory keys;     ///< panels of the keys as columns
   TileMemory values;   ///< panels of the values as rows
   TileMemory sums;     ///< [2, rows]
-  TileMemory row;      ///< [kShortRow], or [K]
+  TileMemory row;      ///< [K]
   BlockKeys block;
   SeenKeys seen;
 };
@@ -51,7 +52,7 @@ void multiply_keys(const Tile& t, const KeyBlock& block, const float* panels) {
 void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows& values,
                         ForwardScratch& scratch) {
   const Index head_dim = t.head.shape.head_dim;
-  float* sum = scratch.row.reserve(std::max(head_dim, kShortRow));
+  float* sum = scratch.row.reserve(head_dim);
   SeenKeys& seen = scratch.seen;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const float* weights = t.scores + (r - block.first_row) * kKeyTile;
@@ -155,23 +156,6 @@ void store_rows(const Tile& t, const RowSums& sums, Index number) {
   }
 }
 
-/// Row i of full attention, which sees few keys, as attend() computes it in short sentences.
-void attend_short_row(const TiledHead& head, Index i, const RowSums& sums,
-                      const TileDropout& dropout, ForwardScratch& scratch) {
-  const AttentionGroup& group = head.group;
-  const Index visible = visible_keys(group, i);
-  float* row = scratch.row.reserve(std::max(head.shape.head_dim, kShortRow));
-  score_row(head.shape, head.rows, i, visible, row);
-  if (dropout.keeps_sums) {
-    float log_sum = 0.0F;
-    kernels().log_sum_exp(row, visible, sums.maximum + i, &log_sum);
-    sums.maximum[i] += log_sum;
-  }
-  mask_and_softmax(group.mask, visible, visible, row);
-  dropout.dropout.apply(row, visible, dropout.first + i * group.keys);
-  sum_values(group, head.rows, i, row, scratch.seen);
-}
-
 /// The rows at a tile's beginning that are short ones of full attention.
 Index short_rows(const TiledHead& head, const QueryTile& tile) {
   if (!sees_all(head.shape, head.group)) return 0;
@@ -225,7 +209,10 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
                        rows_of_head(shape, input, group, task.head, output, task.tile.is_global)};
   const Index few = short_rows(head, task.tile);
   for (Index r = 0; r < few; ++r) {
-    attend_short_row(head, head.query_of(task.tile, r), sums, dropout, scratch);
+    const Index i = head.query_of(task.tile, r);
+    attend_rows(
+        shape, group, head.rows, {i, i + 1},
+        {dropout.dropout, dropout.first, nullptr, dropout.keeps_sums ? sums.maximum : nullptr});
   }
   if (few == task.tile.count) return;
   const QueryTile tile = few > 0 ? without_first_rows(task.tile, few) : task.tile;

@@ -1,0 +1,135 @@
+#include "nn/attention/exact_attention.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "compute/per_thread.h"
+
+namespace attn {
+namespace {
+
+struct RowScratch {
+  std::vector<float> weights;  ///< [queries at a time, keys]
+  std::vector<float> dropped;  ///< the same after dropout, where training keeps them before
+  SeenKeys seen;
+};
+
+/// Memory that grows and is used again.
+float* room(std::vector<float>& memory, Index count) {
+  memory.resize(std::max(memory.size(), to_size(count)));
+  return memory.data();
+}
+
+/// All rows of a head, some queries at a time: a key that is loaded serves all that see the same
+/// ones, as the beams of a sentence do in cross-attention.
+void attend_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
+                 const RowsInTraining& training) {
+  constexpr Index kTogether = 8;
+  const Index together = group.mask.causal ? 1 : std::min(group.queries, kTogether);
+  for (Index i = 0; i < group.queries; i += together) {
+    attend_rows(shape, group, rows, {i, std::min(i + together, group.queries)}, training);
+  }
+}
+
+/// Asks for what a head will read. A batch's keys and values do not stay in the near caches from
+/// one step of a search to the next, and each head would wait for its own.
+void fetch_keys(const HeadRows& rows, Index keys) {
+  constexpr Index kLine = 16;  // floats of a cache line
+  for (Index j = 0; j < keys; ++j) {
+    const Index row = rows.keys.rows != nullptr ? rows.keys.rows[j] : j;
+    for (Index k = 0; k < rows.head_dim; k += kLine) {
+      __builtin_prefetch(rows.keys.base + row * rows.keys.stride + k);
+      __builtin_prefetch(rows.values.base + row * rows.values.stride + k);
+    }
+  }
+  asm volatile("");  // GCC drops calls of a function that does nothing but this
+}
+
+/// Where one head's weights are kept, and what drops them.
+RowsInTraining training_of(const AttentionInput& input, KeptWeights& kept, Index group,
+                           Index head) {
+  const AttentionGroup& of = at(input.groups, group);
+  const Index in_group = head * of.queries * of.keys;
+  return {kept.dropout, at(kept.first, group) + in_group,
+          kept.weights.data() + at(kept.place, group) + in_group};
+}
+
+/// The groups that go through tiles.
+void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
+                  KeptWeights* kept) {
+  const TiledWork work(shape, input.groups);
+  if (work.sums == 0) return;
+  std::vector<float> memory;
+  RowSums sums;
+  if (kept != nullptr) {
+    sums = {kept->log_sums.data(), kept->row_sums.data()};
+  } else {
+    memory.resize(to_size(2 * work.sums));
+    sums = {memory.data(), memory.data() + work.sums};
+  }
+  work.for_each([&](const TileTask& task) {
+    TileDropout dropout;
+    if (kept != nullptr) dropout = dropout_of_head(input, *kept, task.group, task.head);
+    attend_tile(shape, input, task, sums, dropout, output);
+  });
+}
+
+}  // namespace
+
+void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                    KeptWeights* kept) {
+  attend_tiles(shape, input, output, kept);
+  const Index heads = shape.heads;
+  const auto tasks = std::ssize(input.groups) * heads;
+  parallel_for(tasks, 2 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
+    const Index number = task / heads, head = task % heads;
+    const AttentionGroup& group = at(input.groups, number);
+    if (is_tiled(shape, group)) return;
+    if (kept == nullptr && task + heads < tasks) {
+      const AttentionGroup& next = at(input.groups, number + 1);
+      if (!is_tiled(shape, next)) {
+        fetch_keys(rows_of_head(shape, input, next, head, output), next.keys);
+      }
+    }
+    attend_head(shape, group, rows_of_head(shape, input, group, head, output),
+                kept != nullptr ? training_of(input, *kept, number, head) : RowsInTraining());
+  });
+}
+
+void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
+                 const QueryRange& queries, const RowsInTraining& training) {
+  auto& scratch = of_this_thread<RowScratch>();
+  const Index visible = visible_keys(group, queries.first);
+  const Index stride = training.weights != nullptr ? group.keys : visible;
+  const Index cells = queries.count() * stride;
+  float* weights = training.weights != nullptr ? training.weights + queries.first * stride
+                                               : room(scratch.weights, cells);
+  score_rows(shape, rows, queries.first, queries.count(), visible, weights, stride);
+  for (Index i = queries.first; i < queries.end; ++i) {
+    float* row = weights + (i - queries.first) * stride;
+    if (training.log_sums != nullptr) {
+      float log_sum = 0.0F;
+      kernels().log_sum_exp(row, visible, training.log_sums + i, &log_sum);
+      training.log_sums[i] += log_sum;
+    }
+    mask_and_softmax(group.mask, visible, stride, row);
+  }
+  if (training.dropout.active()) {
+    if (training.weights != nullptr) {
+      weights = std::copy_n(weights, cells, room(scratch.dropped, cells)) - cells;
+    }
+    for (Index i = queries.first; i < queries.end; ++i) {
+      training.dropout.apply(weights + (i - queries.first) * stride, visible,
+                             training.first_weight + i * group.keys);
+    }
+  }
+  sum_values(group, rows, queries.first, {weights, stride, queries.count()}, scratch.seen);
+}
+
+TileDropout dropout_of_head(const AttentionInput& input, const KeptWeights& kept, Index group,
+                            Index head) {
+  const AttentionGroup& rows = at(input.groups, group);
+  return {kept.dropout, at(kept.first, group) + head * rows.queries * rows.keys, true};
+}
+
+}  // namespace attn
