@@ -5,24 +5,11 @@
 #include <vector>
 
 #include "base/at.h"
+#include "base/exact_math.h"
 #include "base/random.h"
 
 namespace attn {
 namespace {
-
-/// ln x for x in (0, 1], by ln x = 2 artanh((x − 1) / (x + 1)) near 1.
-double natural_log(double x) {
-  constexpr double kLn2 = 0.693147180559945309417;
-  double log = 0;
-  while (x < 0.75) {
-    x *= 2;
-    log -= kLn2;
-  }
-  const double z = (x - 1) / (x + 1);
-  double power = z, sum = 0;
-  for (int n = 1; n < 30; n += 2, power *= z * z) sum += power / n;
-  return log + 2 * sum;
-}
 
 /// Normal numbers one after another.
 class NormalNumbers {
@@ -40,7 +27,7 @@ class NormalNumbers {
       y = 2 * random_.uniform() - 1;
       s = x * x + y * y;
     } while (s >= 1 || s == 0);
-    const double factor = std::sqrt(-2 * natural_log(s) / s);
+    const double factor = std::sqrt(-2 * exact_log(s) / s);
     has_second_ = true;
     second_ = y * factor;
     return x * factor;

@@ -5,93 +5,11 @@
 #include <limits>
 
 #include "base/error.h"
+#include "config/decode_config_read.h"
 #include "config/key_reader.h"
 
 namespace attn {
 namespace {
-
-/// Integer keys: null counts as not said, as in generation_config.json.
-std::optional<int> optional_int(KeyReader& reader, const std::string& key) {
-  return reader.find_not_null(key) == nullptr ? std::nullopt : reader.integer(key);
-}
-
-std::optional<EarlyStopping> read_early_stopping(KeyReader& reader) {
-  const std::string key = "early_stopping";
-  const Json* value = reader.find_not_null(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_boolean()) return value->get<bool>() ? EarlyStopping::yes : EarlyStopping::no;
-  if (*value == "never") return EarlyStopping::never;
-  reader.fail_type(key, *value, "true, false or \"never\"");
-}
-
-std::optional<std::vector<std::vector<int>>> read_bad_words(KeyReader& reader) {
-  const std::string key = "bad_words_ids";
-  const Json* value = reader.find_not_null(key);
-  if (value == nullptr) return std::nullopt;
-  const std::string expected = "a list of lists of token ids, such as [[58100]]";
-  if (!value->is_array()) reader.fail_type(key, *value, expected);
-  std::vector<std::vector<int>> words;
-  for (const Json& item : *value) {
-    if (!item.is_array() || item.empty()) reader.fail_type(key, *value, expected);
-    std::vector<int> word;
-    for (const Json& element : item) {
-      const std::optional<int> id = as_int(element);
-      if (!id || *id < 0) reader.fail_type(key, *value, expected);
-      word.push_back(*id);
-    }
-    words.push_back(std::move(word));
-  }
-  return words;
-}
-
-/// An id, null, or a list with one id.
-std::optional<std::optional<int>> read_forced(KeyReader& reader, const std::string& key) {
-  const Json* value = reader.find(key);
-  if (value == nullptr) return std::nullopt;
-  if (value->is_null()) return std::optional<int>();
-  const Json* single = value->is_array() && value->size() == 1 ? &value->front() : value;
-  const std::optional<int> id = as_int(*single);
-  if (!id || *id < 0) reader.fail_type(key, *value, "a token id or null");
-  return std::optional<std::optional<int>>(std::in_place, *id);
-}
-
-/// `generate` lets max_new_tokens win; its max_length counts the start symbol too.
-std::optional<int> read_length(KeyReader& reader) {
-  const std::optional<int> whole = optional_int(reader, "max_length");
-  const std::optional<int> produced = optional_int(reader, "max_new_tokens");
-  if (!produced) return whole;
-  if (*produced < 1) reader.fail("max_new_tokens", fmt::format("is {}; use 1 or more", *produced));
-  return *produced == std::numeric_limits<int>::max() ? *produced : *produced + 1;
-}
-
-std::optional<float> read_length_penalty(KeyReader& reader) {
-  if (reader.find_not_null("length_penalty") == nullptr) return std::nullopt;
-  const auto value = static_cast<float>(*reader.number("length_penalty"));
-  if (!std::isfinite(value)) reader.fail("length_penalty", "is beyond the range of a float");
-  return value;
-}
-
-DecodeOptions read_options(KeyReader& reader) {
-  DecodeOptions options;
-  options.num_beams = optional_int(reader, "num_beams");
-  options.num_return_sequences = optional_int(reader, "num_return_sequences");
-  options.length_penalty = read_length_penalty(reader);
-  options.early_stopping = read_early_stopping(reader);
-  options.max_length = read_length(reader);
-  options.bad_words_ids = read_bad_words(reader);
-  options.forced_bos_token_id = read_forced(reader, "forced_bos_token_id");
-  options.forced_eos_token_id = read_forced(reader, "forced_eos_token_id");
-  options.longest_source = optional_int(reader, "longest_source");
-  if (options.longest_source && *options.longest_source < 2) {
-    reader.fail("longest_source",
-                fmt::format("is {}; it counts the end symbol, so use 2 or more tokens",
-                            *options.longest_source));
-  }
-  if (reader.find_not_null("renormalize_logits") != nullptr) {
-    options.renormalize_logits = reader.boolean("renormalize_logits");
-  }
-  return options;
-}
 
 /// A key of `generate` that changes its results and is not supported, with the value that does
 /// nothing (null and an empty list never do anything).
@@ -102,24 +20,16 @@ struct Unsupported {
 
 constexpr double kNoNeutral = std::numeric_limits<double>::quiet_NaN();
 
-constexpr std::array<Unsupported, 27> kUnsupported = {{
+constexpr std::array<Unsupported, 19> kUnsupported = {{
     {"do_sample", 0},
     {"num_beam_groups", 1},
     {"diversity_penalty", 0},
     {"penalty_alpha", 0},
-    {"repetition_penalty", 1},
     {"encoder_repetition_penalty", 1},
-    {"no_repeat_ngram_size", 0},
-    {"encoder_no_repeat_ngram_size", 0},
-    {"min_length", 0},
-    {"min_new_tokens", 0},
     {"guidance_scale", 1},
     {"forced_decoder_ids", kNoNeutral},
     {"force_words_ids", kNoNeutral},
     {"constraints", kNoNeutral},
-    {"suppress_tokens", kNoNeutral},
-    {"begin_suppress_tokens", kNoNeutral},
-    {"sequence_bias", kNoNeutral},
     {"exponential_decay_length_penalty", kNoNeutral},
     {"remove_invalid_values", 0},
     {"stop_strings", kNoNeutral},
@@ -153,12 +63,12 @@ DecodeOptions decode_options_from_directory(const Json& json, const std::string&
                     "may give other results",
                     where, unsupported.key, describe(*value)));
   }
-  return read_options(reader);
+  return read_decode_options(reader);
 }
 
 DecodeOptions decode_options_from_experiment(const Json& json, const std::string& where) {
   KeyReader reader(json, where, "decode.");
-  DecodeOptions options = read_options(reader);
+  DecodeOptions options = read_decode_options(reader);
   reader.refuse_unused();
   return options;
 }
@@ -179,32 +89,99 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.renormalize_logits, weaker.renormalize_logits);
   fill(merged.longest_source, weaker.longest_source);
   fill(merged.eos_token_ids, weaker.eos_token_ids);
+  fill(merged.no_repeat_ngram_size, weaker.no_repeat_ngram_size);
+  fill(merged.encoder_no_repeat_ngram_size, weaker.encoder_no_repeat_ngram_size);
+  fill(merged.repetition_penalty, weaker.repetition_penalty);
+  fill(merged.min_new_tokens, weaker.min_new_tokens);
+  fill(merged.suppress_tokens, weaker.suppress_tokens);
+  fill(merged.begin_suppress_tokens, weaker.begin_suppress_tokens);
+  fill(merged.sequence_bias, weaker.sequence_bias);
+  fill(merged.do_sample, weaker.do_sample);
+  fill(merged.sampling_seed, weaker.sampling_seed);
+  fill(merged.temperature, weaker.temperature);
+  fill(merged.top_k, weaker.top_k);
+  fill(merged.top_p, weaker.top_p);
+  fill(merged.min_p, weaker.min_p);
+  fill(merged.typical_p, weaker.typical_p);
+  if (merged.document == nullptr) merged.document = weaker.document;
   return merged;
 }
 
+namespace {
+
+/// What happens to scores before a token is chosen.
+void resolve_rules(const DecodeOptions& options, DecodeConfig& config) {
+  config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
+  config.no_repeat_ngram_size = options.no_repeat_ngram_size.value_or(0);
+  config.encoder_no_repeat_ngram_size = options.encoder_no_repeat_ngram_size.value_or(0);
+  config.repetition_penalty = options.repetition_penalty.value_or(1.0F);
+  config.min_new_tokens = options.min_new_tokens.value_or(0);
+  config.suppress_tokens = options.suppress_tokens.value_or(std::vector<int>());
+  config.begin_suppress_tokens = options.begin_suppress_tokens.value_or(std::vector<int>());
+  config.sequence_bias = options.sequence_bias.value_or(std::vector<SequenceBias>());
+}
+
+/// The value, or the default; InputError where it is not in the range that `expected` names.
+template <typename Number>
+Number in_range(const std::optional<Number>& value, Number standard, const char* key, bool in,
+                const std::string& where, const char* expected) {
+  if (value && !in)
+    throw InputError("{}: {} {} is out of range; use {}", where, key, *value, expected);
+  return value.value_or(standard);
+}
+
+std::optional<Sampling> resolve_sampling(const DecodeOptions& o, const std::string& where) {
+  if (!o.do_sample.value_or(false)) return std::nullopt;
+  Sampling s;
+  s.seed = o.sampling_seed.value_or(s.seed);
+  const auto share = [](const std::optional<float>& x, bool zero) {
+    return x && (*x > 0 || (zero && *x == 0)) && *x <= 1;
+  };
+  s.temperature = in_range(o.temperature, s.temperature, "temperature",
+                           o.temperature && *o.temperature >= 1e-3F && *o.temperature <= 1e3F,
+                           where, "0.001 to 1000");
+  s.top_k = in_range(o.top_k, s.top_k, "top_k", o.top_k && *o.top_k >= 0, where, "0 (all) or more");
+  s.top_p = in_range(o.top_p, s.top_p, "top_p", share(o.top_p, false), where, "above 0, up to 1");
+  s.min_p = in_range(o.min_p, s.min_p, "min_p", share(o.min_p, true), where, "0 to 1");
+  s.typical_p = in_range(o.typical_p, s.typical_p, "typical_p", share(o.typical_p, false), where,
+                         "above 0, up to 1");
+  return s;
+}
+
+/// How many translations, and from how many beams.
+void resolve_width(const DecodeOptions& options, const std::string& where, DecodeConfig& config) {
+  constexpr int kMostBeams = 1000;
+  config.sampling = resolve_sampling(options, where);
+  config.num_beams = config.sampling ? 1 : options.num_beams.value_or(1);
+  config.num_return_sequences = options.num_return_sequences.value_or(1);
+  if (config.num_beams < 1 || config.num_beams > kMostBeams) {
+    throw InputError("{}: num_beams {} is out of range; use 1 to {}", where, config.num_beams,
+                     kMostBeams);
+  }
+  const int most = config.sampling ? kMostBeams : config.num_beams;
+  if (config.num_return_sequences < 1 || config.num_return_sequences > most) {
+    throw InputError("{}: num_return_sequences {} is out of range; {}use 1{}", where,
+                     config.num_return_sequences,
+                     config.sampling ? "" : fmt::format("with num_beams {} ", config.num_beams),
+                     most > 1 ? fmt::format(" to {}", most) : "");
+  }
+}
+
+}  // namespace
+
 DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_forced_eos,
                      const std::string& where) {
-  constexpr int kMostBeams = 1000;
   DecodeConfig config;
-  config.num_beams = options.num_beams.value_or(1);
-  config.num_return_sequences = options.num_return_sequences.value_or(1);
+  resolve_width(options, where, config);
   config.length_penalty = options.length_penalty.value_or(1.0F);
   config.early_stopping = options.early_stopping.value_or(EarlyStopping::no);
-  config.bad_words_ids = options.bad_words_ids.value_or(std::vector<std::vector<int>>());
+  resolve_rules(options, config);
   config.forced_bos_token_id = options.forced_bos_token_id.value_or(std::nullopt);
   config.forced_eos_token_id = options.forced_eos_token_id.value_or(default_forced_eos);
   config.renormalize_logits = options.renormalize_logits.value_or(false);
   config.longest_source = options.longest_source.value_or(0);
   config.eos_token_ids = options.eos_token_ids;
-  if (config.num_beams < 1 || config.num_beams > kMostBeams) {
-    throw InputError("{}: num_beams {} is out of range; use 1 to {}", where, config.num_beams,
-                     kMostBeams);
-  }
-  if (config.num_return_sequences < 1 || config.num_return_sequences > config.num_beams) {
-    throw InputError("{}: num_return_sequences {} is out of range; with num_beams {} use 1{}",
-                     where, config.num_return_sequences, config.num_beams,
-                     config.num_beams > 1 ? fmt::format(" to {}", config.num_beams) : "");
-  }
+  config.document = options.document;
   if (!std::isfinite(config.length_penalty)) {
     throw InputError("{}: length_penalty {} is not a number; use a finite one such as 1.0", where,
                      config.length_penalty);

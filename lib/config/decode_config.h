@@ -1,6 +1,8 @@
 // How a translation is searched: the options of transformers' `generate` that the program supports.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,6 +12,23 @@
 namespace attn {
 
 enum class EarlyStopping { no, yes, never };
+
+/// What the score of a sequence's last token gains where the others stand before it.
+struct SequenceBias {
+  std::vector<int> ids;
+  float bias = 0;
+  bool operator==(const SequenceBias&) const = default;
+};
+
+/// Tokens are drawn at random instead of the likeliest being taken. The defaults are transformers'.
+struct Sampling {
+  float temperature = 1.0F;  ///< logits are divided by it: below 1 the likely are likelier
+  int top_k = 50;            ///< only so many of the likeliest; 0: all
+  float top_p = 1.0F;        ///< only the likeliest whose probabilities add up to this
+  float min_p = 0.0F;        ///< only what is at least so likely, the likeliest being 1
+  float typical_p = 1.0F;    ///< the tokens nearest to the expected surprise, up to this mass
+  std::uint64_t seed = 1;
+};
 
 /// Options as read from one place; absent where that place does not say.
 struct DecodeOptions {
@@ -29,6 +48,25 @@ struct DecodeOptions {
   std::optional<int> longest_source;
   /// Tokens that end a translation; empty: none does, only its length.
   std::optional<std::vector<int>> eos_token_ids;
+
+  std::optional<int> no_repeat_ngram_size;          ///< 0: n-grams may repeat
+  std::optional<int> encoder_no_repeat_ngram_size;  ///< 0: those of the source may come, too
+  std::optional<float> repetition_penalty;          ///< above 0; 1: none
+  /// Fewest tokens before an end symbol; `min_length` counts the start symbol, too.
+  std::optional<int> min_new_tokens;
+  std::optional<std::vector<int>> suppress_tokens;        ///< never come
+  std::optional<std::vector<int>> begin_suppress_tokens;  ///< do not come first
+  std::optional<std::vector<SequenceBias>> sequence_bias;
+
+  /// Only whoever asks for translations says this: a model's own files never make them random.
+  std::optional<bool> do_sample;
+  std::optional<std::uint64_t> sampling_seed;
+  std::optional<float> temperature, top_p, min_p, typical_p;  ///< see Sampling
+  std::optional<int> top_k;
+
+  /// All of generation_config.json as it was read, so that `convert` writes what it does not know,
+  /// too; null where there is none.
+  std::shared_ptr<const Json> document;
 };
 
 /// What the search runs with.
@@ -46,13 +84,22 @@ struct DecodeConfig {
   bool renormalize_logits = false;
   int longest_source = 0;  ///< tokens of the longest learned source; 0: nobody says
   std::optional<std::vector<int>> eos_token_ids;  ///< absent: the model's own end symbol
+  int no_repeat_ngram_size = 0;
+  int encoder_no_repeat_ngram_size = 0;
+  float repetition_penalty = 1.0F;
+  int min_new_tokens = 0;
+  std::vector<int> suppress_tokens;
+  std::vector<int> begin_suppress_tokens;
+  std::vector<SequenceBias> sequence_bias;
+  /// With it `num_return_sequences` translations are drawn, and there is one beam.
+  std::optional<Sampling> sampling;
+  std::shared_ptr<const Json> document;
 };
 
 /// Reads generation options from generation_config.json, or from config.json where a directory has
 /// no such file (lenient: other keys are fine). `notes` receives one sentence for each key that
-/// would change results and is not supported (do_sample true, repetition_penalty not 1,
-/// no_repeat_ngram_size above 0, min_length above 0, suppress_tokens, …), naming file, key and
-/// value. Wrong types are InputErrors.
+/// would change results and is not supported (do_sample true, diversity_penalty above 0,
+/// constraints, …), naming file, key and value. Wrong types are InputErrors.
 DecodeOptions decode_options_from_directory(const Json& json, const std::string& where,
                                             std::vector<std::string>& notes);
 
@@ -62,7 +109,8 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
 /// `stronger` where it says something, else `weaker`.
 DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker);
 
-/// Fills in defaults and checks ranges and that n-best is not above the beam (InputError).
+/// Fills in defaults and checks ranges and that n-best is not above the beam (InputError). Where
+/// tokens are drawn, beams do not count.
 /// `default_forced_eos` is the end that is forced where nothing is said of it.
 DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_forced_eos,
                      const std::string& where);

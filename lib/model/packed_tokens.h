@@ -20,6 +20,10 @@ struct PackedTokens {
   void add(std::span<const int> sentence);
   void add(const PackedTokens& other, std::size_t sentence);  ///< one of another batch
   Index sentences() const { return std::ssize(offsets) - 1; }
+  std::span<const int> of(Index sentence) const {
+    const auto b = to_size(sentence);
+    return std::span(ids).subspan(to_size(offsets[b]), to_size(offsets[b + 1] - offsets[b]));
+  }
   Index length(Index sentence) const {
     const auto b = to_size(sentence);
     return offsets[b + 1] - offsets[b];

@@ -2,6 +2,7 @@
 // (generation/utils.py, _beam_search), in its float32 arithmetic.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -28,8 +29,9 @@ class SentenceBeam {
   Index most_tokens() const { return most_tokens_; }
   bool done() const { return done_; }
 
-  /// How many best candidates over all beams a step needs (twice the beams: as many may end).
-  Index candidates_needed() const { return 2 * beams_; }
+  /// How many best candidates over all beams a step needs: even where each beam ends in every way
+  /// that there is, as many run on.
+  Index candidates_needed() const { return std::max<Index>(2, 1 + std::ssize(ends_)) * beams_; }
 
   /// Takes the best candidates, best first: those that end go to the finished list, the best that
   /// do not run on. Decides whether the sentence is done.

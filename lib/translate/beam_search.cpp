@@ -61,11 +61,13 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
 /// The best continuations of one sentence's running beams, whose hypotheses are the decoder's from
 /// `first_row` on. `finite` becomes false where the logits are not.
 BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder& decoder,
-                               const SentenceBeam& beam, Index first_row, bool& finite) {
+                               const SentenceBeam& beam, std::span<const int> source,
+                               Index first_row, bool& finite) {
   BestCandidates best(beam.candidates_needed());
   for (std::size_t i = 0; i < beam.running().size(); ++i) {
     const SentenceBeam::Running& running = beam.running()[i];
-    const auto [row, normal] = decoder.scores(processor, running.ids, first_row + to_index(i));
+    const auto [row, normal] =
+        decoder.scores(processor, {running.ids, source}, first_row + to_index(i));
     finite = finite && normal.finite;
     const auto produced = std::ssize(running.ids);
     if (const auto forced = processor.forced(produced, beam.most_tokens())) {
@@ -110,7 +112,8 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
     parallel_for(count, decoder.size() * 8, [&](Index a) {
       const SentenceBeam& beam = at(beams, at(active, a));
       bool all_finite = true;
-      at(best, a) = best_candidates(processor, decoder, beam, a * decode.num_beams, all_finite);
+      at(best, a) = best_candidates(processor, decoder, beam, source.of(at(active, a)),
+                                    a * decode.num_beams, all_finite);
       at(finite, a) = all_finite ? 1 : 0;
     });
     if (std::ranges::find(finite, 0) != finite.end()) {

@@ -120,16 +120,16 @@ Index EnsembleDecoder::size() const {
   return logits_.front().size() * std::ssize(logits_);
 }
 
-RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, std::span<const int> produced,
-                                  Index r) {
+RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, RowContext context, Index r) {
+  context.start = start_;
   const std::span<float> row = row_of(logits_.front(), r);
-  const RowNormaliser normal = processor.process(produced, start_, row);
+  const RowNormaliser normal = processor.process(context, row);
   if (logits_.size() == 1) return {row, normal};
   for (float& x : row) x = normal(x);
   RowNormaliser mean{0, 0, normal.finite};
   for (std::size_t m = 1; m < logits_.size(); ++m) {
     const std::span<const float> other = row_of(logits_[m], r);
-    const RowNormaliser other_normal = processor.process(produced, start_, row_of(logits_[m], r));
+    const RowNormaliser other_normal = processor.process(context, row_of(logits_[m], r));
     mean.finite = mean.finite && other_normal.finite;
     for (std::size_t i = 0; i < row.size(); ++i) row[i] += other_normal(other[i]);
   }

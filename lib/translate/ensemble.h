@@ -69,9 +69,9 @@ class EnsembleDecoder {
   /// Hypotheses of the last step × tokens × models: what scores() of all of them costs.
   Index size() const;
 
-  /// The scores of hypothesis `row` of the last step, which has produced `produced`; to be asked
-  /// once a row, on any thread.
-  RowScores scores(const LogitsProcessor& processor, std::span<const int> produced, Index row);
+  /// The scores of hypothesis `row` of the last step, which continues `context` (its start symbol
+  /// is the decoders'); to be asked once a row, on any thread.
+  RowScores scores(const LogitsProcessor& processor, RowContext context, Index row);
 
  private:
   int start_;                          ///< the decoders' start symbol

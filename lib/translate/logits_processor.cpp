@@ -2,12 +2,62 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "base/at.h"
 #include "base/error.h"
 
 namespace attn {
+namespace {
+
+void require_id(const char* key, int id, int vocab_size) {
+  if (id < vocab_size) return;
+  throw InputError("{}: id {} is outside the vocabulary of {}", key, id, vocab_size);
+}
+
+/// Whether the context ends in `ids`, the last `left_out` of them left out.
+bool ends_in(const RowContext& context, std::span<const int> ids, std::size_t left_out) {
+  const std::size_t length = ids.size() - left_out;
+  if (length > context.size()) return false;
+  for (std::size_t i = 0; i < length; ++i) {
+    if (context[context.size() - length + i] != ids[i]) return false;
+  }
+  return true;
+}
+
+/// Calls `found` with the last token of each of a text's n-grams whose first n − 1 end the context.
+void each_repeated(const RowContext& context, const auto& text, std::size_t n, const auto& found) {
+  if (n == 0 || context.size() + 1 < n) return;
+  const std::size_t first = context.size() + 1 - n;
+  for (std::size_t begin = 0; begin + n <= text.size(); ++begin) {
+    std::size_t same = 0;
+    while (same + 1 < n && text[begin + same] == context[first + same]) ++same;
+    if (same + 1 == n) found(text[begin + n - 1]);
+  }
+}
+
+/// Those of one length of prefix stand together, as `generate` adds them.
+std::vector<SequenceBias> in_groups(const std::vector<SequenceBias>& biases) {
+  std::vector<SequenceBias> grouped;
+  std::vector<std::size_t> lengths = {1};
+  for (const SequenceBias& bias : biases) {
+    if (std::ranges::find(lengths, bias.ids.size()) == lengths.end()) {
+      lengths.push_back(bias.ids.size());
+    }
+  }
+  for (const std::size_t length : lengths) {
+    std::ranges::copy_if(biases, std::back_inserter(grouped),
+                         [&](const SequenceBias& bias) { return bias.ids.size() == length; });
+  }
+  return grouped;
+}
+
+std::vector<int> inside(const std::vector<int>& ids, int vocab_size) {
+  std::vector<int> known;
+  std::ranges::copy_if(ids, std::back_inserter(known), [&](int id) { return id < vocab_size; });
+  return known;
+}
+
+}  // namespace
 
 RowNormaliser normaliser(std::span<const float> row) {
   RowNormaliser n;
@@ -24,55 +74,111 @@ void refuse_logits(std::string_view model, Index step) {
 
 LogitsProcessor::LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends,
                                  int vocab_size)
-    : forced_bos_(decode.forced_bos_token_id),
+    : biases_(in_groups(decode.sequence_bias)),
+      ends_(ends),
+      suppressed_(inside(decode.suppress_tokens, vocab_size)),
+      suppressed_first_(inside(decode.begin_suppress_tokens, vocab_size)),
+      repetition_penalty_(decode.repetition_penalty),
+      no_repeat_(to_size(decode.no_repeat_ngram_size)),
+      no_repeat_source_(to_size(decode.encoder_no_repeat_ngram_size)),
+      fewest_(to_size(decode.min_new_tokens)),
+      forced_bos_(decode.forced_bos_token_id),
       forced_eos_(decode.forced_eos_token_id),
-      renormalise_(decode.renormalize_logits) {
+      renormalise_(decode.renormalize_logits),
+      several_beams_(decode.num_beams > 1) {
   for (const std::vector<int>& word : decode.bad_words_ids) {
     // As in `generate`: an end stays legal.
     if (word.size() == 1 && std::ranges::find(ends, word.front()) != ends.end()) continue;
-    for (const int id : word) {
-      if (id >= vocab_size) {
-        throw InputError("bad_words_ids: id {} is outside the vocabulary of {}", id, vocab_size);
-      }
-    }
+    for (const int id : word) require_id("bad_words_ids", id, vocab_size);
     bad_words_.push_back(word);
+  }
+  for (const SequenceBias& bias : biases_) {
+    for (const int id : bias.ids) require_id("sequence_bias", id, vocab_size);
   }
   for (const auto& [key, id] :
        {std::pair{"forced_bos_token_id", forced_bos_}, {"forced_eos_token_id", forced_eos_}}) {
-    if (id && *id >= vocab_size) {
+    if (!id) continue;
+    if (*id >= vocab_size) {
       throw InputError("{} {} is outside the vocabulary of {}", key, *id, vocab_size);
+    }
+    if (std::ranges::find(suppressed_, *id) != suppressed_.end()) {
+      throw InputError("{} {} is one of suppress_tokens; no token would be left to choose", key,
+                       *id);
     }
   }
 }
 
-RowNormaliser LogitsProcessor::process(std::span<const int> produced, int start,
-                                       std::span<float> row) const {
+RowNormaliser LogitsProcessor::process(const RowContext& context, std::span<float> row) const {
   constexpr float kForbidden = -std::numeric_limits<float>::infinity();
-  if (!renormalise_) {
-    const RowNormaliser normal = normaliser(row);
-    forbid(produced, start, kForbidden, row);
-    return normal;
+  const bool changed = changes_scores();
+  bool finite = true;
+  RowNormaliser normal;
+  if (!renormalise_ || changed) {
+    normal = normaliser(row);
+    finite = normal.finite;
   }
-  // The lowest float and not −∞: it adds 0 to the sum, too, and the check for infinite logits
-  // still sees only what the model made.
-  forbid(produced, start, std::numeric_limits<float>::lowest(), row);
-  const RowNormaliser normal = normaliser(row);
-  forbid(produced, start, kForbidden, row);
+  if (changed) {
+    if (several_beams_) {
+      for (float& x : row) x = normal(x);
+      normal = {0, 0, finite};
+    }
+    add_biases(context, row);
+    penalise(context, row);
+  }
+  if (renormalise_) {
+    // The lowest float and not −∞: it adds 0 to the sum, too, and the check for infinite logits
+    // still sees only what the model made.
+    forbid(context, std::numeric_limits<float>::lowest(), row);
+    normal = normaliser(row);
+    normal.finite = normal.finite && finite;
+  }
+  forbid(context, kForbidden, row);
   return normal;
 }
 
-void LogitsProcessor::forbid(std::span<const int> produced, int start, float value,
-                             std::span<float> row) const {
-  for (const std::vector<int>& word : bad_words_) {
-    const std::size_t prefix = word.size() - 1;
-    bool matches = prefix <= produced.size() + 1;
-    for (std::size_t i = 0; matches && i < prefix; ++i) {
-      // Position in the whole context, start symbol first.
-      const std::size_t at = produced.size() + 1 - prefix + i;
-      matches = (at == 0 ? start : produced[at - 1]) == word[i];
+void LogitsProcessor::add_biases(const RowContext& context, std::span<float> row) const {
+  // A token's biases are summed before they are added to its score, as in `generate`.
+  std::vector<std::pair<int, float>> sums;
+  for (const SequenceBias& bias : biases_) {
+    if (!ends_in(context, bias.ids, 1)) continue;
+    const int token = bias.ids.back();
+    const auto found = std::ranges::find(sums, token, &std::pair<int, float>::first);
+    if (found == sums.end()) {
+      sums.emplace_back(token, bias.bias);
+    } else {
+      found->second += bias.bias;
     }
-    if (matches) at(row, word.back()) = value;
   }
+  for (const auto& [token, bias] : sums) at(row, token) += bias;
+}
+
+void LogitsProcessor::penalise(const RowContext& context, std::span<float> row) const {
+  if (repetition_penalty_ == 1) return;
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    const int token = context[i];
+    bool before = false;  // each token once, however often it came
+    for (std::size_t j = 0; j < i && !before; ++j) before = context[j] == token;
+    if (before) continue;
+    float& score = at(row, token);
+    score = score < 0 ? score * repetition_penalty_ : score / repetition_penalty_;
+  }
+}
+
+void LogitsProcessor::forbid(const RowContext& context, float value, std::span<float> row) const {
+  const auto forbid_one = [&](int token) { at(row, token) = value; };
+  const auto forbid_all = [&](const std::vector<int>& tokens) {
+    for (const int token : tokens) forbid_one(token);
+  };
+  each_repeated(context, context, no_repeat_, forbid_one);
+  each_repeated(context, context.source, no_repeat_source_, [&](int token) {
+    if (to_size(token) < row.size()) forbid_one(token);  // the source may have more pieces
+  });
+  for (const std::vector<int>& word : bad_words_) {
+    if (ends_in(context, word, 1)) forbid_one(word.back());
+  }
+  if (context.produced.size() < fewest_) forbid_all(ends_);
+  forbid_all(suppressed_);
+  if (context.produced.size() == (forced_bos_ ? 1U : 0U)) forbid_all(suppressed_first_);
 }
 
 std::optional<int> LogitsProcessor::forced(Index produced, Index most) const {

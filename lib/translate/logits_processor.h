@@ -1,10 +1,12 @@
-// What `generate` does to a step's scores before it chooses: forbidden sequences, the forced end,
-// renormalisation. Rows of logits in, rows of scores out.
+// What `generate` does to a step's scores before it chooses: biases, penalties, forbidden tokens,
+// the forced beginning and end, renormalisation, in transformers' order. Rows of logits in, rows of
+// scores out.
 #pragma once
 
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "config/decode_config.h"
@@ -25,27 +27,49 @@ RowNormaliser normaliser(std::span<const float> row);
 /// `step` counts from 0.
 [[noreturn]] void refuse_logits(std::string_view model, Index step);
 
+/// What a row of logits continues.
+struct RowContext {
+  std::span<const int> produced;  ///< tokens so far, without the start symbol
+  std::span<const int> source;    ///< the whole source, end symbol included
+  int start = 0;                  ///< the decoder's start symbol, part of the context in `generate`
+
+  std::size_t size() const { return produced.size() + 1; }
+  int operator[](std::size_t i) const { return i == 0 ? start : produced[i - 1]; }
+};
+
 class LogitsProcessor {
  public:
+  /// InputError where an id is outside the vocabulary, or a forced token suppressed.
   LogitsProcessor(const DecodeConfig& decode, const std::vector<int>& ends, int vocab_size);
 
-  /// Sets forbidden continuations of `produced` (without the start symbol) to −∞ in a row of
-  /// logits, and returns what makes log-probabilities of it: the row's as it was, or as it is now
-  /// where the config renormalises. `finite` is about the row as the model made it. `start` is the
-  /// decoder's start symbol, part of the context in `generate`.
-  RowNormaliser process(std::span<const int> produced, int start, std::span<float> row) const;
+  /// Turns a row of logits into scores (biases and penalties added, what must not come −∞), and
+  /// returns what makes log-probabilities of it: the row's as it was, or as it is now where the
+  /// config renormalises. `finite` is about the row as the model made it. With several beams,
+  /// biases and penalties change log-probabilities; with one, logits, as in `generate`.
+  RowNormaliser process(const RowContext& context, std::span<float> row) const;
+
+  /// Whether more than forbidding happens to scores, so that the likeliest token may be another.
+  bool changes_scores() const { return repetition_penalty_ != 1 || !biases_.empty(); }
 
   /// The only token allowed when `produced` tokens of `most` exist: the forced end at the last, the
   /// forced beginning at the first.
   std::optional<int> forced(Index produced, Index most) const;
 
  private:
-  void forbid(std::span<const int> produced, int start, float value, std::span<float> row) const;
+  void add_biases(const RowContext& context, std::span<float> row) const;
+  void penalise(const RowContext& context, std::span<float> row) const;
+  void forbid(const RowContext& context, float value, std::span<float> row) const;
 
   std::vector<std::vector<int>> bad_words_;
+  std::vector<SequenceBias> biases_;
+  std::vector<int> ends_, suppressed_, suppressed_first_;
+  float repetition_penalty_ = 1;
+  std::size_t no_repeat_ = 0, no_repeat_source_ = 0;  ///< sizes of n-grams; 0: any may repeat
+  std::size_t fewest_ = 0;                            ///< tokens before an end
   std::optional<int> forced_bos_;
   std::optional<int> forced_eos_;
   bool renormalise_ = false;
+  bool several_beams_ = false;
 };
 
 }  // namespace attn

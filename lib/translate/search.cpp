@@ -19,7 +19,7 @@ namespace {
 /// MemoryError where keys, values and logits of the whole batch would not fit for all models
 /// together, whatever number of threads shares it.
 void require_room(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {
-  const Index rows = source.sentences() * decode.num_beams;
+  const Index rows = source.sentences() * rows_of_sentence(decode);
   const Index steps = most_steps(decode, models, source);
   std::optional<std::uint64_t> bytes = 0;
   for (const Transformer* model : models.models()) {
@@ -35,7 +35,7 @@ void require_room(const DecodeConfig& decode, const Ensemble& models, const Pack
   if (needed > (std::uint64_t{256} << 20)) {
     require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
                                        "{} beams and up to {} tokens each",
-                                       source.sentences(), decode.num_beams, steps));
+                                       source.sentences(), rows_of_sentence(decode), steps));
   }
 }
 
@@ -107,6 +107,9 @@ float hypothesis_score(float sum, std::size_t length, float length_penalty) {
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
                      const SearchWatch& watch) {
   if (source.sentences() == 0) return {};
+  if (decode.sampling && watch.trace != nullptr) {
+    throw InputError("translations that are drawn at random have no search tree");
+  }
   require_room(decode, models, source);
   const bool watched = watch.trace != nullptr || watch.observer != nullptr || watch.stop != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {

@@ -33,6 +33,11 @@ inline std::vector<int> ends_of(const DecodeConfig& decode, const ModelConfig& m
   return decode.eos_token_ids.value_or(std::vector<int>{model.eos_token_id});
 }
 
+/// Hypotheses of one sentence side by side: beams, or translations that are drawn.
+inline Index rows_of_sentence(const DecodeConfig& decode) {
+  return decode.sampling ? decode.num_return_sequences : decode.num_beams;
+}
+
 /// Steps of the longest translation of the batch.
 inline Index most_steps(const DecodeConfig& decode, const Ensemble& models,
                         const PackedTokens& source) {
@@ -43,7 +48,8 @@ inline Index most_steps(const DecodeConfig& decode, const Ensemble& models,
   return steps;
 }
 
-/// One beam: the likeliest token at each step.
+/// One beam: the likeliest token at each step, or one that is drawn (translate/sampler.h); then
+/// several translations of a sentence side by side, the best score first.
 SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
                             const DecodeConfig& decode, const SearchWatch& watch);
 

@@ -102,10 +102,10 @@ TEST_CASE("a forced first token is read as a forced last one is") {
 
 TEST_CASE("keys that would change results are noted, others are not") {
   std::vector<std::string> notes;
-  read_decode(R"({"do_sample": true, "repetition_penalty": 1.2, "no_repeat_ngram_size": 3,
-      "min_length": 5, "suppress_tokens": [1], "forced_bos_token_id": 4, "num_beam_groups": 2})",
+  read_decode(R"({"do_sample": true, "diversity_penalty": 1.2, "penalty_alpha": 0.6,
+      "encoder_repetition_penalty": 1.5, "forced_bos_token_id": 4, "num_beam_groups": 2})",
               notes);
-  REQUIRE(notes.size() == 6);
+  REQUIRE(notes.size() == 5);
   CHECK(notes[0].find("g.json: do_sample true is not supported and ignored") == 0);
   notes.clear();
   read_decode(R"({"do_sample": false, "repetition_penalty": 1.0, "no_repeat_ngram_size": 0,
@@ -113,6 +113,42 @@ TEST_CASE("keys that would change results are noted, others are not") {
       "transformers_version": "5.23.0", "forced_bos_token_id": null, "num_beam_groups": 1})",
               notes);
   CHECK(notes.empty());
+}
+
+TEST_CASE("rules on scores are read, min_length in tokens behind the start symbol") {
+  std::vector<std::string> notes;
+  const DecodeOptions read = read_decode(
+      R"({"no_repeat_ngram_size": 3, "encoder_no_repeat_ngram_size": 4, "repetition_penalty": 1.2,
+          "min_length": 56, "suppress_tokens": [7, -1], "begin_suppress_tokens": [8],
+          "sequence_bias": [[[5, 6], 2], [[7], 1.5], [[5, 6], -2.5]]})",
+      notes);
+  CHECK(notes.empty());
+  const DecodeConfig config = attn::resolve(attn::merge({}, read), 0, "x");
+  CHECK(config.no_repeat_ngram_size == 3);
+  CHECK(config.encoder_no_repeat_ngram_size == 4);
+  CHECK(config.repetition_penalty == 1.2F);
+  CHECK(config.min_new_tokens == 55);
+  CHECK(config.suppress_tokens == std::vector<int>{7});
+  CHECK(config.begin_suppress_tokens == std::vector<int>{8});
+  CHECK(config.sequence_bias == std::vector<SequenceBias>{{{5, 6}, -2.5F}, {{7}, 1.5F}});
+  CHECK(read_decode(R"({"min_length": 0})").min_new_tokens == 0);
+  CHECK(read_decode(R"({"min_length": 9, "min_new_tokens": 2})").min_new_tokens == 2);
+}
+
+TEST_CASE("rules on scores that make no sense are refused") {
+  refuse_decode(R"({"no_repeat_ngram_size": -2})",
+                "no_repeat_ngram_size is -2; use 0 (off) or more");
+  refuse_decode(R"({"min_length": -1})", "min_length is -1; use 0 (any length) or more");
+  refuse_decode(R"({"repetition_penalty": 0})",
+                "repetition_penalty is 0; use a number above 0, 1 for no penalty");
+  refuse_decode(R"({"repetition_penalty": 1e300})", "repetition_penalty is 1e+300");
+  refuse_decode(R"({"suppress_tokens": 3})", "suppress_tokens is 3; expected a list of token ids");
+  refuse_decode(R"({"begin_suppress_tokens": ["a"]})", "expected a list of token ids");
+  const char* biases = "expected a list of ids and a bias each, such as [[[17, 4], -2.5]]";
+  for (const char* wrong : {"{}", "[[5, 1.0]]", "[[[], 1.0]]", "[[[5], \"a\"]]", "[[[-5], 1.0]]"}) {
+    refuse_decode(std::string(R"({"sequence_bias": )") + wrong + "}", biases);
+  }
+  refuse_decode(R"({"sequence_bias": [[[5], 1e60]]})", "holds a bias beyond the range of a float");
 }
 
 TEST_CASE("an experiment's decode section is strict") {

@@ -87,7 +87,7 @@ TEST_CASE("several tokens may end a translation, and none of them can be forbidd
   DecodeConfig decode;
   decode.bad_words_ids = {{6}, {5}};
   std::vector<float> row(10, 0.5F);
-  LogitsProcessor(decode, {kEnd, 6}, 10).process({}, 9, row);
+  LogitsProcessor(decode, {kEnd, 6}, 10).process({.produced = {}, .source = {}, .start = 9}, row);
   CHECK(row[6] == 0.5F);
   CHECK(row[5] < 0);
 }
@@ -98,7 +98,7 @@ TEST_CASE("forbidden sequences match at the end of what was produced, start symb
   const LogitsProcessor processor(decode, {kEnd}, 10);
   const auto forbidden = [&](std::vector<int> produced) {
     std::vector<float> row(10, 0.0F);
-    CHECK(processor.process(produced, 9, row).finite);
+    CHECK(processor.process({.produced = produced, .source = {}, .start = 9}, row).finite);
     std::vector<int> ids;
     for (int i = 0; i < 10; ++i) {
       if (at(row, i) < 0) ids.push_back(i);
@@ -120,7 +120,7 @@ TEST_CASE("NaN and infinity in a row of logits are seen, forbidden tokens are no
     const auto finite = [&](Index place, float value) {
       std::vector<float> row(40, 0.5F);
       at(row, place) = value;
-      return processor.process({}, 9, row).finite;
+      return processor.process({.produced = {}, .source = {}, .start = 9}, row).finite;
     };
     CHECK(finite(3, 0));
     for (const Index at : {0, 17, 39}) {

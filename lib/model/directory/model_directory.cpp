@@ -83,6 +83,7 @@ DirectoryConfig read_directory_config(const std::string& directory) {
     const Json options = read_json_file(generation);
     result.decode = decode_options_from_directory(options, generation, result.notes);
     take_ids(options, result, generation);
+    result.decode.document = std::make_shared<const Json>(options);
   } else {
     result.decode = decode_options_from_directory(json, path, result.notes);
   }

@@ -14,9 +14,52 @@
 namespace attn {
 namespace {
 
+/// The shortest decimal of a float: 0.6, not the 0.6000000238418579 of its double.
+Json shortest(float value) {
+  return Json::parse(fmt::format("{}", value));
+}
+
+/// The same with a decimal point, where transformers refuses integers.
+Json with_point(float value) {
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return Json::parse(text);
+}
+
+/// A key that says the same as another: kept where it still does.
+void keep_in_step(Json& json, const char* key, int value) {
+  const auto found = json.find(key);
+  if (found != json.end() && !found->is_null() && *found != value) json.erase(found);
+}
+
+/// What happens to scores before a token is chosen, where that is more than nothing, or the file
+/// spoke of it.
+void add_rules(const DecodeConfig& decode, Json& json) {
+  const auto add = [&json](const char* key, const Json& value, bool neutral) {
+    if (!neutral || json.contains(key)) json[key] = value;
+  };
+  Json biases = Json::array();
+  for (const SequenceBias& bias : decode.sequence_bias) {
+    biases.push_back(Json::array({bias.ids, with_point(bias.bias)}));
+  }
+  add("no_repeat_ngram_size", decode.no_repeat_ngram_size, decode.no_repeat_ngram_size == 0);
+  add("encoder_no_repeat_ngram_size", decode.encoder_no_repeat_ngram_size,
+      decode.encoder_no_repeat_ngram_size == 0);
+  add("repetition_penalty", with_point(decode.repetition_penalty), decode.repetition_penalty == 1);
+  keep_in_step(json, "min_new_tokens", decode.min_new_tokens);
+  if (decode.min_new_tokens > 0) json["min_length"] = decode.min_new_tokens + 1;
+  // transformers refuses empty lists of these.
+  if (!decode.suppress_tokens.empty()) json["suppress_tokens"] = decode.suppress_tokens;
+  if (!decode.begin_suppress_tokens.empty()) {
+    json["begin_suppress_tokens"] = decode.begin_suppress_tokens;
+  }
+  if (!biases.empty()) json["sequence_bias"] = std::move(biases);
+}
+
+/// Keys that are known say how the model is decoded now; the others are as they were read.
 Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
-  Json json = Json::object();
-  json["bad_words_ids"] = decode.bad_words_ids;
+  Json json = decode.document != nullptr ? *decode.document : Json::object();
+  if (!decode.bad_words_ids.empty()) json["bad_words_ids"] = decode.bad_words_ids;
   json["decoder_start_token_id"] = model.decoder_start_token_id;
   json["early_stopping"] = decode.early_stopping == EarlyStopping::never
                                ? Json("never")
@@ -29,13 +72,14 @@ Json generation_config(const ModelConfig& model, const DecodeConfig& decode) {
   }
   json["forced_eos_token_id"] =
       decode.forced_eos_token_id ? Json(*decode.forced_eos_token_id) : Json(nullptr);
-  // The shortest decimal of the float: 0.6, not the 0.6000000238418579 of its double.
-  json["length_penalty"] = Json::parse(fmt::format("{}", decode.length_penalty));
+  json["length_penalty"] = shortest(decode.length_penalty);
   if (decode.longest_source > 0) json["longest_source"] = decode.longest_source;
+  keep_in_step(json, "max_new_tokens", decode.max_new_tokens);
   if (decode.max_new_tokens > 0) json["max_length"] = decode.max_new_tokens + 1;
   json["num_beams"] = decode.num_beams;
   json["pad_token_id"] = model.pad_token_id;
   json["renormalize_logits"] = decode.renormalize_logits;
+  add_rules(decode, json);
   return json;
 }
 
