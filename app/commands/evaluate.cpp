@@ -318,6 +318,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->model.add_globals_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_rules_to(*command);
   options->search.add_split_to(*command);
   options->search.add_speed_to(*command);
   command->footer(

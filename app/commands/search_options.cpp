@@ -1,6 +1,8 @@
 #include "commands/search_options.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -25,6 +27,46 @@ void SearchOptions::add_search_to(CLI::App& command, NBest offered) {
                   "When a beam search ends: true, false or never")
       ->type_name("true|false|never");
   command.add_option("--max-length", max_length, "Most tokens produced, the end symbol included")
+      ->type_name("N");
+}
+
+void SearchOptions::add_rules_to(CLI::App& command) {
+  command
+      .add_option("--no-repeat-ngram", no_repeat,
+                  "No N tokens in a row come twice in a translation; 0: they may")
+      ->type_name("N");
+  command
+      .add_option("--encoder-no-repeat-ngram", encoder_no_repeat,
+                  "No N tokens in a row of the source come in its translation; 0: they may")
+      ->type_name("N");
+  command
+      .add_option("--repetition-penalty", repetition_penalty,
+                  "Tokens that came already are less likely above 1, more likely below")
+      ->type_name("P");
+  command.add_option("--min-length", min_length, "Fewest tokens produced before the end symbol")
+      ->type_name("N");
+}
+
+void SearchOptions::add_sampling_to(CLI::App& command) {
+  command.add_flag("--sample", sample,
+                   "Draw each token at random by its probability; --n-best N: N times");
+  command
+      .add_option("--temperature", temperature,
+                  "With --sample: below 1 the likely are likelier, above 1 less so")
+      ->type_name("T");
+  command.add_option("--top-k", top_k, "With --sample: only the K likeliest [50]; 0: all")
+      ->type_name("K");
+  command
+      .add_option("--top-p", top_p, "With --sample: only the likeliest that sum up to P together")
+      ->type_name("P");
+  command
+      .add_option("--min-p", min_p, "With --sample: only what has P of the likeliest's probability")
+      ->type_name("P");
+  command
+      .add_option("--typical", typical,
+                  "With --sample: the P of probability that surprises as is expected")
+      ->type_name("P");
+  command.add_option("--sample-seed", sample_seed, "With --sample: seed of the draws [1]")
       ->type_name("N");
 }
 
@@ -70,7 +112,48 @@ DecodeOptions SearchOptions::decode() const {
   }
   // The option counts produced tokens with the end symbol; `generate` counts the start symbol, too.
   if (const auto most = whole("--max-length", max_length, 1'000'000)) d.max_length = *most + 1;
+  add_rules(d);
+  add_sampling(d);
   return d;
+}
+
+void SearchOptions::add_rules(DecodeOptions& d) const {
+  const auto count = [](const char* name, const std::string& text, std::uint64_t high) {
+    return text.empty() ? std::optional<int>() : to_int(parse_whole(name, text, 0, high));
+  };
+  d.no_repeat_ngram_size = count("--no-repeat-ngram", no_repeat, 1000);
+  d.encoder_no_repeat_ngram_size = count("--encoder-no-repeat-ngram", encoder_no_repeat, 1000);
+  if (!repetition_penalty.empty()) {
+    d.repetition_penalty = parse_decimal("--repetition-penalty", repetition_penalty, 0.01, 100);
+  }
+  d.min_new_tokens = count("--min-length", min_length, 1'000'000);
+}
+
+void SearchOptions::add_sampling(DecodeOptions& d) const {
+  for (const auto& [name, text] : {std::pair{"--temperature", &temperature},
+                                   {"--top-k", &top_k},
+                                   {"--top-p", &top_p},
+                                   {"--min-p", &min_p},
+                                   {"--typical", &typical},
+                                   {"--sample-seed", &sample_seed}}) {
+    if (!text->empty() && !sample) throw UsageError("{} goes with --sample", name);
+  }
+  if (!sample) return;
+  if (!beam.empty() && beam != "1") {
+    throw UsageError("--sample draws one token at a time; --beam {} does not go with it", beam);
+  }
+  d.do_sample = true;
+  const auto decimal = [](const char* name, const std::string& text, double low, double high) {
+    return text.empty() ? std::optional<float>() : parse_decimal(name, text, low, high);
+  };
+  d.temperature = decimal("--temperature", temperature, 0.001, 1000);
+  if (!top_k.empty()) d.top_k = to_int(parse_whole("--top-k", top_k, 0, 1'000'000'000));
+  d.top_p = decimal("--top-p", top_p, 0.0001, 1);
+  d.min_p = decimal("--min-p", min_p, 0, 1);
+  d.typical_p = decimal("--typical", typical, 0.0001, 1);
+  if (!sample_seed.empty()) {
+    d.sampling_seed = parse_whole("--sample-seed", sample_seed, 0, ~std::uint64_t{0});
+  }
 }
 
 Splitting SearchOptions::splitting() const {
@@ -95,7 +178,8 @@ namespace {
 DecodeConfig decode_config(const ReadyModel& model, const DecodeOptions& given) {
   const DecodeOptions merged = merge(given, model.decode);
   const int beams = merged.num_beams.value_or(1);
-  if (given.num_return_sequences && *given.num_return_sequences > beams) {
+  const bool drawn = given.do_sample.value_or(false);
+  if (!drawn && given.num_return_sequences && *given.num_return_sequences > beams) {
     throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
                      *given.num_return_sequences, beams, beams == 1 ? "" : "s");
   }

@@ -16,15 +16,22 @@ namespace attn {
 struct SearchOptions {
   std::string beam, n_best, length_penalty, early_stopping, max_length, threads, batch = "32";
   std::string split = "auto";
+  std::string no_repeat, encoder_no_repeat, repetition_penalty, min_length;
+  bool sample = false;
+  std::string temperature, top_k, top_p, min_p, typical, sample_seed;
 
   enum class NBest { offered, not_offered };
   void add_search_to(CLI::App& command, NBest n_best);  ///< --beam … --max-length
+  void add_rules_to(CLI::App& command);                 ///< --no-repeat-ngram … --min-length
+  void add_sampling_to(CLI::App& command);              ///< --sample, --temperature, …
   void add_split_to(CLI::App& command);                 ///< --split
   void add_threads_to(CLI::App& command);               ///< --threads
   void add_speed_to(CLI::App& command);                 ///< --threads, --batch
 
   /// What the command line says of the search; UsageError naming option, value and range.
   DecodeOptions decode() const;
+  void add_rules(DecodeOptions& decode) const;
+  void add_sampling(DecodeOptions& decode) const;
   Splitting splitting() const;
   std::size_t batch_size() const;
   void use_threads() const;  ///< as many as asked for, else the cores, at most 4

@@ -115,6 +115,11 @@ class TranslateCommand {
 
   void check_usage() const {
     view_.check();
+    if (options_.search.sample && (options_.target_given || view_.tree)) {
+      throw UsageError("--sample does not go with {}", view_.tree
+                                                           ? "--tree, which shows a beam search"
+                                                           : "--target, which is not searched for");
+    }
     options_.source.maps_index();
     if (options_.source.several() && (options_.target_given || options_.what_if.given())) {
       throw UsageError("several --model do not go with {}; give one of them",
@@ -372,6 +377,8 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });
   options->search.add_search_to(*command, SearchOptions::NBest::offered);
+  options->search.add_rules_to(*command);
+  options->search.add_sampling_to(*command);
   options->search.add_split_to(*command);
   options->search.add_speed_to(*command);
   add_color_to(*command);

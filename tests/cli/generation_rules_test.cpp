@@ -1,0 +1,119 @@
+// Rules on what is generated, draws at random, and that convert keeps what a directory says of
+// them.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "bad_input.h"
+#include "model_files.h"
+#include "run_program.h"
+
+namespace attn::test {
+namespace {
+
+using Ids = std::vector<int>;
+
+struct RulesScene {
+  TemporaryDirectory directory;
+  std::string model = ModelFiles::good().write(directory, "model");
+
+  Result translate(std::vector<std::string> more) const {
+    more.insert(more.begin(), {"translate", "--model", model, "--max-length", "9"});
+    more.push_back("The group went home");
+    return run_program({.args = more});
+  }
+  Ids ids(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--json", "-"});
+    const Result result = translate(more);
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return Json::parse(result.out)["hypotheses"][0]["ids"].get<Ids>();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("options of translate change what is generated") {
+  const RulesScene scene;
+  const Ids free = scene.ids({});
+  REQUIRE(std::set<int>(free.begin(), free.end()).size() < free.size());
+  const Ids once = scene.ids({"--no-repeat-ngram", "1"});
+  CHECK(std::set<int>(once.begin(), once.end()).size() == once.size());
+  CHECK(scene.ids({"--repetition-penalty", "5"}) != free);
+  Ids source = Json::parse(scene.translate({"--json", "-"}).out)["source"]["ids"].get<Ids>();
+  source.pop_back();  // a forced end comes all the same
+  const Ids strange = scene.ids({"--encoder-no-repeat-ngram", "1"});
+  CHECK(std::ranges::none_of(
+      strange, [&](int id) { return std::ranges::find(source, id) != source.end(); }));
+  CHECK(scene.ids({"--min-length", "8", "--beam", "2"}).size() >= 8);
+}
+
+TEST_CASE("draws follow from the seed, alone and in a batch") {
+  const RulesScene scene;
+  const Result first = scene.translate({"--sample", "--n-best", "6"});
+  REQUIRE_MESSAGE(first.code == kDone, first.err);
+  CHECK(lines_of(first.out).size() == 6);
+  CHECK(scene.translate({"--sample", "--n-best", "6"}).out == first.out);
+  CHECK(scene.translate({"--sample", "--n-best", "6", "--sample-seed", "1"}).out == first.out);
+  CHECK(scene.translate({"--sample", "--n-best", "6", "--sample-seed", "2"}).out != first.out);
+  CHECK(scene.translate({"--sample", "--n-best", "6", "--temperature", "4"}).out != first.out);
+  CHECK(scene.ids({"--sample", "--top-k", "1"}) == scene.ids({}));
+  const Result batch = run_program({.args = {"translate", "--model", scene.model, "--max-length",
+                                             "9", "--sample", "--n-best", "6"},
+                                    .input = "went\nThe group went home\nthe a\n"});
+  CHECK(batch.out.find(first.out) != std::string::npos);
+}
+
+TEST_CASE("options of draws and rules that make no sense are refused") {
+  const RulesScene scene;
+  const auto refused = [&](std::vector<std::string> more, const std::string& message) {
+    const Result result = scene.translate(std::move(more));
+    CHECK(result.code == kUsage);
+    CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
+  };
+  refused({"--top-k", "5"}, "--top-k goes with --sample");
+  refused({"--sample-seed", "5"}, "--sample-seed goes with --sample");
+  refused({"--sample", "--beam", "4"}, "--beam 4 does not go with it");
+  refused({"--sample", "--tree"}, "--sample does not go with --tree");
+  refused({"--sample", "--target", "Die"}, "--sample does not go with --target");
+  refused({"--sample", "--top-p", "0"}, "--top-p");
+  refused({"--sample", "--temperature", "0"}, "--temperature");
+  refused({"--repetition-penalty", "0"}, "--repetition-penalty");
+  refused({"--no-repeat-ngram", "-1"}, "--no-repeat-ngram");
+}
+
+TEST_CASE("convert keeps every key of generation_config.json, and transformers can read them") {
+  const TemporaryDirectory scene;
+  ModelFiles model = ModelFiles::good();
+  const Json said = {{"eos_token_id", 0},
+                     {"decoder_start_token_id", 132},
+                     {"pad_token_id", 132},
+                     {"bos_token_id", 5},
+                     {"no_repeat_ngram_size", 3},
+                     {"encoder_no_repeat_ngram_size", 2},
+                     {"repetition_penalty", 2.0},
+                     {"min_length", 4},
+                     {"max_new_tokens", 9},
+                     {"suppress_tokens", {7}},
+                     {"begin_suppress_tokens", {8, 9}},
+                     {"sequence_bias", Json::array({Json::array({Json::array({3, 4}), -2.5})})},
+                     {"num_beam_groups", 1},
+                     {"transformers_version", "5.24.0"},
+                     {"somebody's", {{"own", "key"}}}};
+  model.files["generation_config.json"] = said.dump();
+  const std::string out = scene.file("out");
+  const Result result = run_program({.args = {"convert", "--model", model.write(scene, "m"),
+                                              "--out", out, "--dtype", "float32"}});
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  CHECK(result.err == "");
+  const std::string text = bytes_of(out + "/generation_config.json");
+  const Json kept = Json::parse(text);
+  for (const auto& [key, value] : said.items()) {
+    CHECK_MESSAGE(kept.value(key, Json()) == value, key, " became ",
+                  kept.value(key, Json()).dump());
+  }
+  CHECK(kept["max_length"] == 10);
+  CHECK(text.find("\"repetition_penalty\": 2.0") != std::string::npos);  // no integer there
+}
+
+}  // namespace attn::test
