@@ -1,5 +1,5 @@
-// From here to end_target.h every function is compiled for the instruction sets that ATTN_TARGET
-// names, and for those alone the including file exists:
+// From here to end_target.h every function is compiled for the instruction sets that the including
+// file names:
 //
 //   #define ATTN_TARGET "avx2,fma,f16c"
 //   #include "compute/kernels/begin_target.h"
