@@ -10,7 +10,6 @@
 #include "files/output_file.h"
 #include "terminal/console.h"
 #include "terminal/progress.h"
-#include "view/page/page_html.h"
 
 namespace attn {
 
@@ -20,7 +19,7 @@ PageContent::PageContent(std::string path, PageDetail asked) : path_(std::move(p
   variants_.push_back({.detail = asked});
 }
 
-void PageContent::add(std::string_view record) {
+void PageContent::add(const AttentionRecord& record) {
   for (Variant& variant : variants_) {
     variant.records.push_back(page_record(record, variant.detail));
     variant.bytes += variant.records.back().size();

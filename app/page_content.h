@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "view/page/page_record.h"
+#include "view/page/page_html.h"
 
 namespace attn {
 
@@ -25,8 +25,8 @@ class PageContent {
 
   PageContent(std::string path, PageDetail asked);
 
-  /// A record as JSON. UsageError where the page gets larger than a browser should open.
-  void add(std::string_view record);
+  /// UsageError where the page gets larger than a browser should open.
+  void add(const AttentionRecord& record);
   std::size_t size() const { return count_; }
   /// Too large in sum: left out of all records, but where asked for. The first one still holds it.
   void rule_out(PageDetail detail) { ruled_out_ = detail; }

@@ -15,12 +15,12 @@
 #include "hub_cache.h"
 #include "model/directory/model_directory.h"
 #include "model_source.h"
+#include "record/json/record_json.h"
 #include "run_directory.h"
 #include "start_model.h"
 #include "train/run/run_identity.h"
 #include "train/trainer.h"
 #include "train/training_memory.h"
-#include "view/data/json_record.h"
 #include "view/svg/curve_svg.h"
 
 namespace attn {

@@ -1,4 +1,6 @@
-// attn-demo page: records that were written before, as a page to look at in a browser.
+// attn-demo page: records that were written before, as a page to look at in a browser, as pictures
+// and tables, and on the terminal.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -8,22 +10,21 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
-#include "files/file_guard.h"
-#include "files/output_file.h"
+#include "commands/view_options.h"
+#include "files/line_views.h"
 #include "files/view_files.h"
-#include "page_content.h"
+#include "record/json/record_reader.h"
 #include "terminal/console.h"
 #include "terminal/progress.h"
 #include "train/run/train_log.h"
 #include "view/page/page_curve.h"
-#include "view/page/page_records.h"
 
 namespace attn {
 namespace {
 
 struct PageOptions {
   std::vector<std::string> records;
-  std::string out;
+  ViewOptions view;
 };
 
 /// The log beside a run's probe.jsonl; empty where there is none.
@@ -44,7 +45,7 @@ void refuse_run(const std::string& path) {
                    printable(probe));
 }
 
-void run_page(const PageOptions& options) {
+FileGuard guard_of(const PageOptions& options) {
   FileGuard guard;
   for (const std::string& path : options.records) {
     if (directory_exists(path) || std::filesystem::path(path).filename() == "train.jsonl") {
@@ -53,61 +54,165 @@ void run_page(const PageOptions& options) {
     guard.read("RECORDS", path);
     guard.read("RECORDS", log_beside(path));
   }
-  guard.write("--html", options.out);
-  OutputFile file(options.out);
-  PageContent content(options.out, {.vectors = true, .search = true});
-  std::string heads;  // the last line, where it has the figures over all before it
-  Progress progress("reading records", "records");
-  for (const std::string& path : options.records) {
-    const std::size_t first = content.size();
+  return guard;
+}
+
+/// The heads that were changed in an experiment, as translate shows them: "without cross:1:3",
+/// "forced cross:1:3:2=4". Without any, the default.
+ShowSelection changed_heads(const AttentionRecord& after) {
+  ShowSelection shown;
+  for (const std::string& change : after.changes) {
+    const std::size_t blank = change.find(' ');
+    const std::string kind = change.substr(0, blank);
+    if (blank == change.npos || (kind != "without" && kind != "forced")) continue;
+    std::string name = change.substr(blank + 1);
+    if (kind == "forced") name.erase(std::min(name.rfind(':', name.find('=')), name.size()));
+    try {
+      const ShowSelection one = parse_show({name});
+      check_show(one, after.model);
+      shown.items.insert(shown.items.end(), one.items.begin(), one.items.end());
+      shown.last_layers = false;
+    } catch (const UsageError&) {
+      continue;  // the record is from outside, and says what it likes
+    }
+  }
+  return shown;
+}
+
+/// The command while it runs.
+class PageCommand {
+ public:
+  explicit PageCommand(const PageOptions& options)
+      : options_(options),
+        view_(options.view),
+        selection_(for_option("--show", [&] { return parse_show(view_.show); })),
+        files_(view_, guard_of(options), {.vectors = true, .search = true}),
+        progress_("reading records", "records") {}
+
+  void run() {
+    for (const std::string& path : options_.records) read(path);
+    if (count_ == 0) {
+      throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
+                       printable(options_.records.front()));
+    }
+    files_.finish(heads_);
+  }
+
+ private:
+  /// The terminal shows what it was asked for; without any file, the default.
+  bool shows() const { return !view_.show.empty() || !view_.draws(); }
+
+  void read(const std::string& path) {
+    const std::size_t first = count_;
     const std::string text = read_file(path, PageContent::most_bytes);
     const std::vector<std::string_view> lines = split_lines(text);
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const std::string where = fmt::format("{}:{}", printable(path), i + 1);
       if (is_heads_line(lines[i])) {
-        const std::size_t sentences = check_heads_line(lines[i], where);
-        const std::size_t records = content.size();
-        const bool ends_all = options.records.size() == 1 && i + 1 == lines.size();
-        if (ends_all && records > 1 && sentences <= records) heads = lines[i];
+        const std::size_t sentences = read_heads_line(lines[i], where).sentences;
+        const bool ends_all = options_.records.size() == 1 && i + 1 == lines.size();
+        if (ends_all && count_ > 1 && sentences <= count_) heads_ = lines[i];
         continue;
       }
-      for (const std::string& record : page_record_lines(lines[i], where)) content.add(record);
-      progress.update(content.size());
+      RecordLine line = read_record_line(lines[i], where);
+      if (auto* record = std::get_if<AttentionRecord>(&line)) {
+        take(std::move(*record), where);
+      } else {
+        take(std::get<WhatIfRecord>(line), where);
+      }
+      progress_.update(count_);
     }
+    show_line();
     if (const std::string log = log_beside(path); !log.empty()) {
-      content.add_curve(page_curve(read_curve(log), first, content.size()));
+      files_.page().add_curve(page_curve(read_curve(log), first, count_));
     }
   }
-  if (content.size() == 0) {
-    throw InputError("{} holds no record; translate --json and train's probe.jsonl do",
-                     printable(options.records.front()));
+
+  void take(AttentionRecord record, const std::string& where) {
+    check(record, where);
+    files_.choose(selection_);
+    files_.add(record);
+    ++count_;
+    if (!shows()) return;
+    const bool goes_on = record.part && !line_.empty() && line_.back().part &&
+                         line_.back().part->line == record.part->line;
+    if (!goes_on) show_line();
+    line_.push_back(std::move(record));
   }
-  content.write(file, heads);
-  file.commit();
-}
+
+  void take(const WhatIfRecord& record, const std::string& where) {
+    check(record.before, where);
+    show_line();
+    const std::vector<AttentionRecord> records = what_if_records(record);
+    const ShowSelection selection = view_.show.empty() ? changed_heads(record.after) : selection_;
+    files_.choose(selection);
+    files_.add(record, records);
+    count_ += records.size();
+    if (shows()) views_of(record.before, selection).print(record);
+  }
+
+  void check(const AttentionRecord& record, const std::string& where) const {
+    for_option("--show", [&] { check_show(selection_, record.model); });
+    const std::size_t count = record.hypotheses.size();
+    if (view_.hypothesis_index() < count || count == 0) return;
+    throw UsageError("--hypothesis {}: {} has {}", view_.hypothesis, where, count);
+  }
+
+  LineViews views_of(const AttentionRecord& record, const ShowSelection& selection) const {
+    DecodeConfig decode;
+    decode.num_return_sequences = std::max(1, to_int(record.hypotheses.size()));
+    if (record.decoding) decode.length_penalty = record.decoding->length_penalty;
+    LineViews views(view_, record.model, decode);
+    views.select(selection);
+    return views;
+  }
+
+  /// The records of a line's parts, together.
+  void show_line() {
+    if (line_.empty()) return;
+    views_of(line_.front(), selection_).print(line_);
+    line_.clear();
+  }
+
+  const PageOptions& options_;
+  const ViewOptions& view_;
+  ShowSelection selection_;
+  ViewFiles files_;
+  Progress progress_;
+  LineRecords line_;   ///< of one line of text, not shown yet
+  std::string heads_;  ///< the last line, where it has the figures over all before it
+  std::size_t count_ = 0;
+};
 
 }  // namespace
 
 void add_page(CLI::App& app, Run& run) {
   auto options = std::make_shared<PageOptions>();
-  CLI::App* command = app.add_subcommand("page", "A page to look at, from records written before");
+  CLI::App* command =
+      app.add_subcommand("page", "Records written before: as a page, pictures, tables, maps");
   command
       ->add_option("RECORDS", options->records,
                    "Files of records: translate --json, or a training run's probe.jsonl")
       ->required();
-  command->add_option("--html", options->out, "The page to write; - is stdout")
-      ->type_name("FILE")
-      ->required();
+  add_color_to(*command);
+  options->view.add_maps_to(*command);
+  options->view.add_files_to(*command);
   command->footer(
       "Several moments of a training run become a slider over training, under the curve\n"
       "of the train.jsonl that stands beside a probe.jsonl.\n\n"
       "Examples:\n"
       "  attn-demo translate \"The group went home\" --report --json maps.json\n"
       "  attn-demo page maps.json --html page.html\n"
+      "  attn-demo page maps.json --svg maps.svg --csv tables --show cross:2:best\n"
       "  attn-demo train configs/toy.json --out toy\n"
       "  attn-demo page toy/probe.jsonl --html training.html");
   refuse_empty_values(*command, {});
-  command->callback([options, &run] { run = [options] { run_page(*options); }; });
+  command->callback([options, &run] {
+    run = [options] {
+      options->view.check();
+      PageCommand(*options).run();
+    };
+  });
 }
 
 }  // namespace attn

@@ -24,7 +24,6 @@
 #include "terminal/console.h"
 #include "terminal/progress.h"
 #include "translate/translator.h"
-#include "view/terminal/what_if_text.h"
 #include "what_if.h"
 
 namespace attn {
@@ -59,7 +58,8 @@ class TranslateCommand {
     guard.write("--output", options.output);
     if (by_line_) lines_.emplace(options.input);
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
-    files_ = std::make_unique<ViewFiles>(view_, std::move(guard));
+    files_ =
+        std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = load_all(options.source);
     translator_ = make_translator(models_, given);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
@@ -232,14 +232,7 @@ class TranslateCommand {
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     views_->annotate_experiment(record);
     add_to_files(record);
-    if (view_.stdout_alone()) return;
-    output().write(what_if_text(record, terminal_style(), view_.align_weights));
-    if (!views_->wants_maps()) return;
-    views_->keep_best_of(record.before);
-    output().write("\nBefore\n" + views_->maps_text(record.before, 1));
-    // A head that is switched off has a map of zeros: say why.
-    const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
-    output().write(fmt::format("\nAfter: {}\n", changes) + views_->maps_text(record.after, 1));
+    views_->print(record);
   }
 
   PreparedSentence prepare_swapped(const std::string& sentence) {

@@ -13,7 +13,7 @@
 
 namespace attn {
 
-void ViewOptions::add_to(CLI::App& command) {
+void ViewOptions::add_maps_to(CLI::App& command) {
   command
       .add_option("--show", show,
                   "Maps to print: encoder, decoder or cross, best, cross:2:mean, all or none [the "
@@ -29,10 +29,12 @@ void ViewOptions::add_to(CLI::App& command) {
       .add_option("--hypothesis", hypothesis,
                   "Which of the n best maps, pictures and --report show [1]")
       ->type_name("N");
+}
+
+void ViewOptions::add_files_to(CLI::App& command) {
   const auto file = [&](const char* name, std::string& value, const char* text) {
     command.add_option(name, value, text)->type_name("FILE");
   };
-  file("--json", json, "Write attention records; - is stdout, alone");
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
@@ -41,6 +43,13 @@ void ViewOptions::add_to(CLI::App& command) {
       command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
           ->type_name("A");
   command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
+}
+
+void ViewOptions::add_to(CLI::App& command) {
+  add_maps_to(command);
+  command.add_option("--json", json, "Write attention records; - is stdout, alone")
+      ->type_name("FILE");
+  add_files_to(command);
   command.add_flag("--vectors", vectors,
                    "JSON and pages hold every query, key and value vector [small pages]");
   command.add_flag(

@@ -32,7 +32,9 @@ struct ViewOptions {
   const CLI::Option* png_scale_option = nullptr;
   const CLI::Option* align_option = nullptr;  ///< may be given without a value: the best head
 
-  void add_to(CLI::App& command);
+  void add_to(CLI::App& command);        ///< all of them
+  void add_maps_to(CLI::App& command);   ///< what the terminal shows of maps, and which are drawn
+  void add_files_to(CLI::App& command);  ///< what can be made of saved records, too
 
   /// UsageError where two of them contradict each other or a value is none.
   void check() const;

@@ -1,6 +1,7 @@
 #include "files/line_views.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "view/pharaoh_line.h"
 #include "view/terminal/head_report_text.h"
 #include "view/terminal/map/map_text.h"
+#include "view/terminal/what_if_text.h"
 
 namespace attn {
 namespace {
@@ -227,10 +229,13 @@ void LineViews::show(LineRecords& records, ViewFiles& files) {
     annotate(record, {options_.report || !options_.html.empty(), alignment_});
     files.add(record);
   }
+  print(records);
+}
+
+void LineViews::print(const LineRecords& records) {
   const std::vector<LineTranslation> translations = joined(records, decode_);
   if (file_ != nullptr || !options_.stdout_alone()) print(translations, records);
-  if (options_.stdout_alone()) return;
-  if (!wants_maps()) return;
+  if (options_.stdout_alone() || !wants_maps()) return;
   for (const AttentionRecord& record : records) {
     if (record.part) {
       output().write(fmt::format("\nPart {} of {}: {}\n", record.part->number, record.part->of,
@@ -238,6 +243,17 @@ void LineViews::show(LineRecords& records, ViewFiles& files) {
     }
     output().write(maps_text(record, printed_lines(translations)));
   }
+}
+
+void LineViews::print(const WhatIfRecord& record) {
+  if (options_.stdout_alone()) return;
+  output().write(what_if_text(record, terminal_style(), options_.align_weights));
+  if (!wants_maps()) return;
+  keep_best_of(record.before);
+  output().write("\nBefore\n" + maps_text(record.before, 1));
+  // A head that is switched off has a map of zeros: say why.
+  const std::string changes = printable(fmt::format("{}", fmt::join(record.after.changes, ", ")));
+  output().write(fmt::format("\nAfter: {}\n", changes) + maps_text(record.after, 1));
 }
 
 int LineViews::printed_lines(const std::vector<LineTranslation>& translations) const {

@@ -57,6 +57,11 @@ class LineViews {
   /// After the last experiment: the heads' figures before and after.
   void finish_experiments(const std::string& model) const;
 
+  /// Prints an experiment, and the selected maps of both its records.
+  void print(const WhatIfRecord& record);
+  /// Prints the translations of a line's records, and the selected maps of each.
+  void print(const LineRecords& records);
+
   /// After the last line: what waited, and the figures. Returns what all lines say together, as
   /// JSON; empty where nobody asked.
   std::string finish(const std::string& model, ViewFiles& files);

@@ -11,10 +11,9 @@
 #include "commands/arguments.h"
 #include "raster/svg_pdf.h"
 #include "raster/svg_png.h"
+#include "record/json/record_json.h"
 #include "terminal/console.h"
 #include "view/data/attention_csv.h"
-#include "view/data/json_record.h"
-#include "view/data/what_if_json.h"
 #include "view/map_view.h"
 #include "view/svg/map/attention_svg.h"
 #include "view/svg/search_tree_svg.h"
@@ -47,45 +46,10 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
   return resolve_best(large, record, hypothesis);
 }
 
-void drop_vectors(HypothesisRecord& hypothesis) {
-  hypothesis.decoder_self_vectors.reset();
-  hypothesis.cross_vectors.reset();
-  hypothesis.way.clear();
-  if (hypothesis.alternatives) hypothesis.alternatives->logits.clear();
-}
-
-/// What of a record is written.
-struct Kept {
-  bool vectors = true, search = true, figures = true, alignment = true;
-};
-
-void keep(HypothesisRecord& hypothesis, const Kept& kept) {
-  if (!kept.vectors) drop_vectors(hypothesis);
-  if (!kept.figures) {
-    hypothesis.decoder_report.reset();
-    hypothesis.cross_report.reset();
-  }
-  if (!kept.alignment) hypothesis.alignment.reset();
-}
-
-AttentionRecord with(AttentionRecord record, const Kept& kept) {
-  if (!kept.vectors) drop_vectors(record);
-  if (!kept.search) record.search.reset();
-  if (!kept.figures) record.encoder_report.reset();
-  for (HypothesisRecord& hypothesis : record.hypotheses) keep(hypothesis, kept);
-  return record;
-}
-
 /// A page needs more than was asked for as JSON.
-Kept for_json(const ViewOptions& asked) {
+RecordForm for_json(const ViewOptions& asked) {
+  if (asked.html.empty()) return {};
   return {asked.vectors, asked.tree, asked.report, asked.aligns()};
-}
-
-WhatIfRecord with(WhatIfRecord record, const Kept& kept) {
-  record.before = with(std::move(record.before), kept);
-  record.after = with(std::move(record.after), kept);
-  keep(record.replayed, kept);
-  return record;
 }
 
 /// The picture of an item.
@@ -122,7 +86,12 @@ std::size_t bytes_of(const std::vector<WayStep>& way) {
 void drop_vectors(AttentionRecord& record) {
   record.encoder_vectors.reset();
   record.way.clear();
-  for (HypothesisRecord& hypothesis : record.hypotheses) drop_vectors(hypothesis);
+  for (HypothesisRecord& hypothesis : record.hypotheses) {
+    hypothesis.decoder_self_vectors.reset();
+    hypothesis.cross_vectors.reset();
+    hypothesis.way.clear();
+    if (hypothesis.alternatives) hypothesis.alternatives->logits.clear();
+  }
 }
 
 std::size_t vector_bytes(const AttentionRecord& record) {
@@ -144,10 +113,8 @@ std::size_t search_bytes(const AttentionRecord& record) {
   return floats * sizeof(float);
 }
 
-ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard)
-    : options_(options),
-      guard_(std::move(guard)),
-      page_(options.html, {.vectors = options.vectors, .search = options.tree}) {
+ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail page)
+    : options_(options), guard_(std::move(guard)), page_(options.html, page) {
   const auto table_path = [&](const CsvTable& table) {
     return options.csv + "/" + std::string(table.file_name);
   };
@@ -214,25 +181,18 @@ void ViewFiles::choose(const ShowSelection& selection) {
 }
 
 void ViewFiles::add(const AttentionRecord& record) {
-  if (html_) add_to_page(record);
-  if (json_) json_->write(to_json_line(html_ ? with(record, for_json(options_)) : record));
+  if (html_) page_.add(record);
+  if (json_) json_->write(to_json_line(record, for_json(options_)));
   draw(record);
 }
 
 void ViewFiles::add(const WhatIfRecord& record, const std::vector<AttentionRecord>& records) {
-  if (json_) json_->write(what_if_json(html_ ? with(record, for_json(options_)) : record));
+  if (json_) json_->write(what_if_json(record, for_json(options_)));
   if (html_) {
-    for (const AttentionRecord& each : records) add_to_page(each);
+    for (const AttentionRecord& each : records) page_.add(each);
   }
   draw(record.before);
   draw(record.after);
-}
-
-/// A page that has got large takes no time for what it leaves out.
-void ViewFiles::add_to_page(const AttentionRecord& record) {
-  const PageDetail wanted = page_.wanted();
-  const bool all = wanted.vectors && wanted.search;
-  page_.add(to_json_line(all ? record : with(record, {wanted.vectors, wanted.search})));
 }
 
 void ViewFiles::draw(const AttentionRecord& record) {

@@ -27,13 +27,15 @@ std::size_t search_bytes(const AttentionRecord& record);
 class ViewFiles {
  public:
   /// UsageError where one of them is an input of `guard`, or where two are the same.
-  ViewFiles(const ViewOptions& options, FileGuard guard);
+  /// `page` is what the page was asked to hold (PageContent).
+  ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail page);
 
   /// What --show names decides which heads are drawn; call it before the first
   /// record; the last call counts.
   void choose(const ShowSelection& selection);
 
   void add(const AttentionRecord& record);
+  PageContent& page() { return page_; }
   /// PageContent::rule_out().
   void rule_out_of_page(PageDetail detail) { page_.rule_out(detail); }
   /// An experiment: its `records` (what_if_records) make the page, and before and after everything
@@ -53,7 +55,6 @@ class ViewFiles {
     WrittenFiles written;
   };
 
-  void add_to_page(const AttentionRecord& record);
   void draw(const AttentionRecord& record);
   /// UsageError where one of several pictures could take an input's or another output's place.
   void guard_parts(const char* option, const std::string& path) const;

@@ -29,13 +29,4 @@ Json parse_json(std::string_view text, const std::string& where, JsonLimits limi
 /// Reads and parses a file; SystemError where it cannot be read.
 Json read_json_file(const std::string& path, JsonLimits limits = {});
 
-/// Appends the shortest decimal that reads back to the same float ("1", "0.1", "1e-05"; never NaN
-/// or infinity: those are a bug of the caller and throw std::logic_error).
-void append_number(std::string& out, float value);
-
-/// Appends a JSON string with quotes; control characters, quotes and backslashes escaped, and
-/// U+2028/2029 too so that the text is also JavaScript. Bytes that are no UTF-8 (a path may hold
-/// such) become U+FFFD, for JSON is UTF-8.
-void append_string(std::string& out, std::string_view text);
-
 }  // namespace attn

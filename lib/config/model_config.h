@@ -9,20 +9,12 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/model_limits.h"
 #include "config/attention_pattern.h"
 
 namespace attn {
 
 enum class Activation { relu, gelu, swish, gelu_new };
-
-/// Largest sizes accepted anywhere (docs/config.md); beyond them exit code 3.
-struct ModelLimits {
-  static constexpr std::int64_t d_model = 65'536;
-  static constexpr std::int64_t layers = 1'000;
-  static constexpr std::int64_t ffn_dim = 1'048'576;
-  static constexpr std::int64_t vocab_size = 10'000'000;
-  static constexpr std::int64_t positions = 1'048'576;
-};
 
 /// One model's shape. The field's comment is its key in config.json.
 struct ModelConfig {

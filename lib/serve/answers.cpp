@@ -6,16 +6,14 @@
 
 #include "base/add_time.h"
 #include "base/error.h"
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/strings/excerpt.h"
 #include "config/experiment.h"
+#include "record/json/record_json.h"
 #include "serve/answer_size.h"
 #include "translate/alternatives.h"
 #include "translate/line_parts.h"
-#include "view/data/json_record.h"
-#include "view/data/what_if_json.h"
 #include "view/page/page_html.h"
-#include "view/page/page_record.h"
 
 namespace attn {
 namespace {
@@ -59,15 +57,6 @@ AttentionRecord record_of(const Translator& translator, const PreparedSentence& 
 
 }  // namespace
 
-std::string json_texts(const std::vector<std::string>& texts) {
-  std::string out = "[";
-  for (const std::string& text : texts) {
-    if (out.size() > 1) out += ',';
-    append_string(out, text);
-  }
-  return out + "]";
-}
-
 std::unique_ptr<Translator> Answers::translator_of(const Question& question,
                                                    const std::atomic<bool>& stop,
                                                    Timings& timings) const {
@@ -101,18 +90,20 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
   for (const PreparedSentence& part : line.parts) {
     parts.push_back(std::move(translator->translate({part}).front()));
   }
-  std::string out = R"({"translations":[)";
-  for (const LineTranslation& one : join_parts(parts, line.gaps, translator->decode_config())) {
-    if (out.back() == '}') out += ',';
-    out += R"({"text":)";
-    append_string(out, one.text);
-    out += R"(,"score":)";
-    append_number(out, one.score);
-    out += '}';
-  }
-  out += ']';
-  if (!notes.empty()) out += ",\"notes\":" + json_texts(notes);
-  return out + "}\n";
+  const std::vector<LineTranslation> joined =
+      join_parts(parts, line.gaps, translator->decode_config());
+  return json_line([&](JsonWriter& json) {
+    json.object([&] {
+      json.key("translations");
+      json.array(joined, [&](const LineTranslation& one) {
+        json.object([&] {
+          json.member("text", one.text);
+          json.member("score", one.score);
+        });
+      });
+      if (!notes.empty()) json.member("notes", notes);
+    });
+  });
 }
 
 std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,
@@ -160,7 +151,7 @@ Answers::PageRecords Answers::page_records(const Question& asked, const std::ato
   for (AttentionRecord& record : records) {
     if (question.report) service_.annotate(record);
     page.records.push_back(
-        page_record(to_json_line(record), {.vectors = question.vectors, .search = question.tree}));
+        page_record(record, {.vectors = question.vectors, .search = question.tree}));
   }
   return page;
 }
@@ -168,7 +159,9 @@ Answers::PageRecords Answers::page_records(const Question& asked, const std::ato
 std::string Answers::page(const Question& question, const std::atomic<bool>& stop,
                           Timings& timings) const {
   const PageRecords page = page_records(question, stop, timings);
-  return page_data({.records = page.records, .live = "{\"notes\":" + json_texts(page.notes) + "}"});
+  const std::string live =
+      json_line([&](JsonWriter& json) { json.object([&] { json.member("notes", page.notes); }); });
+  return page_data({.records = page.records, .live = live});
 }
 
 std::string Answers::file(const Question& question, const std::atomic<bool>& stop,
@@ -182,11 +175,15 @@ std::string Answers::live_page(const Question& question, const std::string& vers
   Timings timings;
   const PageRecords page = page_records(question, never, timings);
   const std::unique_ptr<Translator> translator = translator_of(question, never, timings);
-  std::string live = R"({"version":)";
-  append_string(live, version);
-  live +=
-      fmt::format(R"(,"models":{},"beams":{},"most_beams":{},"most_text":{}}})", json_texts(names_),
-                  translator->decode_config().num_beams, most_beams, most_text_bytes);
+  const std::string live = json_line([&](JsonWriter& json) {
+    json.object([&] {
+      json.member("version", version);
+      json.member("models", names_);
+      json.member("beams", translator->decode_config().num_beams);
+      json.member("most_beams", most_beams);
+      json.member("most_text", most_text_bytes);
+    });
+  });
   return page_html({.records = page.records, .live = live});
 }
 

@@ -57,7 +57,4 @@ class Answers {
   std::vector<std::string> names_;
 };
 
-/// A list of texts as JSON.
-std::string json_texts(const std::vector<std::string>& texts);
-
 }  // namespace attn

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/json.h"
+#include "base/json_writer.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/lower.h"
 #include "base/strings/utf8.h"
@@ -16,9 +16,9 @@ namespace {
 
 /// One line as JSON.
 std::string error_json(std::string_view message) {
-  std::string out = "{\"error\":";
-  append_string(out, shortened(printable(message)));
-  return out + "}\n";
+  return json_line([&](JsonWriter& json) {
+    json.object([&] { json.member("error", shortened(printable(message))); });
+  });
 }
 
 bool reads_only(const httplib::Request& request) {

@@ -17,6 +17,7 @@
 #include "base/files/files.h"
 #include "base/fragile_call.h"
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "base/strings/lines.h"
 #include "base/strings/utf8.h"

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "base/json.h"
+#include "base/json_writer.h"
 
 namespace attn {
 

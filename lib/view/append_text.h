@@ -18,17 +18,4 @@ void append_format(std::string& out, fmt::format_string<Args...> format, Args&&.
 /// The shortest decimal that reads back to the same float; "NaN", "Infinity", "-Infinity".
 void append_weight(std::string& out, float weight);
 
-/// [a,b,…], each element written by `append`.
-template <typename Range, typename Append>
-void append_list(std::string& out, const Range& values, Append&& append) {
-  out += '[';
-  bool first = true;
-  for (const auto& value : values) {
-    if (!first) out += ',';
-    first = false;
-    append(out, value);
-  }
-  out += ']';
-}
-
 }  // namespace attn

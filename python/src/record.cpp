@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "lock.h"
 #include "page_content.h"
-#include "view/data/json_record.h"
+#include "record/json/record_json.h"
 
 namespace py = pybind11;
 
@@ -94,7 +94,7 @@ std::string page(const std::vector<SharedRecord>& records) {
   for (const SharedRecord& record : records) {
     AttentionRecord annotated = *record;
     annotate(annotated, {true, AlignmentOptions{}});
-    content.add(to_json_line(annotated));
+    content.add(annotated);
   }
   return content.html("");
 }

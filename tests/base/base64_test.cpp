@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+
 namespace attn {
 namespace {
 
@@ -19,6 +21,24 @@ TEST_CASE("base64 gives RFC 4648's examples, and every digit") {
   CHECK(encoded("fooba") == "xZm9vYmE=");
   CHECK(encoded("foobar") == "xZm9vYmFy");
   CHECK(encoded("\xfb\xff\xbf") == "x+/+/");
+}
+
+TEST_CASE("base64: floats come back, and nothing that is not just so many of them") {
+  for (const std::vector<float>& values :
+       {std::vector<float>{}, {1}, {1, -0.1F}, {0.5F, 2, std::numeric_limits<float>::infinity()},
+        {1e-45F, 3, 4, 5}}) {
+    std::string text;
+    append_base64(text, values);
+    CHECK(floats_of_base64(text, values.size()) == values);
+    CHECK(!floats_of_base64(text, values.size() + 1));
+    CHECK(!floats_of_base64(text + "AAAA", values.size()));
+  }
+  CHECK(floats_of_base64("AACAPw==", 1) == std::vector<float>{1});
+  for (const char* text : {"AACAPwAA", "AACA?w==", "AACAPw=A", "AACAP==="}) {
+    CAPTURE(text);
+    CHECK(!floats_of_base64(text, 1));
+  }
+  CHECK(!floats_of_base64("", std::numeric_limits<std::uint64_t>::max()));
 }
 
 }  // namespace

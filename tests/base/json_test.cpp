@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/json_writer.h"
 #include "base/at.h"
 #include "base/strings/utf8.h"
 

@@ -31,7 +31,7 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"raster", {"base"}},
     {"serve",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "view",
-      "view/data", "view/page"}},
+      "view/page"}},
     // What all views share lies at view's root; no kind of view knows another one.
     {"view", {"base", "config", "record"}},
     {"view/terminal", {"base", "config", "record", "view"}},

@@ -135,7 +135,8 @@ TEST_CASE("bad input: names that say another kind") {
             "--markdown {dir}/a.md"),
       named(
           {"page", "x", "--html", "{dir}/a.svg"},
-          "--html {dir}/a.svg: that would be HTML in a file called .svg; try --html {dir}/a.html"),
+          "--html {dir}/a.svg: that would be HTML in a file called .svg; --svg {dir}/a.svg writes "
+          "SVG"),
   });
 }
 

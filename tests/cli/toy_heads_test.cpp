@@ -9,7 +9,7 @@
 #include "analysis/head_statistics.h"
 #include "bad_input.h"
 #include "model/directory/model_directory.h"
-#include "record_from_json.h"
+#include "record/json/record_reader.h"
 #include "text/tokenizer.h"
 #include "toy_model.h"
 #include "train_run.h"
@@ -87,7 +87,7 @@ TEST_CASE("a record read back from --json has the same alignment") {
       run_program({.args = {"translate", "--model", toy_model(), "--json", "-", "--target",
                             "Die Gruppe ging nach Hause", "The group went home"}});
   REQUIRE(result.code == kDone);
-  const AttentionRecord record = record_from_json(result.out);
+  const AttentionRecord record = record_from_json(Json::parse(result.out), "record");
   const WordAlignment alignment = align(record, 0);
   CHECK(alignment.source.size() == 4);
   CHECK(alignment.target.size() == 5);

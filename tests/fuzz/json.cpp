@@ -1,5 +1,6 @@
 // The JSON reader; what it reads is written and read again as the same.
 #include "base/json.h"
+#include "base/json_writer.h"
 
 #include "fuzz.h"
 

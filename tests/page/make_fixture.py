@@ -291,7 +291,12 @@ def pattern_records():
                 row = [weight * (2 if k == 0 and q > 0 else 1) if k in seen else 0.0 for k, weight in enumerate(row)]
                 part = 0.5 if (layer, head, q) == (1, 1, 3) else 0.75
                 rows[q] = [shortest(part * weight / sum(row)) for weight in row]
-    reach = [[0, n, 1]] + [[0, 1, 1, 1, n - 1, 2] for _ in range(1, n)]
+    # After one layer a row is made from what it sees, after two from all tokens: the global one hands them on.
+    reach = [[0, n, 1]]
+    for q in range(1, n):
+        layers = [1 if k == 0 or abs(q - k) <= 1 else 2 for k in range(n)]
+        ends = [k for k in range(1, n) if layers[k] != layers[k - 1]]
+        reach.append([x for first, end in zip([0] + ends, ends + [n]) for x in (first, end - first, layers[first])])
     heads = len(record["encoder_self"][0])
     layers = len(record["encoder_self"])
     record["seen"] = {"encoder_self": {"reasons": ["window", "global"], "patterns": [runs],

@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
+#include "record/json/record_reader.h"
 #include "view/page/page_html.h"
-#include "view/page/page_record.h"
 
 int main() {
   std::vector<std::string> records;
@@ -18,7 +19,9 @@ int main() {
     } else if (line.starts_with("{\"first\":")) {
       curves.push_back(line);
     } else {
-      records.push_back(attn::page_record(line, {.vectors = true, .search = true}));
+      records.push_back(
+          attn::page_record(attn::record_from_json(attn::Json::parse(line), "fixture"),
+                            {.vectors = true, .search = true}));
     }
   }
   std::cout << attn::page_html({.records = records, .heads = heads, .curves = curves})

@@ -98,13 +98,13 @@ class Patterns(PageCase):
         self.open("#kind=encoder_self&layer=0&head=0")
         self.assertTrue(is_shown(self, "field"))
         self.assertEqual(self.browser.text("#field-says"),
-            "Of 5 tokens a token has seen 1 to 5 after the first layer, 5 after 2.")
+            "Of 5 tokens a token has seen 3 to 5 after the first layer, 5 after 2.")
         self.assertEqual(self.texts("#field-legend .legend-item"), ["after the first layer", "after 2"])
         size, _ = self.pixels("#field-canvas")
         self.assertEqual(size, [5, 5])
         self.browser.hover("#field-canvas")
         self.wait_for("what the middle says", "return document.getElementById('field-readout').textContent ==="
-            " 'went (2) has seen went (2) after 2 layers'")
+            " 'went (2) has seen went (2) after 1 layer'")
 
     def test_nothing_of_it_without_a_pattern(self):
         self.open("#kind=encoder_self&layer=0&head=0", "main")

@@ -1,16 +1,21 @@
 #include "base/strings/base64.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
-#include <cstdint>
 
+#include "base/checked.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
+namespace {
+
+constexpr std::string_view kDigits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+}  // namespace
 
 void append_base64(std::string& out, std::string_view bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     std::uint32_t group = 0;
     const std::size_t count = std::min<std::size_t>(3, bytes.size() - i);
@@ -21,6 +26,41 @@ void append_base64(std::string& out, std::string_view bytes) {
       out += k <= count ? kDigits[group >> (18 - 6 * k) & 63U] : '=';
     }
   }
+}
+
+void append_base64(std::string& out, std::span<const float> values) {
+  std::string bytes;
+  bytes.reserve(values.size() * sizeof(float));
+  for (const float value : values) {
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8) bytes += static_cast<char>(bits >> shift & 0xffU);
+  }
+  append_base64(out, bytes);
+}
+
+std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::uint64_t count) {
+  const std::optional<std::uint64_t> bytes = checked_multiply(count, sizeof(float));
+  // Four letters hold three bytes; "=" fills up the last four.
+  if (!bytes || text.size() % 4 != 0 || text.size() / 4 != *bytes / 3 + (*bytes % 3 > 0)) return {};
+  const std::string_view letters = text.substr(0, text.size() - (3 - *bytes % 3) % 3);
+  if (text.substr(letters.size()).find_first_not_of('=') != text.npos) return {};
+  std::vector<float> values;
+  values.reserve(count);
+  std::uint64_t waiting = 0;
+  unsigned have = 0;
+  for (const char letter : letters) {
+    const std::size_t digit = kDigits.find(letter);
+    if (digit == kDigits.npos) return {};
+    // Bits come highest first, and the bytes of a float lowest first.
+    waiting = waiting << 6 | digit;
+    have += 6;
+    if (have < 32) continue;
+    have -= 32;
+    const auto word = static_cast<std::uint32_t>(waiting >> have);
+    values.push_back(std::bit_cast<float>(word >> 24 | (word >> 8 & 0xff00U) |
+                                          (word << 8 & 0xff0000U) | word << 24));
+  }
+  return values;
 }
 
 }  // namespace attn

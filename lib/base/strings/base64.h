@@ -1,11 +1,21 @@
 // Bytes as base64 (RFC 4648), with its padding.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace attn {
 
 void append_base64(std::string& out, std::string_view bytes);
+
+/// The bytes of floats, little-endian.
+void append_base64(std::string& out, std::span<const float> values);
+
+/// The floats back; nothing unless the text is base64 of just `count` of them.
+std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::uint64_t count);
 
 }  // namespace attn

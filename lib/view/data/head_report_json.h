@@ -7,9 +7,6 @@
 
 namespace attn {
 
-/// [layer][head], each an object of figures (docs/json.md).
-void append_kind_report(std::string& out, const KindReport& kind);
-
 /// One JSON object on one line, newline included (docs/reading-heads.md says what each key holds).
 /// Numbers are the shortest decimals that read back to the same float; what nothing defines is
 /// null.

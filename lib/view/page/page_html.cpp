@@ -8,9 +8,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/json_writer.h"
 #include "base/strings/base64.h"
 #include "base/strings/sha256.h"
-#include "view/page/page_record.h"
+#include "record/json/json_parts.h"
+#include "record/json/record_json.h"
+#include "record/json/record_reader.h"
 #include "view/page/page_sources.h"
 
 namespace attn {
@@ -62,30 +65,31 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+/// Safe JSON: of a record or of figures, one line.
+std::string safe(std::string_view json) {
+  std::string out;
+  append_data(out, trimmed(json));
+  return out;
+}
+
 void append_page_data(std::string& out, const PageData& data) {
-  out += R"({"format":"attn-demo.page","version":2,"records":[)";
-  bool first = true;
-  for (const std::string& record : data.records) {
-    if (!first) out += ',';
-    first = false;
-    append_data(out, trimmed(record));
-  }
-  out += ']';
-  if (!data.heads.empty()) {
-    out += ",\"heads\":";
-    append_data(out, trimmed(data.heads));
-    out += ",\"best\":" + page_best_heads(data.heads);
-  }
-  for (std::size_t i = 0; i < data.curves.size(); ++i) {
-    out += i == 0 ? ",\"curves\":[" : ",";
-    out += data.curves[i];
-  }
-  if (!data.curves.empty()) out += ']';
-  if (!data.live.empty()) {
-    out += ",\"live\":";
-    append_data(out, data.live);
-  }
-  out += '}';
+  JsonWriter json(out);
+  json.object([&] {
+    json.member("format", "attn-demo.page");
+    json.member("version", 2);
+    json.key("records");
+    json.array(data.records, [&](const std::string& record) { json.written(safe(record)); });
+    if (!data.heads.empty()) {
+      json.member("heads", [&] { json.written(safe(data.heads)); });
+      json.key("best");
+      write_places(json, best_heads(read_heads_line(data.heads, "heads").cross));
+    }
+    if (!data.curves.empty()) {
+      json.key("curves");
+      json.array(data.curves, [&](const std::string& curve) { json.written(curve); });
+    }
+    if (!data.live.empty()) json.member("live", [&] { json.written(safe(data.live)); });
+  });
 }
 
 /// What the page may do: run its own script, wear its own style, and ask its own server where it
@@ -98,6 +102,13 @@ std::string policy(const std::string& script, bool live) {
 }
 
 }  // namespace
+
+std::string page_record(const AttentionRecord& record, PageDetail detail) {
+  std::string line =
+      to_json_line(record, {.vectors = detail.vectors, .search = detail.search, .packed = true});
+  line.pop_back();
+  return line;
+}
 
 std::string page_data(const PageData& data) {
   std::string out;

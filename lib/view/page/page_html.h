@@ -6,7 +6,18 @@
 #include <string>
 #include <string_view>
 
+#include "record/attention_record.h"
+
 namespace attn {
+
+/// Which of the large things a page holds, where a record has them.
+struct PageDetail {
+  bool vectors = false;  ///< queries, keys, values, ways and logits
+  bool search = false;   ///< what a beam search looked at
+};
+
+/// A record as the page reads it (RecordForm::packed).
+std::string page_record(const AttentionRecord& record, PageDetail detail);
 
 /// What a page shows.
 struct PageData {

@@ -9,7 +9,7 @@
 
 #include "base/at.h"
 #include "base/json.h"
-#include "view/data/word_alignment.h"
+#include "record/json/json_parts.h"
 #include "view/sample_report.h"
 
 namespace attn {
@@ -109,7 +109,8 @@ TEST_CASE("alignment as JSON: words, links and weights come back") {
   alignment.weights = {0.1F, 0.7F, 1e-30F, std::numeric_limits<float>::infinity()};
   alignment.links = {{2, 0, 0.7F}};
   std::string out = "x";
-  append_alignment_json(out, alignment);
+  JsonWriter json_out(out);
+  write_alignment(json_out, alignment, true);
   REQUIRE(out.starts_with("x{"));
   CHECK(out.find('\n') == out.npos);
   CHECK(out.find("\u2028") == out.npos);
@@ -126,9 +127,8 @@ TEST_CASE("alignment as JSON: words, links and weights come back") {
   check_bits(json["weights"][0][1], 0.7F);
   check_bits(json["weights"][1][0], 1e-30F);
   CHECK(json["weights"][1][1].is_null());
-  out.clear();
-  append_alignment_json(out, {});
-  CHECK(Json::parse(out)["links"] == Json::array());
+  const std::string nothing = json_line([](JsonWriter& to) { write_alignment(to, {}, true); });
+  CHECK(Json::parse(nothing)["links"] == Json::array());
 }
 
 }  // namespace

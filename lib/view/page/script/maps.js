@@ -1,4 +1,4 @@
-// Attention weights out of their short text. lib/view/page/packed_maps.h describes it.
+// Attention weights out of their short text. lib/record/json/packed_maps.h describes it.
 
 const MAP_LETTERS = "!#$%&'()*+,-./0123456789:;=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~";
 const MAP_DIGITS = new Uint8Array(128);

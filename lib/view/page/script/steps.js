@@ -45,10 +45,9 @@ function stepsOf(place, q, k) {
     steps.logRatio = logRatios(weights, masked);
     return steps;
   }
-  const scale = shape.scale === undefined ? 1 / Math.sqrt(shape.headDim) : shape.scale;
+  const scale = shape.scale;
   const products = keys.map((key) => dotProducts(query, key));
-  Object.assign(steps, { query, key: keys[k], products: products[k], scale,
-      scaleKnown: shape.scale !== undefined });
+  Object.assign(steps, { query, key: keys[k], products: products[k], scale });
   steps.dots = products.map(sumOf);
   steps.bias = biasOf(seen, { layer, head, q, m: axes.columns.length });
   steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale + steps.bias[j]));

@@ -91,8 +91,7 @@ const stepsView = (() => {
     const scaled = make("span", { class: "result", "data-step": "scaled",
         text: computed(steps.dots[k] * steps.scale) });
     const scaleText = steps.scale === 1 ? "This model does not scale: × 1."
-      : `Long vectors have large products; dividing by √head_dim = √${headDim} keeps softmax from hardening.` +
-        (steps.scaleKnown ? "" : " (The record does not name its scale; 1/√head_dim is taken.)");
+      : `Long vectors have large products; dividing by √head_dim = √${headDim} keeps softmax from hardening.`;
     return make("ol", { class: "steps" },
       step(1, "Query times key", ["The query of ", queryName(), " meets the key of ", keyName(),
         `: ${headDim} products, one a column of this head, are added up.`],

@@ -1,17 +1,18 @@
-// Checks of vectors in a record from outside: those of the heads, and those on a token's way.
+// Vectors of a record from outside, checked while they are read: those of the heads, and those on a
+// token's way.
 #pragma once
 
 #include <cstddef>
 #include <string_view>
 #include <vector>
 
-#include "view/page/json_place.h"
-#include "view/page/map_shape.h"
+#include "record/attention_record.h"
+#include "record/json/maps_reader.h"
 
 namespace attn {
 
 /// The query, key and value vectors of one kind of attention.
-void check_vectors(const JsonPlace& vectors, const MapShape& shape);
+AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape);
 
 /// Where a way leads through: the blocks of a stack's layers.
 struct WayShape {
@@ -21,6 +22,6 @@ struct WayShape {
 };
 
 /// The vectors of all tokens, stage by stage. A stage inside a block names it and its layer.
-void check_way(const JsonPlace& way, const WayShape& shape);
+std::vector<WayStep> read_way(const JsonPlace& way, const WayShape& shape);
 
 }  // namespace attn

@@ -1,13 +1,13 @@
 // Attention weights as short text, exact to the last bit of their float32.
 #pragma once
 
-#include <string>
+#include <span>
 
-#include "base/json.h"
+#include "base/json_writer.h"
 
 namespace attn {
 
-/// Maps [layer][head][query][key] (or one row of each head, [layer][head][key]) as printable ASCII
+/// Maps of `queries` rows and `keys` columns, one after the other, as a text of printable ASCII
 /// without quotes, "\" and "<". A weight takes 4.3 bytes where JSON takes 13 and base64 of float32
 /// 5.3; its 23 bits of mantissa are as good as random, so no compression gets far below.
 ///
@@ -19,6 +19,6 @@ namespace attn {
 ///  - 0: the weight is 0;
 ///  - 1 to 127: it lies in [2^(1-s), 2^(2-s)), and 23 bits of mantissa follow;
 ///  - 128: anything else, as the 32 bits of a float.
-std::string packed_maps(const Json& maps);
+void write_packed(JsonWriter& json, std::span<const float> weights, int queries, int keys);
 
 }  // namespace attn

@@ -1,4 +1,6 @@
-#include "view/page/json_place.h"
+#include "base/json_place.h"
+
+#include <cmath>
 
 #include "base/error.h"
 #include "base/strings/excerpt.h"
@@ -60,20 +62,48 @@ const std::string& JsonPlace::text() const {
   return value_.get_ref<const std::string&>();
 }
 
-void JsonPlace::number() const {
+float JsonPlace::number() const {
   if (!value_.is_number()) fail("a number");
+  const double number = value_.get<double>();
+  if (std::abs(number) > std::numeric_limits<float>::max()) {
+    fail(value_.dump(), "a number that 32 bits hold");
+  }
+  return static_cast<float>(number);
 }
 
-void JsonPlace::truth() const {
+bool JsonPlace::truth() const {
   if (!value_.is_boolean()) fail("true or false");
+  return value_.get<bool>();
 }
 
-std::uint64_t JsonPlace::whole() const {
+std::uint64_t JsonPlace::whole(std::uint64_t most) const {
   if (!value_.is_number_unsigned()) {
     if (value_.is_number()) fail(value_.dump(), "a whole number from 0");
     fail("a whole number from 0");
   }
-  return value_.get<std::uint64_t>();
+  const auto number = value_.get<std::uint64_t>();
+  if (number > most) fail(fmt::format("{}", number), fmt::format("at most {}", most));
+  return number;
+}
+
+std::uint64_t JsonPlace::below(std::uint64_t end) const {
+  const std::uint64_t number = whole();
+  if (number >= end) fail(fmt::format("{}", number), fmt::format("a number below {}", end));
+  return number;
+}
+
+int JsonPlace::integer() const {
+  return static_cast<int>(whole(std::numeric_limits<int>::max()));
+}
+
+std::vector<std::string> JsonPlace::texts() const {
+  std::vector<std::string> texts;
+  for_each([&](const JsonPlace& each) { texts.push_back(each.text()); });
+  return texts;
+}
+
+void JsonPlace::numbers(std::size_t count, std::string_view of, std::vector<float>& out) const {
+  for_each(count, of, [&](const JsonPlace& each) { out.push_back(each.number()); });
 }
 
 }  // namespace attn

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 
@@ -33,9 +35,28 @@ class JsonPlace {
   /// An array of `count` elements; `of` says what they are ("rows, one a query").
   const JsonPlace& array(std::size_t count, std::string_view of) const;
   const std::string& text() const;
-  void number() const;
-  void truth() const;
-  std::uint64_t whole() const;  ///< from 0
+  float number() const;  ///< that a 32-bit float holds
+  bool truth() const;
+  /// From 0.
+  std::uint64_t whole(std::uint64_t most = std::numeric_limits<std::uint64_t>::max()) const;
+  std::uint64_t below(std::uint64_t end) const;  ///< a whole number, as an index of `end` things
+  int integer() const;                           ///< from 0, that an int holds
+
+  /// Calls `each(element)` for those of an array.
+  template <typename Each>
+  void for_each(Each&& each) const {
+    array();
+    for (std::size_t i = 0; i < size(); ++i) each((*this)[i]);
+  }
+  /// The same for an array of `count`; `of` as array() has it.
+  template <typename Each>
+  void for_each(std::size_t count, std::string_view of, Each&& each) const {
+    array(count, of);
+    for_each(each);
+  }
+  std::vector<std::string> texts() const;
+  /// An array of `count` numbers, put at the end of `out`.
+  void numbers(std::size_t count, std::string_view of, std::vector<float>& out) const;
 
   [[noreturn]] void fail(std::string_view found, std::string_view expected) const;
   /// Says what kind of value was found.

@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/json.h"
 #include "base/strings/utf8.h"
-#include "view/data/json_record.h"
+#include "record/json/record_json.h"
 #include "view/sample_record.h"
 
 namespace attn {

@@ -1,5 +1,5 @@
 // Packed maps, read back by code of their own: each weight has the bits that it had.
-#include "view/page/packed_maps.h"
+#include "record/json/packed_maps.h"
 
 #include <doctest/doctest.h>
 
@@ -67,6 +67,14 @@ std::uint32_t word_of(float value) {
   return std::bit_cast<std::uint32_t>(value);
 }
 
+std::string packed(const std::vector<float>& weights, int queries, int keys) {
+  std::string out;
+  JsonWriter json(out);
+  write_packed(json, weights, queries, keys);
+  REQUIRE(out.size() >= 2);
+  return out.substr(1, out.size() - 2);
+}
+
 TEST_CASE("packed maps: every float comes back, whatever it is") {
   std::mt19937 dice(1);
   std::vector<float> values = {0.0F, -0.0F, 1.0F, 0.5F, 0.1F, 1e-38F, 1e-45F, -0.25F, 2.0F, 3e38F};
@@ -78,8 +86,7 @@ TEST_CASE("packed maps: every float comes back, whatever it is") {
     if (std::isfinite(any)) values.push_back(any);
     values.push_back(std::exp(-20 * static_cast<float>(dice() % 100000) / 1e5F));
   }
-  const Json maps = {{{values}}};  // one layer, one head, one row
-  const Unpacked back = unpacked(packed_maps(maps), values.size());
+  const Unpacked back = unpacked(packed(values, 1, static_cast<int>(values.size())), values.size());
   CHECK(!back.triangle);
   for (std::size_t i = 0; i < values.size(); ++i) {
     CAPTURE(values[i]);
@@ -88,34 +95,31 @@ TEST_CASE("packed maps: every float comes back, whatever it is") {
 }
 
 TEST_CASE("packed maps: what is masked is left out where all maps are triangles") {
-  const Json map = Json::parse("[[1,0,0],[0.25,0.75,0],[0.5,0.25,0.25]]");
+  const std::vector<float> map = {1, 0, 0, 0.25F, 0.75F, 0, 0.5F, 0.25F, 0.25F};
   const std::vector<float> below = {1, 0.25F, 0.75F, 0.5F, 0.25F, 0.25F};
-  const Unpacked back = unpacked(packed_maps(Json::array({Json::array({map})})), 6);
+  const Unpacked back = unpacked(packed(map, 3, 3), 6);
   CHECK(back.triangle);
   CHECK(back.weights == below);
-  Json looks_ahead = map;
-  looks_ahead[0][2] = -0.0;
-  for (const Json& other : {looks_ahead, Json::parse("[[1,0],[0.5,0.5],[1,0]]")}) {
-    const std::size_t cells = other.size() * other[0].size();
-    const Json maps = Json::array({Json::array({map, other})});
-    const Unpacked whole = unpacked(packed_maps(maps), 9 + cells);
-    CHECK(!whole.triangle);
-    CHECK(word_of(whole.weights[11]) ==
-          word_of(other
-                      .flatten()["/" + std::to_string(2 / other[0].size()) + "/" +
-                                 std::to_string(2 % other[0].size())]
-                      .get<float>()));
-  }
+  std::vector<float> both = map;
+  both.insert(both.end(), map.begin(), map.end());
+  CHECK(unpacked(packed(both, 3, 3), 12).triangle);
+  both[9 + 2] = -0.0F;  // the second one looks ahead
+  const Unpacked whole = unpacked(packed(both, 3, 3), 18);
+  CHECK(!whole.triangle);
+  CHECK(word_of(whole.weights[11]) == word_of(-0.0F));
+  CHECK(!unpacked(packed({1, 0, 0.5F, 0.5F, 1, 0}, 3, 2), 6).triangle);
 }
 
-TEST_CASE("packed maps: the row of one step, numbers no float holds, nothing at all") {
-  CHECK(unpacked(packed_maps(Json::parse("[[[0.5,0.5],[1,0]]]")), 4).weights ==
+TEST_CASE("packed maps: the row of one step, numbers that are not finite, nothing at all") {
+  CHECK(unpacked(packed({0.5F, 0.5F, 1, 0}, 1, 2), 4).weights ==
         std::vector<float>{0.5F, 0.5F, 1, 0});
-  const Unpacked large = unpacked(packed_maps(Json::parse("[[[[1e300,-1e300,null]]]]")), 3);
-  CHECK(large.weights[0] == std::numeric_limits<float>::infinity());
-  CHECK(large.weights[1] == -std::numeric_limits<float>::infinity());
-  CHECK(std::isnan(large.weights[2]));
-  unpacked(packed_maps(Json::parse("[[[]]]")), 0);
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const Unpacked back =
+      unpacked(packed({kInfinity, -kInfinity, std::numeric_limits<float>::quiet_NaN()}, 1, 3), 3);
+  CHECK(back.weights[0] == kInfinity);
+  CHECK(back.weights[1] == -kInfinity);
+  CHECK(std::isnan(back.weights[2]));
+  unpacked(packed({}, 0, 0), 0);
 }
 
 TEST_CASE("packed maps: a weight of softmax takes less than 4.4 letters") {
@@ -124,7 +128,7 @@ TEST_CASE("packed maps: a weight of softmax takes less than 4.4 letters") {
   for (int i = 0; i < 20000; ++i) {
     values.push_back(std::exp(-9 * static_cast<float>(dice() % 1000000) / 1e6F) / 4);
   }
-  CHECK(packed_maps({{{values}}}).size() < 88000);
+  CHECK(packed(values, 1, 20000).size() < 88000);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+// What was read out of maps, of a record from outside: figures of heads, and word alignments.
+#pragma once
+
+#include "record/head_report.h"
+#include "record/json/maps_reader.h"
+
+namespace attn {
+
+/// [layer][head] of figures, each a number, or null where nothing defines it.
+KindReport read_report(const JsonPlace& layers, AttentionKind kind, const MapShape& shape);
+
+/// Links name words by their index.
+WordAlignment read_alignment(const JsonPlace& alignment);
+
+}  // namespace attn

@@ -1,0 +1,115 @@
+#include "record/json/json_parts.h"
+
+#include <limits>
+
+#include "base/strings/utf8.h"
+
+namespace attn {
+namespace {
+
+/// A member; null where nothing defines the figure.
+void write_figure(JsonWriter& json, std::string_view key, const std::optional<float>& figure) {
+  json.key(key);
+  json.number_or_null(figure.value_or(std::numeric_limits<float>::quiet_NaN()));
+}
+
+void write_figures(JsonWriter& json, const HeadFigures& figures, bool cross) {
+  json.object([&] {
+    write_figure(json, "entropy", figures.entropy);
+    write_figure(json, "distance", figures.distance);
+    write_figure(json, "diagonality", figures.diagonality);
+    write_figure(json, "end_mass", figures.end_mass);
+    write_figure(json, "punctuation_mass", figures.punctuation_mass);
+    if (cross) {
+      write_figure(json, "alignment", figures.alignment);
+      write_figure(json, "read_alignment", figures.read_alignment);
+    }
+    if (figures.gold) write_score(json, *figures.gold);
+    if (figures.read_gold) write_figure(json, "read_aer", figures.read_gold->error_rate());
+  });
+}
+
+void write_words(JsonWriter& json, const std::vector<Word>& words) {
+  json.array(words, [&](const Word& word) {
+    json.object([&] {
+      json.member("text", is_valid_utf8(word.text) ? word.text : clean_text(word.text).text);
+      json.member("index", word.text_index);
+    });
+  });
+}
+
+}  // namespace
+
+void write_tokens(JsonWriter& json, const TokenSequence& sequence) {
+  json.member("tokens", sequence.tokens);
+  json.member("ids", sequence.ids);
+}
+
+void write_model(JsonWriter& json, const ModelSummary& model) {
+  json.object([&] {
+    json.member("weights", model.random_weights ? "random" : "loaded");
+    json.member("seed", model.seed);
+    if (model.update) json.member("update", *model.update);
+    json.member("name", model.name);
+    if (model.precision != "float32") json.member("precision", model.precision);
+    if (!model.ensemble.empty()) json.member("ensemble", model.ensemble);
+    json.member("d_model", model.d_model);
+    json.member("encoder_layers", model.encoder_layers);
+    json.member("decoder_layers", model.decoder_layers);
+    json.member("encoder_heads", model.encoder_heads);
+    json.member("decoder_heads", model.decoder_heads);
+    json.member("encoder_head_dim", model.encoder_head_dim());
+    json.member("decoder_head_dim", model.decoder_head_dim());
+    json.member("encoder_ffn_dim", model.encoder_ffn_dim);
+    json.member("decoder_ffn_dim", model.decoder_ffn_dim);
+    json.member("vocab_size", model.vocab_size);
+    json.member("decoder_vocab_size", model.decoder_vocab_size);
+    json.member("encoder_scale", model.encoder_scale);
+    json.member("decoder_scale", model.decoder_scale);
+  });
+}
+
+void write_kind_report(JsonWriter& json, const KindReport& kind) {
+  write_heads(json, kind.layers, kind.heads, [&](int layer, int head) {
+    write_figures(json, kind.at({layer, head}), kind.kind == AttentionKind::cross);
+  });
+}
+
+void write_places(JsonWriter& json, const std::vector<HeadPlace>& places) {
+  json.array(places, [&](HeadPlace place) { json.value(std::array{place.layer, place.head}); });
+}
+
+void write_score(JsonWriter& json, const GoldScore& score) {
+  json.member("precision", score.precision());
+  json.member("recall", score.recall());
+  json.member("aer", score.error_rate());
+}
+
+void write_alignment(JsonWriter& json, const WordAlignment& alignment, bool weights) {
+  json.object([&] {
+    json.member("from", alignment.from);
+    json.key("source");
+    write_words(json, alignment.source);
+    json.key("target");
+    write_words(json, alignment.target);
+    json.key("links");
+    json.array(alignment.links, [&](const AlignmentLink& link) {
+      json.object([&] {
+        json.member("source", link.source);
+        json.member("target", link.target);
+        json.member("weight", link.weight);
+      });
+    });
+    if (!weights) return;
+    const std::size_t width = alignment.source.size();
+    json.key("weights");
+    json.array([&] {
+      for (std::size_t at = 0; width > 0 && at + width <= alignment.weights.size(); at += width) {
+        json.array(std::span(alignment.weights).subspan(at, width),
+                   [&](float weight) { json.number_or_null(weight); });
+      }
+    });
+  });
+}
+
+}  // namespace attn

@@ -1,0 +1,165 @@
+#include "record/json/maps_reader.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+#include "record/json/approximation_reader.h"
+
+namespace attn {
+namespace {
+
+/// Runs [first, count, what, …] of a row of `cells`, rising and apart, each handed to `read` with
+/// the place of its `what`.
+template <typename Read>
+void read_runs(const JsonPlace& runs, std::size_t cells, Read&& read) {
+  runs.array();
+  if (runs.size() % 3 != 0) {
+    runs.fail(fmt::format("{} numbers", runs.size()), "three a run");
+  }
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < runs.size(); i += 3) {
+    const std::uint64_t first = runs[i].whole(), count = runs[i + 1].whole();
+    if (first < end || first >= cells) {
+      runs[i].fail(fmt::format("{}", first), fmt::format("{} to {}", end, cells - 1));
+    }
+    if (count == 0 || count > cells - first) {
+      runs[i + 1].fail(fmt::format("{}", count), fmt::format("1 to {}", cells - first));
+    }
+    end = first + count;
+    read(SeenRun{to_int(first), to_int(end)}, runs[i + 2]);
+  }
+}
+
+Sight read_reason(const JsonPlace& reason) {
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Sight::block); ++i) {
+    if (reason.text() == sight_word(static_cast<Sight>(i))) return static_cast<Sight>(i);
+  }
+  reason.fail("\"" + excerpt(reason.text()) + "\"",
+              "window, global, random, stride, block or full");
+}
+
+SeenCells read_pattern(const JsonPlace& rows, const MapShape& shape,
+                       const std::vector<Sight>& reasons) {
+  SeenCells pattern;
+  rows.for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
+    read_runs(row, shape.keys, [&](SeenRun run, const JsonPlace& reason) {
+      run.sight = reasons[reason.below(reasons.size())];
+      pattern.runs.push_back(run);
+    });
+    pattern.end_row();
+  });
+  return pattern;
+}
+
+/// The biases of a pattern's runs.
+void read_biases(const JsonPlace& rows, const MapShape& shape, SeenCells& pattern) {
+  rows.array(shape.queries, "rows, one a query");
+  for (std::size_t query = 0; query < shape.queries; ++query) {
+    const auto begin = pattern.runs.begin() + to_index(pattern.rows[query]);
+    const auto end = pattern.runs.begin() + to_index(pattern.rows[query + 1]);
+    read_runs(rows[query], shape.keys, [&](const SeenRun& of, const JsonPlace& bias) {
+      const auto run = std::find_if(begin, end, [&](const SeenRun& each) {
+        return each.first == of.first && each.end == of.end;
+      });
+      const float number = bias.number();
+      if (run == end) {
+        bias.fail(fmt::format("of the keys {} to {}", of.first, of.end - 1),
+                  "the keys of a run of its pattern");
+      }
+      run->bias = number;
+    });
+  }
+}
+
+/// [layer][head][query] of the computed cells.
+void read_cells(const JsonPlace& weights, const MapShape& shape, AttentionMaps& maps) {
+  int place = 0;
+  read_heads(weights, shape, [&](const JsonPlace& rows) {
+    const SeenCells& pattern = at(maps.seen->patterns, at(maps.seen->of, place++));
+    rows.array(shape.queries, "rows, one a query");
+    for (std::size_t query = 0; query < shape.queries; ++query) {
+      std::size_t cells = 0;
+      for (const SeenRun& run : pattern.row(to_int(query))) cells += to_size(run.end - run.first);
+      rows[query].numbers(cells, "weights, one a computed cell", maps.weights);
+    }
+  });
+}
+
+void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& shape,
+               AttentionMaps& maps) {
+  SeenMaps& all = maps.seen.emplace();
+  std::vector<Sight> reasons;
+  seen["reasons"].for_each(
+      [&](const JsonPlace& reason) { reasons.push_back(read_reason(reason)); });
+  seen["patterns"].for_each(
+      [&](const JsonPlace& rows) { all.patterns.push_back(read_pattern(rows, shape, reasons)); });
+  read_heads(seen["of"], shape, [&](const JsonPlace& pattern) {
+    all.of.push_back(to_int(pattern.below(all.patterns.size())));
+  });
+  if (const auto biases = seen.find("bias")) {
+    biases->array(all.patterns.size(), "lists, one a pattern");
+    for (std::size_t i = 0; i < all.patterns.size(); ++i) {
+      read_biases((*biases)[i], shape, all.patterns[i]);
+    }
+  }
+  if (const auto own = seen.find("own_projections")) {
+    own->for_each([&](const JsonPlace& query) {
+      all.own_projections.push_back(to_index(query.below(shape.queries)));
+    });
+  }
+  for (const OutsideKeys* keys : all_outside_keys) {
+    const auto outside = seen.find(keys->json_key);
+    if (!outside) continue;
+    all.outside = {keys, {}};
+    read_heads(*outside, shape, [&](const JsonPlace& row) {
+      row.numbers(shape.queries, "weights, one a query", all.outside.weights);
+    });
+  }
+  if (const auto reach = seen.find("reach")) {  // follows from the runs
+    reach->for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
+      read_runs(row, shape.keys,
+                [&](const SeenRun&, const JsonPlace& layers) { layers.below(shape.layers + 1); });
+    });
+  }
+  if (!maps.sparse()) return read_dense(dense, shape, maps.weights);
+  dense.array(0, "layers: above 1024 tokens seen.weights has the weights");
+  read_cells(seen["weights"], shape, maps);
+}
+
+}  // namespace
+
+void read_dense(const JsonPlace& maps, const MapShape& shape, std::vector<float>& weights) {
+  read_heads(maps, shape, [&](const JsonPlace& map) {
+    map.for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
+      row.numbers(shape.keys, "weights, one a key", weights);
+    });
+  });
+}
+
+AttentionMaps read_maps(const JsonPlace& owner, std::string_view kind, MapShape& shape) {
+  AttentionMaps maps{
+      to_int(shape.layers), to_int(shape.heads), to_int(shape.queries), to_int(shape.keys), {}};
+  if (kind == "cross") {  // which follows no pattern
+    read_dense(owner[kind], shape, maps.weights);
+    return maps;
+  }
+  const auto seen = owner.find("seen");
+  const auto of_pattern = seen ? seen->find(kind) : std::nullopt;
+  const auto all = owner.find("approximation");
+  if (const auto approximation = all ? all->find(kind) : std::nullopt) {
+    maps.approximation = read_approximation(*approximation, shape, maps);
+    if (maps.approximation->kind == ApproximationKind::lsh) owner["seen"][kind].object();
+  }
+  if (maps.mixed()) {
+    owner[kind].array(0, "layers: approximation has the weights of mixtures");
+  } else if (of_pattern) {
+    read_seen(*of_pattern, owner[kind], shape, maps);
+  } else {
+    read_dense(owner[kind], shape, maps.weights);
+  }
+  return maps;
+}
+
+}  // namespace attn

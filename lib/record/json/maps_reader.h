@@ -1,0 +1,36 @@
+// Attention maps of a record from outside, checked while they are read.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "base/at.h"
+#include "base/json_place.h"
+#include "record/attention_maps.h"
+
+namespace attn {
+
+/// What the arrays of one kind of attention measure.
+struct MapShape {
+  std::size_t layers = 0;
+  std::size_t heads = 0;
+  std::size_t head_dim = 0;
+  std::size_t queries = 0;
+  std::size_t keys = 0;
+};
+
+/// [layer][head] of something that `read` takes.
+template <typename Read>
+void read_heads(const JsonPlace& layers, const MapShape& shape, Read&& read) {
+  layers.for_each(shape.layers, "layers",
+                  [&](const JsonPlace& heads) { heads.for_each(shape.heads, "heads", read); });
+}
+
+/// [layer][head][query][key], put at the end of `weights`.
+void read_dense(const JsonPlace& maps, const MapShape& shape, std::vector<float>& weights);
+
+/// The maps that `owner` has of a kind, with what a pattern left of them (`seen`) and what stands
+/// beside them (`approximation`, docs/json.md). In `shape` keys become mixtures, where they are.
+AttentionMaps read_maps(const JsonPlace& owner, std::string_view kind, MapShape& shape);
+
+}  // namespace attn

@@ -1,0 +1,325 @@
+#include "record/json/record_reader.h"
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/model_limits.h"
+#include "base/strings/excerpt.h"
+#include "record/json/figures_reader.h"
+#include "record/json/vector_reader.h"
+
+namespace attn {
+namespace {
+
+/// A size of the model, at most what the program takes of it.
+int read_size(const JsonPlace& model, const std::string& key, std::int64_t most) {
+  const JsonPlace place = model[key];
+  const std::uint64_t number = place.whole();
+  if (number == 0 || number > static_cast<std::uint64_t>(most)) {
+    place.fail(fmt::format("{}", number), fmt::format("1 to {}", most));
+  }
+  return to_int(number);
+}
+
+/// The sizes of a stack, which are put where the arguments say.
+void read_stack(const JsonPlace& model, const std::string& stack, ModelSummary& summary) {
+  const bool encoder = stack == "encoder";
+  int& layers = encoder ? summary.encoder_layers : summary.decoder_layers;
+  int& heads = encoder ? summary.encoder_heads : summary.decoder_heads;
+  (encoder ? summary.encoder_ffn_dim : summary.decoder_ffn_dim) =
+      read_size(model, stack + "_ffn_dim", ModelLimits::ffn_dim);
+  layers = read_size(model, stack + "_layers", ModelLimits::layers);
+  heads = read_size(model, stack + "_heads", ModelLimits::d_model);
+  const std::string key = stack + "_head_dim";
+  const int head_dim = read_size(model, key, ModelLimits::d_model);
+  if (head_dim != summary.d_model / heads) {
+    model[key].fail(fmt::format("{}", head_dim),
+                    fmt::format("{}, d_model / {}_heads", summary.d_model / heads, stack));
+  }
+  const auto scale = model.find(stack + "_scale");
+  (encoder ? summary.encoder_scale : summary.decoder_scale) =
+      scale ? scale->number() : 1 / std::sqrt(static_cast<float>(head_dim));  // as most models do
+}
+
+ModelSummary read_model(const JsonPlace& model) {
+  ModelSummary summary;
+  const JsonPlace weights = model["weights"];
+  summary.random_weights = weights.text() == "random";
+  if (weights.text() != "loaded" && !summary.random_weights) {
+    weights.fail("\"" + excerpt(weights.text()) + "\"", "\"loaded\" or \"random\"");
+  }
+  summary.d_model = read_size(model, "d_model", ModelLimits::d_model);
+  summary.vocab_size = read_size(model, "vocab_size", ModelLimits::vocab_size);
+  summary.decoder_vocab_size = read_size(model, "decoder_vocab_size", ModelLimits::vocab_size);
+  if (const auto name = model.find("name")) summary.name = name->text();
+  if (const auto precision = model.find("precision")) summary.precision = precision->text();
+  if (const auto ensemble = model.find("ensemble")) summary.ensemble = ensemble->texts();
+  if (const auto update = model.find("update")) summary.update = update->whole();
+  if (const auto seed = model.find("seed"); seed && !seed->value().is_null()) {
+    summary.seed = seed->whole();
+  }
+  read_stack(model, "encoder", summary);
+  read_stack(model, "decoder", summary);
+  return summary;
+}
+
+MapShape shape_of(const ModelSummary& model, AttentionKind kind) {
+  const bool encoder = kind == AttentionKind::encoder_self;
+  return {to_size(encoder ? model.encoder_layers : model.decoder_layers),
+          to_size(encoder ? model.encoder_heads : model.decoder_heads),
+          to_size(encoder ? model.encoder_head_dim() : model.decoder_head_dim())};
+}
+
+TokenSequence read_tokens(const JsonPlace& sequence) {
+  TokenSequence read;
+  read.tokens = sequence["tokens"].texts();
+  sequence["ids"].for_each(read.tokens.size(), "ids, one a token",
+                           [&](const JsonPlace& id) { read.ids.push_back(id.integer()); });
+  return read;
+}
+
+/// The likeliest pieces of each of `steps` steps, as many a step; nothing where there are none.
+std::optional<Alternatives> read_alternatives(const JsonPlace& alternatives, std::size_t steps) {
+  Alternatives read;
+  const JsonPlace tokens = alternatives["tokens"];
+  const std::size_t count =
+      tokens.array(steps, "lists, one a step").size() > 0 ? tokens[0].array().size() : 0;
+  read.count = to_int(count);
+  tokens.for_each([&](const JsonPlace& pieces) {
+    pieces.for_each(count, "pieces, as in the first step",
+                    [&](const JsonPlace& piece) { read.tokens.push_back(piece.text()); });
+  });
+  const auto floats = [&](std::string_view key, std::vector<float>& out) {
+    alternatives[key].for_each(steps, "lists, one a step", [&](const JsonPlace& list) {
+      list.numbers(count, "numbers, one a piece", out);
+    });
+  };
+  alternatives["ids"].for_each(steps, "lists, one a step", [&](const JsonPlace& list) {
+    list.for_each(count, "numbers, one a piece",
+                  [&](const JsonPlace& id) { read.ids.push_back(id.integer()); });
+  });
+  floats("log_probs", read.log_probs);
+  if (alternatives.find("logits")) floats("logits", read.logits);
+  alternatives["ranks"].for_each(steps, "ranks, one a step", [&](const JsonPlace& rank) {
+    read.ranks.push_back(rank.integer());
+  });
+  return count > 0 || steps == 0 ? std::optional(std::move(read)) : std::nullopt;
+}
+
+/// All that is known of one kind of attention.
+struct Attention {
+  AttentionMaps maps;
+  std::optional<AttentionVectors> vectors;
+  std::optional<KindReport> report;
+};
+
+Attention read_attention(const JsonPlace& owner, AttentionKind kind, std::string_view key,
+                         MapShape shape) {
+  Attention read;
+  read.maps = read_maps(owner, key, shape);
+  if (const auto vectors = owner.find("vectors")) {
+    read.vectors = read_vectors((*vectors)[key], shape);
+  }
+  if (const auto report = owner.find("report")) {
+    const JsonPlace heads = (*report)[key];
+    const bool nothing_counted = heads.value().is_array() && heads.size() == 0;
+    read.report = nothing_counted ? KindReport{.kind = kind} : read_report(heads, kind, shape);
+  }
+  return read;
+}
+
+HypothesisRecord read_hypothesis(const JsonPlace& hypothesis, const AttentionRecord& record) {
+  HypothesisRecord read;
+  read.text = hypothesis["text"].text();
+  read.score = hypothesis["score"].number();
+  if (const auto replayed = hypothesis.find("replayed")) read.replayed = replayed->truth();
+  read.produced = read_tokens(hypothesis);
+  const std::size_t length = read.produced.tokens.size();
+  hypothesis["log_probs"].numbers(length, "numbers, one a token", read.log_probs);
+  const JsonPlace input = hypothesis["decoder_input"];
+  read.decoder_input = read_tokens(input);
+  input["tokens"].array(length, "tokens, one a token that was produced");
+  MapShape shape = shape_of(record.model, AttentionKind::decoder_self);
+  shape.queries = shape.keys = length;
+  Attention decoder =
+      read_attention(hypothesis, AttentionKind::decoder_self, "decoder_self", shape);
+  shape.keys = record.source.tokens.size();
+  Attention cross = read_attention(hypothesis, AttentionKind::cross, "cross", shape);
+  for (Attention* kind : {&decoder, &cross}) {
+    if (kind->vectors) kind->vectors->scale = record.model.decoder_scale;
+  }
+  read.decoder_self = std::move(decoder.maps);
+  read.decoder_self_vectors = std::move(decoder.vectors);
+  read.decoder_report = std::move(decoder.report);
+  read.cross = std::move(cross.maps);
+  if (length == 0) read.cross.keys = 0;  // as the recorder has it
+  read.cross_vectors = std::move(cross.vectors);
+  read.cross_report = std::move(cross.report);
+  if (const auto alignment = hypothesis.find("alignment")) {
+    read.alignment = read_alignment(*alignment);
+  }
+  if (const auto found = hypothesis.find("alternatives")) {
+    read.alternatives = read_alternatives(*found, length);
+  }
+  if (const auto way = hypothesis.find("way")) {
+    read.way = read_way(*way, {length, shape.layers, {"decoder_self", "cross", "feed_forward"}});
+  }
+  return read;
+}
+
+/// How the translations were come by.
+Decoding read_decoding(const JsonPlace& decoding) {
+  Decoding read;
+  if (const auto given = decoding.find("given")) read.given = given->truth();
+  if (read.given) return read;
+  read.beams = decoding["beams"].integer();
+  read.length_penalty = decoding["length_penalty"].number();
+  return read;
+}
+
+/// One row of every head.
+std::vector<float> read_step(const JsonPlace& node, std::string_view key, const MapShape& shape) {
+  std::vector<float> weights;
+  if (const auto rows = node.find(key)) {
+    read_heads(*rows, shape, [&](const JsonPlace& row) {
+      row.numbers(shape.keys, "weights, one a key", weights);
+    });
+  }
+  return weights;
+}
+
+/// A node behind `before`; its parent stands among them, and `step` counts the tokens before it.
+SearchNode read_node(const JsonPlace& node, const std::vector<SearchNode>& before, MapShape shape) {
+  SearchNode read;
+  const JsonPlace parent = node["parent"];
+  if (parent.value() != -1) {
+    const std::uint64_t above = parent.whole();
+    if (above >= before.size()) {
+      parent.fail(fmt::format("{}", above), "-1 or the index of a node before this one");
+    }
+    read.parent = to_int(above);
+    read.step = before[above].step + 1;
+  }
+  if (node["step"].whole() != to_size(read.step)) {
+    node["step"].fail(node["step"].value().dump(),
+                      fmt::format("{}, one more than its parent's", read.step));
+  }
+  read.id = node["id"].integer();
+  read.token = node["token"].text();
+  read.log_prob = node["log_prob"].number();
+  read.sum = node["sum"].number();
+  read.score = node["score"].number();
+  read.kept = node["kept"].truth();
+  read.ended = node["ended"].truth();
+  const std::size_t source = shape.keys;
+  shape.keys = to_size(read.step) + 1;
+  read.decoder_self = read_step(node, "decoder_self", shape);
+  shape.keys = source;
+  read.cross = read_step(node, "cross", shape);
+  return read;
+}
+
+SearchTree read_search(const JsonPlace& search, const AttentionRecord& record) {
+  SearchTree tree;
+  tree.beams = search["beams"].integer();
+  tree.length_penalty = search["length_penalty"].number();
+  MapShape shape = shape_of(record.model, AttentionKind::cross);
+  shape.keys = record.source.tokens.size();
+  search["nodes"].for_each(
+      [&](const JsonPlace& node) { tree.nodes.push_back(read_node(node, tree.nodes, shape)); });
+  return tree;
+}
+
+LinePart read_part(const JsonPlace& part) {
+  return {part["line"].whole(), part["number"].whole(), part["of"].whole(), part["text"].text(),
+          part["gap"].text()};
+}
+
+Json parsed_line(std::string_view line, const std::string& where) {
+  try {
+    // A record has as many numbers as its maps have cells; each takes two bytes of the line or
+    // more, and how long a line may be is the file's business.
+    return parse_json(line, where, {.max_bytes = line.size(), .max_values = line.size() / 2 + 1});
+  } catch (const InputError& error) {
+    // The parser counts the lines of its text, and this is one.
+    std::string message = error.what();
+    if (message.starts_with(where + ":1:")) message.erase(where.size(), 2);
+    throw InputError("{}", message);
+  }
+}
+
+const Json& member_or_null(const Json& object, const char* key) {
+  static const Json null;
+  const auto found = object.find(key);
+  return found == object.end() ? null : *found;
+}
+
+bool has_format(const Json& json, std::string_view format) {
+  return json.is_object() && json.contains("format") && json["format"] == format;
+}
+
+}  // namespace
+
+AttentionRecord record_from_json(const Json& json, const std::string& where) {
+  if (!has_format(json, "attn-demo.attention") || !json.contains("version") ||
+      json["version"] != 1) {
+    throw InputError(
+        "{}: expected an attention record (\"format\": \"attn-demo.attention\", \"version\": 1)",
+        where);
+  }
+  const JsonPlace top(json, where);
+  AttentionRecord record;
+  record.model = read_model(top["model"]);
+  const JsonPlace source = top["source"];
+  record.source_text = source["text"].text();
+  record.source = read_tokens(source);
+  MapShape shape = shape_of(record.model, AttentionKind::encoder_self);
+  shape.queries = shape.keys = record.source.tokens.size();
+  Attention encoder = read_attention(top, AttentionKind::encoder_self, "encoder_self", shape);
+  if (encoder.vectors) encoder.vectors->scale = record.model.encoder_scale;
+  record.encoder_self = std::move(encoder.maps);
+  record.encoder_vectors = std::move(encoder.vectors);
+  record.encoder_report = std::move(encoder.report);
+  if (const auto changes = top.find("changes")) record.changes = changes->texts();
+  if (const auto part = top.find("part")) record.part = read_part(*part);
+  if (const auto way = top.find("way")) {
+    record.way = read_way(*way, {shape.queries, shape.layers, {"encoder_self", "feed_forward"}});
+  }
+  if (const auto decoding = top.find("decoding")) record.decoding = read_decoding(*decoding);
+  top["hypotheses"].for_each([&](const JsonPlace& hypothesis) {
+    record.hypotheses.push_back(read_hypothesis(hypothesis, record));
+  });
+  if (const auto search = top.find("search")) record.search = read_search(*search, record);
+  return record;
+}
+
+RecordLine read_record_line(std::string_view line, const std::string& where) {
+  const Json json = parsed_line(line, where);
+  if (!has_format(json, "attn-demo.what_if")) return record_from_json(json, where);
+  WhatIfRecord record;
+  record.before = record_from_json(member_or_null(json, "before"), where + ": before");
+  record.after = record_from_json(member_or_null(json, "after"), where + ": after");
+  record.replayed = read_hypothesis(JsonPlace(json, where)["replayed"], record.after);
+  return record;
+}
+
+bool is_heads_line(std::string_view line) {
+  return line.starts_with(R"({"format":"attn-demo.heads")");
+}
+
+HeadsLine read_heads_line(std::string_view line, const std::string& where) {
+  const Json json = parsed_line(line, where);
+  const JsonPlace top(json, where);
+  const JsonPlace version = top["version"];
+  if (version.value() != 1) version.fail(excerpt(version.value().dump()), "1");
+  const auto report = [&](std::string_view key, AttentionKind kind) {
+    const JsonPlace layers = top[key];
+    const std::size_t count = layers.array().size();
+    return read_report(layers, kind, {count, count > 0 ? layers[0].array().size() : 0});
+  };
+  report("encoder_self", AttentionKind::encoder_self);
+  report("decoder_self", AttentionKind::decoder_self);
+  return {top["sentences"].whole(), report("cross", AttentionKind::cross)};
+}
+
+}  // namespace attn

@@ -1,0 +1,127 @@
+#include "record/json/seen_json.h"
+
+#include <algorithm>
+
+#include "base/at.h"
+#include "record/json/json_parts.h"
+#include "record/receptive_field.h"
+
+namespace attn {
+namespace {
+
+/// The reasons that occur, in the order of Sight.
+std::vector<Sight> reasons_of(const SeenMaps& seen) {
+  std::vector<Sight> reasons;
+  for (const SeenCells& pattern : seen.patterns) {
+    for (const SeenRun& run : pattern.runs) {
+      if (std::find(reasons.begin(), reasons.end(), run.sight) == reasons.end()) {
+        reasons.push_back(run.sight);
+      }
+    }
+  }
+  std::sort(reasons.begin(), reasons.end());
+  return reasons;
+}
+
+/// [first,count,what,…] a query: the runs of a pattern, where `what(run)` is something.
+template <typename What>
+void write_runs(JsonWriter& json, const SeenCells& pattern, What&& what) {
+  json.counted(to_int(pattern.rows.size()) - 1, [&](int query) {
+    json.array([&] {
+      for (const SeenRun& run : pattern.row(query)) {
+        const auto of_run = what(run);
+        if (!of_run) continue;
+        json.value(run.first);
+        json.value(run.end - run.first);
+        json.value(*of_run);
+      }
+    });
+  });
+}
+
+std::optional<float> bias_of(const SeenRun& run) {
+  return run.bias != 0 ? std::optional(run.bias) : std::nullopt;
+}
+
+bool has_bias(const SeenCells& pattern) {
+  return std::any_of(pattern.runs.begin(), pattern.runs.end(), bias_of);
+}
+
+/// [first,count,layers,…] a query.
+void write_reach(JsonWriter& json, const ReceptiveField& field) {
+  const auto side = to_size(field.side);
+  json.counted(field.side, [&](int row) {
+    const auto cells = std::span(field.first).subspan(to_size(row) * side, side);
+    json.array([&] {
+      for (std::size_t first = 0, end = 0; first < cells.size(); first = end) {
+        while (end < cells.size() && cells[end] == cells[first]) ++end;
+        if (cells[first] == 0) continue;
+        json.value(first);
+        json.value(end - first);
+        json.value(cells[first]);
+      }
+    });
+  });
+}
+
+/// The computed cells of one head, a row a query.
+void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int head) {
+  std::span<const float> rest = maps.cells(layer, head);
+  json.counted(maps.queries, [&](int query) {
+    std::size_t cells = 0;
+    for (const SeenRun& run : maps.seen_by(layer, head)->row(query)) {
+      cells += to_size(run.end - run.first);
+    }
+    json.value(rest.first(cells));
+    rest = rest.subspan(cells);
+  });
+}
+
+void write_patterns(JsonWriter& json, const SeenMaps& seen) {
+  const std::vector<Sight> reasons = reasons_of(seen);
+  json.key("reasons");
+  json.array(reasons, [&](Sight sight) { json.value(sight_word(sight)); });
+  json.key("patterns");
+  json.array(seen.patterns, [&](const SeenCells& pattern) {
+    write_runs(json, pattern, [&](const SeenRun& run) {
+      return std::optional(std::find(reasons.begin(), reasons.end(), run.sight) - reasons.begin());
+    });
+  });
+}
+
+}  // namespace
+
+void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells) {
+  const SeenMaps& seen = *maps.seen;
+  const auto all_heads = [&](std::string_view key, auto&& each) {
+    json.key(key);
+    write_heads(json, maps.layers, maps.heads, each);
+  };
+  json.object([&] {
+    write_patterns(json, seen);
+    all_heads("of",
+              [&](int layer, int head) { json.value(at(seen.of, layer * maps.heads + head)); });
+    if (std::any_of(seen.patterns.begin(), seen.patterns.end(), has_bias)) {
+      json.key("bias");
+      json.array(seen.patterns,
+                 [&](const SeenCells& pattern) { write_runs(json, pattern, bias_of); });
+    }
+    if (!seen.own_projections.empty()) json.member("own_projections", seen.own_projections);
+    if (seen.outside.any()) {
+      all_heads(seen.outside.keys->json_key, [&](int layer, int head) {
+        const auto queries = to_size(maps.queries);
+        json.value(std::span(seen.outside.weights)
+                       .subspan(to_size(layer * maps.heads + head) * queries, queries));
+      });
+    }
+    if (maps.sparse()) {
+      if (cells)
+        all_heads("weights", [&](int layer, int head) { write_cells(json, maps, layer, head); });
+    } else if (maps.queries == maps.keys) {
+      json.key("reach");
+      write_reach(json, receptive_field(maps));
+    }
+  });
+}
+
+}  // namespace attn

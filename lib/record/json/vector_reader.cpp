@@ -1,0 +1,76 @@
+#include "record/json/vector_reader.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <initializer_list>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/strings/base64.h"
+#include "base/strings/excerpt.h"
+
+namespace attn {
+namespace {
+
+/// Base64 of as many float32 as the product of `sides`; `of` says what they are.
+std::vector<float> read_floats(const JsonPlace& place, std::initializer_list<std::uint64_t> sides,
+                               const std::string& of) {
+  const std::string& text = place.text();
+  const std::optional<std::uint64_t> count = checked_product(sides);
+  std::optional<std::vector<float>> values = count ? floats_of_base64(text, *count) : std::nullopt;
+  if (values) return std::move(*values);
+  const bool long_enough =
+      count && *count <= text.size() && text.size() == (sizeof(float) * *count + 2) / 3 * 4;
+  place.fail(long_enough ? "another text" : fmt::format("a text of {} letters", text.size()),
+             "base64 of " + of);
+}
+
+/// [layer][head][row][head_dim].
+HeadVectors read_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows) {
+  return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(shape.head_dim),
+          read_floats(place, {shape.layers, shape.heads, shape.head_dim, rows},
+                      fmt::format("{} layers, {} heads and {} rows of {} floats", shape.layers,
+                                  shape.heads, rows, shape.head_dim))};
+}
+
+bool is_in_block(std::string_view stage) {
+  constexpr std::array<std::string_view, 5> stages = {"normed", "hidden", "added", "sum", "output"};
+  return std::find(stages.begin(), stages.end(), stage) != stages.end();
+}
+
+void read_block(const JsonPlace& place, const WayShape& shape, WayStep& step) {
+  const JsonPlace block = place["block"], layer = place["layer"];
+  if (std::find(shape.blocks.begin(), shape.blocks.end(), block.text()) == shape.blocks.end()) {
+    block.fail("\"" + excerpt(block.text()) + "\"",
+               fmt::format("one of {}", fmt::join(shape.blocks, ", ")));
+  }
+  step.block = block.text();
+  step.layer = to_int(layer.below(shape.layers));
+}
+
+}  // namespace
+
+AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape) {
+  AttentionVectors read;
+  read.query = read_vector(vectors["query"], shape, shape.queries);
+  read.key = read_vector(vectors["key"], shape, shape.keys);
+  read.value = read_vector(vectors["value"], shape, shape.keys);
+  return read;
+}
+
+std::vector<WayStep> read_way(const JsonPlace& way, const WayShape& shape) {
+  std::vector<WayStep> steps;
+  way.for_each([&](const JsonPlace& place) {
+    WayStep& step = steps.emplace_back();
+    step.stage = place["stage"].text();
+    if (is_in_block(step.stage) || place.find("block")) read_block(place, shape, step);
+    step.columns = place["columns"].integer();
+    step.values = read_floats(place["values"], {shape.rows, to_size(step.columns)},
+                              fmt::format("{} rows of {} floats", shape.rows, step.columns));
+  });
+  return steps;
+}
+
+}  // namespace attn
