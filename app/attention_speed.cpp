@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <sstream>
 #include <utility>
 
@@ -22,6 +23,7 @@
 #include "commands/arguments.h"
 #include "compute/threads.h"
 #include "config/key_reader.h"
+#include "config/kinds/pattern_kind.h"
 #include "nn/attention/attention_mask.h"
 #include "nn/attention/attention_training.h"
 
@@ -69,28 +71,21 @@ Matrix random_rows(Index length, Index columns, const char* name) {
 
 /// What a kind has besides queries, keys and values, drawn at random.
 struct TrialExtras {
-  Matrix first, second, dfirst, dsecond;
+  std::deque<Matrix> numbers;
   AttentionExtras extras, gradient;
 
   explicit TrialExtras(const AttentionTrial& trial) {
-    const AttentionPattern& pattern = trial.pattern;
-    const auto whole = [](Matrix& m) { return row_major(m.data(), m.rows(), m.cols()); };
-    if (pattern.type == PatternType::linformer) {
-      first = random_rows(trial.length, pattern.rank, "first");
-      second = random_rows(trial.length, pattern.rank, "second");
-      dfirst = Matrix::Zero(trial.length, pattern.rank);
-      dsecond = dfirst;
-      extras.key_projection = whole(first);
-      extras.value_projection = whole(second);
-      gradient.key_projection = whole(dfirst);
-      gradient.value_projection = whole(dsecond);
-    } else if (pattern.type == PatternType::performer) {
-      first = random_rows(pattern.features_of(to_int(trial.head_dim)), trial.head_dim, "first");
-      extras.features = whole(first);
-    } else if (pattern.type == PatternType::lsh) {
-      first = random_rows(trial.heads * trial.head_dim, Index{pattern.rounds} * pattern.buckets / 2,
-                          "first");
-      extras.rotations = whole(first);
+    const auto whole = [&](Matrix m) {
+      Matrix& kept = numbers.emplace_back(std::move(m));
+      return row_major(kept.data(), kept.rows(), kept.cols());
+    };
+    const KindStack stack{trial.pattern, to_size(trial.length),
+                          to_size(trial.heads * trial.head_dim), to_size(trial.heads)};
+    for (const ExtraParameter& extra : kind_of(trial.pattern).extra_parameters(stack)) {
+      const Index rows = to_index(extra.rows), columns = to_index(extra.columns);
+      *extra_of(extras, extra.part) =
+          whole(random_rows(rows, columns, std::string(extra.name).c_str()));
+      *extra_of(gradient, extra.part) = whole(Matrix::Zero(rows, columns));
     }
   }
 };
@@ -98,24 +93,17 @@ struct TrialExtras {
 /// Multiply-adds of all heads' products on the way there.
 std::uint64_t multiply_adds_of(const AttentionTrial& trial, const AttentionShape& shape,
                                const AttentionGroup& group) {
-  const AttentionPattern& pattern = trial.pattern;
-  const Index n = trial.length;
-  Index head = 0;  // for each column of a head
-  if (pattern.type == PatternType::linformer) {
-    head = 4 * n * pattern.rank;
-  } else if (pattern.type == PatternType::performer) {
-    head = 4 * n * pattern.features_of(to_int(trial.head_dim));
-  } else if (pattern.type == PatternType::lsh) {
-    const bool whole = n <= pattern.block_size;
-    head = whole ? 2 * n * n : n * pattern.rounds * (4 * pattern.block_size + pattern.buckets / 2);
-  } else {
-    std::uint64_t sum = 0;
-    for (Index h = 0; h < trial.heads; ++h) {
-      sum += 2 * to_size(pairs_seen(shape, group, h)) * to_size(trial.head_dim);
-    }
-    return sum;
+  const PatternKind& kind = kind_of(trial.pattern);
+  const std::uint64_t columns = to_size(trial.head_dim);
+  if (kind.approximates()) {
+    const Index of_head = kind.multiply_adds(trial.pattern, trial.length, to_int(trial.head_dim));
+    return to_size(of_head) * columns * to_size(trial.heads);
   }
-  return to_size(head * trial.head_dim * trial.heads);
+  std::uint64_t sum = 0;
+  for (Index h = 0; h < trial.heads; ++h) {
+    sum += 2 * to_size(pairs_seen(shape, group, h)) * columns;
+  }
+  return sum;
 }
 
 /// The measurement itself, in the process that was made for it.
@@ -215,9 +203,8 @@ namespace {
 
 std::vector<std::string> known_kinds(bool causal) {
   std::vector<std::string> kinds;
-  for (int i = 0; i <= static_cast<int>(PatternType::lsh); ++i) {
-    const auto type = static_cast<PatternType>(i);
-    if (!causal || !looks_ahead(type)) kinds.emplace_back(pattern_word(type));
+  for (const PatternKind* kind : all_kinds()) {
+    if (!causal || !kind->looks_ahead()) kinds.emplace_back(kind->word());
   }
   return kinds;
 }
@@ -238,22 +225,7 @@ AttentionPattern pattern_to_measure(const std::string& kind, Index length, bool 
     throw UsageError("--attention {}: expected {}{}, or all of them: all", excerpt(kind),
                      list_words(kinds), causal ? ", which can be causal" : "");
   }
-  AttentionPattern pattern;
-  while (pattern_word(pattern.type) != kind) {
-    pattern.type = static_cast<PatternType>(static_cast<int>(pattern.type) + 1);
-  }
-  pattern.windows = {512};
-  if (pattern.type == PatternType::longformer || pattern.type == PatternType::chunks) {
-    pattern.globals = {0};
-  }
-  pattern.block_size = pattern.type == PatternType::bigbird ? 64 : 512;
-  if (pattern.type == PatternType::lsh) pattern.block_size = 64;
-  pattern.random_blocks = 3;
-  pattern.rank = 256;
-  pattern.rounds = 2;
-  pattern.buckets = 64;
-  pattern.stride = std::max(1, to_int(std::lround(std::sqrt(static_cast<double>(length)))));
-  return pattern;
+  return (*std::ranges::find(all_kinds(), kind, &PatternKind::word))->for_length(length);
 }
 
 AttentionCosts measure_attention(const std::vector<AttentionTrial>& trials) {
@@ -264,7 +236,7 @@ AttentionCosts measure_attention(const std::vector<AttentionTrial>& trials) {
   for (const AttentionTrial& trial : trials) {
     const AttentionTiming timing = measure_apart(trial);
     costs.measured.push_back({std::string(pattern_word(trial.pattern.type)),
-                              is_approximation(trial.pattern.type), trial.length,
+                              kind_of(trial.pattern).approximates(), trial.length,
                               timing.forward_seconds, timing.backward_seconds, timing.multiply_adds,
                               timing.peak_bytes});
   }

@@ -19,6 +19,7 @@
 #include "commands/arguments.h"
 #include "compute/threads.h"
 #include "config/family.h"
+#include "config/kinds/pattern_kind.h"
 #include "config/presets.h"
 #include "experiment_tokenizer.h"
 #include "hub_cache.h"
@@ -184,7 +185,7 @@ void choose_globals(const ModelOptions& options, Transformer& transformer) {
   if (options.globals.empty()) return;
   const ModelConfig& config = transformer.config();
   const bool learned = family_of(config).globals == GlobalTokens::learned;
-  if (learned || !has_global_places(config.encoder_attention.type)) {
+  if (learned || !kind_of(config.encoder_attention).has_global_places()) {
     throw UsageError(
         "--global {}: the encoder of {} has no tokens to choose as global; LED and the patterns "
         "longformer and chunks have",

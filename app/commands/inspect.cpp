@@ -11,6 +11,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "config/kinds/pattern_kind.h"
 #include "config/presets.h"
 #include "files/file_guard.h"
 #include "files/output_file.h"
@@ -174,7 +175,7 @@ void report_receptive_field(const InspectArguments& arguments) {
   const int tokens = arguments.length_given
                          ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
                          : std::min(most, 128);
-  if (config.encoder_attention.type == PatternType::lsh) {
+  if (kind_of(config.encoder_attention).tokens_decide()) {
     report_hashed_field(arguments, shape, tokens);
     return;
   }

@@ -1,13 +1,14 @@
 #include "terminal/receptive_report.h"
 
 #include "base/at.h"
+#include "config/kinds/pattern_kind.h"
 #include "nn/attention/attention_mask.h"
 
 namespace attn {
 
 ReceptiveField encoder_receptive_field(const ModelConfig& config, int tokens, int side) {
   const AttentionPattern& pattern = config.encoder_attention;
-  const Index heads = pattern.type == PatternType::bigbird ? config.encoder_heads : 1;
+  const Index heads = kind_of(pattern).heads_differ() ? config.encoder_heads : 1;
   std::vector<std::vector<SeenCells>> seen(to_size(config.encoder_layers));
   std::vector<LayerSight> layers(seen.size());
   // The rows of a model's own global tokens stand before the sentence and move nothing in it.

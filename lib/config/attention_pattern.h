@@ -1,6 +1,6 @@
 // Which keys a query looks at: all of them, a pattern of few, or all by way of something smaller.
-// What each pattern means for every query stands in nn/attention/key_ranges.h, and what the others
-// compute in files of their names there; here are their keys in a config.
+// What is known of each kind stands in kinds/, a file a kind, and what it computes in files of the
+// same names in nn/attention/kinds/.
 #pragma once
 
 #include <cstdint>
@@ -56,18 +56,6 @@ struct AttentionPattern {
 
 /// "full", "window", …
 std::string_view pattern_word(PatternType type);
-
-/// Whether attention goes by way of something smaller than the keys (linformer, performer, lsh):
-/// no list of keys says what these compute.
-constexpr bool is_approximation(PatternType type) {
-  return type >= PatternType::linformer;
-}
-
-/// Whether queries see later keys too, so that no decoder can have it; `full` has a causal form.
-bool looks_ahead(PatternType type);
-
-/// Whether a config chooses places of global tokens (longformer, chunks).
-bool has_global_places(PatternType type);
 
 /// Reads the pattern that a config calls `name`, strictly: InputError for a key that its type has
 /// not, and, with `causal`, for a type that looks ahead.

@@ -37,24 +37,6 @@ std::uint64_t from_zero(int n) {
   return to_size(std::max(n, 0));
 }
 
-/// Sizes that may still be wrong give 0.
-AttentionSizes attention_sizes(const AttentionPattern& pattern, int d_model, int heads) {
-  AttentionSizes sizes;
-  if (pattern.type == PatternType::linformer) sizes.rank = from_zero(pattern.rank);
-  if (d_model < 1 || heads < 1) return sizes;
-  const int head_dim = std::max(d_model / heads, 1);
-  if (pattern.type == PatternType::performer) {
-    sizes.head_dim = from_zero(head_dim);
-    sizes.features = from_zero(pattern.features_of(head_dim));
-  }
-  if (pattern.type == PatternType::lsh) {
-    sizes.rotation_rows = from_zero(d_model);
-    sizes.rotations = from_zero(pattern.rounds) * from_zero(pattern.buckets / 2);
-    sizes.shared_query_key = true;
-  }
-  return sizes;
-}
-
 }  // namespace
 
 ModelSizes model_sizes(const ModelConfig& config) {
@@ -68,10 +50,8 @@ ModelSizes model_sizes(const ModelConfig& config) {
   sizes.final_norms = config.add_final_layer_norm;
   sizes.embedding_norms = config.normalize_embedding;
   sizes.attention_biases = config.attention_biases;
-  sizes.encoder_kind =
-      attention_sizes(config.encoder_attention, config.d_model, config.encoder_heads);
-  sizes.decoder_kind =
-      attention_sizes(config.decoder_attention, config.d_model, config.decoder_heads);
+  sizes.encoder_attention = config.encoder_attention;
+  sizes.decoder_attention = config.decoder_attention;
   sizes.family = &family_of(config);
   return sizes;
 }

@@ -12,14 +12,6 @@ namespace attn {
 
 struct Family;
 
-/// What a stack's self-attention has besides its projections; 0: nothing of the kind.
-struct AttentionSizes {
-  std::uint64_t features = 0, head_dim = 0;        ///< performer: [m, K]
-  std::uint64_t rank = 0;                          ///< linformer: k
-  std::uint64_t rotation_rows = 0, rotations = 0;  ///< lsh: [H · K, rounds · buckets / 2]
-  bool shared_query_key = false;                   ///< lsh
-};
-
 /// What the number of parameters depends on.
 struct ModelSizes {
   std::uint64_t d_model = 0, encoder_layers = 0, decoder_layers = 0;
@@ -28,7 +20,7 @@ struct ModelSizes {
   std::uint64_t decoder_positions = 0, global_tokens = 0;
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
-  AttentionSizes encoder_kind, decoder_kind;
+  AttentionPattern encoder_attention, decoder_attention;
   const Family* family = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include "base/at.h"
 #include "base/checked.h"
 #include "config/family.h"
+#include "config/kinds/pattern_kind.h"
 
 namespace attn {
 namespace {
@@ -41,10 +42,10 @@ struct BlockWriter {
   void self_attention() {
     const AttentionNames names = block.encoder ? family.encoder_attention : AttentionNames();
     const GlobalTokens globals = block.encoder ? family.globals : GlobalTokens::plain;
-    const AttentionSizes& kind = block.encoder ? sizes.encoder_kind : sizes.decoder_kind;
-    const int side_by_side = kind.shared_query_key ? 2 : 3;
+    const PatternKind& kind = kind_of(pattern());
+    const int side_by_side = kind.keys_are_queries() ? 2 : 3;
     attention(std::string(names.query), Part::self_query, side_by_side);
-    if (!kind.shared_query_key) attention(std::string(names.key), Part::self_key, 3);
+    if (!kind.keys_are_queries()) attention(std::string(names.key), Part::self_key, 3);
     attention(std::string(names.value), Part::self_value, side_by_side);
     if (globals == GlobalTokens::projected) {
       attention(std::string(names.query) + "_global", Part::global_query, 3);
@@ -59,22 +60,23 @@ struct BlockWriter {
     }
   }
 
-  /// What kinds of attention have besides, where they have it.
-  void extras(const AttentionSizes& kind) {
-    const auto matrix = [&](const char* name, Part part, ParameterRole role, std::uint64_t rows,
-                            std::uint64_t columns) {
-      if (columns == 0) return;
-      const bool drawn = role != ParameterRole::low_rank;
-      add({name, {rows, columns}, part, role, "", drawn});
-    };
-    const std::uint64_t places = block.encoder ? sizes.positions : sizes.decoder_positions;
-    using R = ParameterRole;
-    matrix("self_attn.proj_k", Part::self_key_projection, R::low_rank, places, kind.rank);
-    matrix("self_attn.proj_v", Part::self_value_projection, R::low_rank, places, kind.rank);
-    matrix("self_attn.projection_matrix", Part::self_features, R::features, kind.features,
-           kind.head_dim);
-    matrix("self_attn.rotations", Part::self_rotations, R::rotations, kind.rotation_rows,
-           kind.rotations);
+  const AttentionPattern& pattern() const {
+    return block.encoder ? sizes.encoder_attention : sizes.decoder_attention;
+  }
+
+  /// What the kind of attention has besides.
+  void extras(const PatternKind& kind) {
+    const KindStack stack{pattern(), block.encoder ? sizes.positions : sizes.decoder_positions,
+                          sizes.d_model, block.encoder ? sizes.encoder_heads : sizes.decoder_heads};
+    for (const ExtraParameter& extra : kind.extra_parameters(stack)) {
+      const bool drawn = extra.role != ParameterRole::low_rank;
+      add({std::string(extra.name),
+           {extra.rows, extra.columns},
+           extra.part,
+           extra.role,
+           "",
+           drawn});
+    }
   }
 
   void cross_attention() {

@@ -4,6 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "config/kinds/pattern_kind.h"
 #include "explain/head_scene.h"
 #include "model/packed_tokens.h"
 
@@ -45,14 +46,13 @@ void check(const AttentionRecord& record, const HeadChoice& choice) {
 Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice) {
   check(record, choice);
   const ModelConfig& config = model.config();
-  const PatternType type =
-      choice.kind == AttentionKind::encoder_self   ? config.encoder_attention.type
-      : choice.kind == AttentionKind::decoder_self ? config.decoder_attention.type
-                                                   : PatternType::full;
-  if (is_approximation(type)) {
+  const AttentionPattern& own = choice.kind == AttentionKind::encoder_self
+                                    ? config.encoder_attention
+                                    : config.decoder_attention;
+  if (choice.kind != AttentionKind::cross && kind_of(own).approximates()) {
     throw InputError(
         "attention {} is no softmax of one head's scores; explain a head of another kind",
-        pattern_word(type));
+        kind_of(own).word());
   }
   Scene s{model, record, choice, {}};
   PackedTokens source, decoder_input;

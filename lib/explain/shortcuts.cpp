@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include "base/at.h"
 #include "base/error.h"
 #include "base/random_normal.h"
+#include "config/kinds/pattern_kind.h"
 #include "explain/matrices.h"
 #include "model/packed_tokens.h"
 #include "nn/attention/attention.h"
@@ -20,7 +22,11 @@ namespace {
 /// The weights as attention made them, taken from its observer.
 struct TakenWeights : AttentionObserver {
   Matrix weights;
-  void weights_ready(AttentionHead& head) override { weights = head.weights; }
+  bool mixed = false;  ///< of mixtures of the keys
+  void weights_ready(AttentionHead& head) override {
+    weights = head.weights;
+    mixed = head.mixing != nullptr;
+  }
 };
 
 /// [n, k] row j has 1/size in the column of its group of neighbours.
@@ -33,41 +39,50 @@ Matrix means_of_neighbours(Index n, Index k) {
   return means;
 }
 
-/// What linformer, performer and lsh make of one head.
+/// A parameter of a kind that the model has not learned.
+Matrix stand_in(const ExtraParameter& extra, const std::string& name) {
+  Matrix numbers(to_index(extra.rows), to_index(extra.columns));
+  switch (extra.role) {
+    case ParameterRole::low_rank:
+      return means_of_neighbours(numbers.rows(), numbers.cols());
+    case ParameterRole::features:
+      fill_orthogonal(1, name, numbers.data(), to_size(numbers.rows()), to_size(numbers.cols()));
+      break;
+    default:
+      fill_normal(1, name, numbers.data(), to_size(numbers.size()));
+  }
+  return numbers;
+}
+
+/// What a kind that approximates makes of one head.
 Matrix approximated(const AttentionPattern& pattern, const AttentionHead& head) {
   const Index n = head.key.rows(), width = head.key.cols();
   const std::string name = fmt::format("shortcut {} {}", head.layer, head.head);
   Matrix keys_values(n, 2 * width);
   keys_values.leftCols(width) = head.key;
   keys_values.rightCols(width) = head.value;
-  Matrix own;
+  std::deque<Matrix> drawn;
   AttentionExtras extras;
-  if (pattern.type == PatternType::linformer) {
-    own = means_of_neighbours(n, pattern.rank);
-    extras.key_projection = extras.value_projection = row_major(own.data(), n, own.cols());
-  } else if (pattern.type == PatternType::performer) {
-    own.resize(pattern.features_of(to_int(width)), width);
-    fill_orthogonal(1, name, own.data(), to_size(own.rows()), to_size(width));
-    extras.features = row_major(own.data(), own.rows(), width);
-  } else {
-    own.resize(width, Index{pattern.rounds} * pattern.buckets / 2);
-    fill_normal(1, name, own.data(), to_size(own.size()));
-    extras.rotations = row_major(own.data(), width, own.cols());
-    keys_values.leftCols(width) = head.query;
+  const PatternKind& kind = kind_of(pattern);
+  for (const ExtraParameter& extra :
+       kind.extra_parameters({pattern, to_size(n), to_size(width), 1})) {
+    Matrix& numbers = drawn.emplace_back(stand_in(extra, name));
+    *extra_of(extras, extra.part) = row_major(numbers.data(), numbers.rows(), numbers.cols());
   }
+  if (kind.keys_are_queries()) keys_values.leftCols(width) = head.query;
   const AttentionShape shape{head.kind, head.layer, 1, width, head.scale, &pattern};
   const std::vector<AttentionGroup> groups{{0, 0, n, 0, n, nullptr, {}}};
   const Matrix queries = head.query;
   Matrix output(n, width);
   TakenWeights taken;
   attend(shape, {queries, keys_and_values(keys_values), groups, nullptr, &extras}, output, &taken);
-  if (pattern.type == PatternType::linformer) return taken.weights * own.transpose();
-  return taken.weights;
+  if (!taken.mixed) return taken.weights;
+  return taken.weights * drawn.front().transpose();
 }
 
 /// The kind's weights of each query for each key.
 Matrix weights_of(const AttentionPattern& pattern, const AttentionHead& head) {
-  if (is_approximation(pattern.type)) return approximated(pattern, head);
+  if (kind_of(pattern).approximates()) return approximated(pattern, head);
   const Index n = head.key.rows();
   const AttentionGroup group{0, 0, n, 0, n, nullptr, {}, pattern.globals};
   const AttentionShape shape{head.kind,       head.layer, head.head + 1,
@@ -148,61 +163,9 @@ NamedMatrix table_of(std::string name, std::vector<std::string> rows,
   return table;
 }
 
-struct KindWords {
-  std::string formula;
-  const char* why;
-};
-
-KindWords words_of(const AttentionPattern& pattern, int head_dim) {
-  switch (pattern.type) {
-    case PatternType::window:
-      return {"i sees j where |i − j| ≤ window / 2",
-              "It gives up every word that is farther away, because most heads look near; where "
-              "the word that matters is far, only more layers reach it."};
-    case PatternType::longformer:
-      return {"i sees j where |i − j| ≤ window / 2, or i or j is global",
-              "It gives up far words but for the global ones: what is far comes by way of their "
-              "rows, as one mixture of the whole sentence."};
-    case PatternType::bigbird:
-      return {"i sees its block, its neighbours, the first, the last, and random ones",
-              "It gives up all blocks that chance left out, because a few random ones bring any "
-              "two tokens within a few layers of each other."};
-    case PatternType::sparse_strided:
-      return {"i sees j where |i − j| ≤ stride, or stride divides i − j",
-              "It gives up the far words between the strides: right for the rows of an image, "
-              "while in a sentence every stride-th word is there by accident."};
-    case PatternType::sparse_fixed:
-      return {"i sees j in its block of stride, or at the end of any block",
-              "It gives up far words that do not stand at a block's end, because training is to "
-              "gather each block there."};
-    case PatternType::chunks:
-      return {"i sees j in its block, or i or j is global",
-              "It gives up what lies behind a border, however near, because blocks that do not "
-              "overlap are plain small products."};
-    case PatternType::linformer:
-      return {"softmax(Q · (Eᵀ · K)ᵀ / √head_dim) · Fᵀ · V",
-              "It gives up telling the words of a mixture apart: keys and values become k rows "
-              "before any query asks (here, means of neighbours; a trained E chooses better)."};
-    case PatternType::performer:
-      return {fmt::format("a_ij ∝ φ(q_i) · φ(k_j), φ of m = {} random features",
-                          pattern.features_of(head_dim)),
-              "It gives up exact weights: all words are seen, but each score is an estimate, and "
-              "a sharp look at one word is estimated worst."};
-    case PatternType::lsh:
-      return {
-          "i sees j ≠ i in its block of the order by hash, and in the block before; k = q / |q|",
-          "It gives up keys of their own, the look at oneself and whatever hashes elsewhere, "
-          "because large scores are those of like directions; a model that was trained with "
-          "all of these feels it most."};
-    case PatternType::full:
-      break;
-  }
-  return {"", ""};
-}
-
 /// Whether a kind that leaves keys out leaves out none here.
 bool misses_nothing(const AttentionPattern& kind, const std::vector<HeadLoss>& losses) {
-  return !is_approximation(kind.type) &&
+  return !kind_of(kind).approximates() &&
          std::all_of(losses.begin(), losses.end(),
                      [](const HeadLoss& loss) { return loss.missed == 0 && loss.error == 0; });
 }
@@ -219,26 +182,12 @@ std::string translation_line(const ShortcutTranslation& exact, const ShortcutTra
 }  // namespace
 
 std::vector<AttentionPattern> shortcuts_for(int tokens) {
-  const int quarter = std::max(2, (tokens + 3) / 4);
-  AttentionPattern base;
-  base.windows = {2 * std::max(1, tokens / 8)};
-  base.block_size = quarter;
-  base.random_blocks = 1;
-  base.stride = std::max(1, to_int(std::lround(std::sqrt(static_cast<double>(tokens)))));
-  base.rank = std::min(quarter, std::max(1, tokens));
-  base.rounds = 2;
-  base.buckets = 4;
-  std::vector<AttentionPattern> kinds;
-  for (int i = 1; i <= static_cast<int>(PatternType::lsh); ++i) {
-    AttentionPattern pattern = base;
-    pattern.type = static_cast<PatternType>(i);
-    if (pattern.type == PatternType::longformer || pattern.type == PatternType::chunks) {
-      pattern.globals = {0};
-    }
-    if (pattern.type == PatternType::bigbird) pattern.block_size = std::max(1, tokens / 12);
-    kinds.push_back(pattern);
+  std::vector<AttentionPattern> patterns;
+  for (const PatternKind* kind : all_kinds()) {
+    patterns.push_back(kind->cut_to(tokens));
+    if (patterns.back().full()) patterns.pop_back();
   }
-  return kinds;
+  return patterns;
 }
 
 void ShortcutObserver::weights_ready(AttentionHead& head) {
@@ -289,7 +238,7 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
   all.matrices = {table_of("means", names, means)};
   explanation.steps.push_back(all);
   for (std::size_t k = 0; k < kinds.size(); ++k) {
-    const KindWords words = words_of(kinds[k], model.config().encoder_head_dim());
+    const KindWords words = kind_of(kinds[k]).words(kinds[k], model.config().encoder_head_dim());
     ExplanationStep step;
     step.id = names[k];
     step.title = pattern_says(kinds[k]);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -14,12 +15,11 @@ namespace attn {
 /// The decoder's memory for one batch of sentences with up to `rows` hypotheses at a time.
 ///
 /// Beams fork and die, so a hypothesis's past is scattered over the rows that its ancestors had.
-/// Keys and values stay where they were written (row `step · rows + r` of the cache); each
-/// hypothesis carries the list of its ancestors' rows, and attention gathers by it. Re-ordering
-/// beams moves a few integers and no key or value. Where all layers look through windows, a step
-/// takes the rows of one that nobody sees any more. Performers keep sums of one size whatever the
-/// step, which move with their hypotheses; an observer sees keys, so that with one they are kept
-/// instead.
+/// Keys and values stay where they were written; each hypothesis carries the list of its ancestors'
+/// rows, and attention gathers by it. Re-ordering beams moves a few integers and no key or value.
+/// What is kept is the kind of attention's own business (AttentionMethod::step_memory): where all
+/// layers look through windows, a step takes the rows of one that nobody sees any more, and
+/// performers keep sums of one size. An observer sees keys, so that with one they are kept.
 class IncrementalDecoder {
  public:
   /// Projects the encoder's output to every layer's cross-attention keys and values, once, and
@@ -42,21 +42,14 @@ class IncrementalDecoder {
  private:
   void follow_parents(std::span<const Index> parents, Index n);
   void make_groups(std::span<const Index> sentences);
-  void move_states(std::span<const Index> parents, Index n);
 
   const Transformer& model_;
   const EncodedSource& source_;
   AttentionObserver* observer_;
   Index rows_;
   Index steps_;
-  Index kept_steps_;  ///< whose keys and values are there at a time
   Index step_ = 0;
-  Index first_row_ = 0;                  ///< of the cache, for this step's keys and values
-  std::vector<KeyValueCache> past_;      ///< per layer, of kept_steps · rows rows
-  Index state_size_ = 0;                 ///< floats of a hypothesis in one layer; 0: none
-  std::vector<Matrix> states_;           ///< per layer [rows, state_size_]
-  Matrix next_states_;                   ///< swapped with each layer's at each step
-  std::vector<float*> state_rows_;       ///< of the layer at hand
+  std::unique_ptr<StepMemory> past_;     ///< of self-attention, all layers
   std::vector<Matrix> source_memory_;    ///< per layer [S, 2D]
   std::vector<std::int32_t> ancestors_;  ///< [rows, steps]: cache rows of each hypothesis's past
   std::vector<std::int32_t> next_ancestors_;  ///< the other of the two, swapped at each step

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <optional>
 
 #include "base/at.h"
+#include "model/global_projections.h"
 #include "model/global_rows.h"
-#include "nn/attention/kinds/performer.h"
 #include "nn/embedding.h"
 #include "nn/residual.h"
 
@@ -86,51 +85,26 @@ void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
   block.watch(block.stages.output, x);
 }
 
-/// Global tokens' own queries, and their own keys and values of all rows. x [T, D].
-GlobalProjections global_projections(const MultiHeadAttention& layer, const StackRun& run,
-                                     const ConstMatrixRef& x) {
-  Matrix& work = run.work.global;
-  const Index d_model = x.cols();
-  work.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
-  for (const AttentionGroup& group : run.self) {
-    for (const Index place : group.globals) {
-      if (place >= group.queries) break;
-      const Index row = group.first_query + place;
-      layer.query_alone(x.middleRows(row, 1), work.middleRows(row, 1).leftCols(d_model));
-    }
-  }
-  layer.key_value(x, work.rightCols(2 * d_model));
-  return {work.leftCols(d_model), keys_and_values(work.rightCols(2 * d_model))};
-}
-
-/// Every row looks at the rows of its own sentence. x [T, D] → out [T, D].
-void self_attention(const MultiHeadAttention& layer, const MultiHeadAttention* global_layer,
-                    const Block& block, const ConstMatrixRef& x, const DecoderMemory* memory,
-                    MatrixRef out) {
+/// Every row looks at the rows of its own sentence, or at what `memory` has of it. x [T, D] → out
+/// [T, D].
+void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
+                    AttentionMemory* memory, MatrixRef out) {
   const StackRun& run = block.run;
   const Index d_model = x.cols();
   MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3D] = Q | K | V
   MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, D]
 
-  const bool cached = memory != nullptr && memory->past != nullptr;
-  layer.query_key_value(x, projected, cached ? memory->past->read_next(memory->first) : ReadNext{});
+  layer.query_key_value(x, projected, memory != nullptr ? memory->read_next() : ReadNext{});
   block.watch(Stage::projected, projected);
-  const ConstMatrixRef queries = projected.leftCols(d_model);           // [T, D]
-  const ConstMatrixRef keys_values = projected.rightCols(2 * d_model);  // [T, 2D]
   const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
-  if (memory != nullptr && !memory->states.empty()) {
-    performer_step(shape, layer.extras.features, queries, keys_values, memory->states, heads);
-    layer.output_product(heads, out);
-    return;
+  const AttentionInput rows{projected.leftCols(d_model),
+                            keys_and_values(projected.rightCols(2 * d_model)), run.self, nullptr,
+                            &layer.extras};
+  if (memory != nullptr) {
+    memory->attend(shape, rows, heads, run.observer);
+  } else {
+    attend(shape, rows, heads, run.observer);
   }
-  AttentionInput input{
-      queries,
-      cached ? memory->past->store(keys_values, memory->first) : keys_and_values(keys_values),
-      run.self, nullptr, &layer.extras};
-  std::optional<GlobalProjections> global;
-  if (global_layer != nullptr)
-    input.global = &global.emplace(global_projections(*global_layer, run, x));
-  attend(shape, input, heads, run.observer);
   block.watch(Stage::heads, heads);
   layer.output_product(heads, out);
 }
@@ -170,9 +144,12 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
   // Self-attention: every token looks at every token of its sentence.
   Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
   if (layer.global_norm.weight.exists()) self.global_norm = &layer.global_norm;
-  const bool own = layer.global_attention.query.weight.exists();
-  self_attention(layer.self_attention, own ? &layer.global_attention : nullptr, self,
-                 norm_before(self, x), nullptr, out);
+  const ConstMatrixRef rows = norm_before(self, x);
+  std::optional<ProjectedGlobals> globals;
+  if (layer.global_attention.query.weight.exists()) {
+    globals.emplace(layer.global_attention, run.self, rows, run.work.global);
+  }
+  self_attention(layer.self_attention, self, rows, globals ? &*globals : nullptr, out);
   add_and_norm(self, out, x);
 
   // Feed-forward: every token for itself.
@@ -187,7 +164,7 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
   // Masked self-attention: every token looks at itself and at those before it.
   const Block self = attention_block(run, layer.self_attention_norm, run.kind, index);
-  self_attention(layer.self_attention, nullptr, self, norm_before(self, x), &memory, out);
+  self_attention(layer.self_attention, self, norm_before(self, x), memory.past, out);
   add_and_norm(self, out, x);
 
   // Cross-attention: every token looks at the source sentence, as the encoder left it.
@@ -203,8 +180,8 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
 void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
                  std::span<const Index> places, MatrixRef x) {
-  embed(ends.embedding, position_rows(run.config, ends.positions), embedding_scale(run.config),
-        tokens, places, x);
+  embed({ends.embedding, position_rows(run.config, ends.positions), embedding_scale(run.config)},
+        {tokens, places}, x);
   if (run.config.normalize_embedding) ends.embedding_norm.forward(x, x);
   Watch{run.observer, run.kind, 0}(Stage::embedded, x);
 }
@@ -243,18 +220,6 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table) {
 
 float embedding_scale(const ModelConfig& config) {
   return config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
-}
-
-KeyValueCache::KeyValueCache(Index rows, Index d_model)
-    : d_model_(d_model), rows_(to_size(rows * 2 * d_model)) {}
-
-KeysAndValues KeyValueCache::store(const ConstMatrixRef& keys_values, Index first) {
-  const Index width = 2 * d_model_;
-  for (Index t = 0; t < keys_values.rows(); ++t) {
-    std::memcpy(rows_.data() + (first + t) * width,
-                keys_values.data() + t * keys_values.outerStride(), to_size(width) * sizeof(float));
-  }
-  return {rows_.data(), rows_.data() + d_model_, width};
 }
 
 void Workspace::reserve(Index rows, Index d_model, Index ffn_dim, bool watched) {

@@ -8,6 +8,7 @@
 
 #include "model/parameters.h"
 #include "nn/attention/attention.h"
+#include "nn/attention/step_memory.h"
 
 namespace attn {
 
@@ -34,28 +35,11 @@ struct StackRun {
   Workspace& work;
 };
 
-/// A layer's keys and values of past steps: a key and its value a row.
-class KeyValueCache {
- public:
-  KeyValueCache(Index rows, Index d_model);
-  /// Puts `keys_values` [n, 2D] into the rows from `first` on. Returns all rows.
-  KeysAndValues store(const ConstMatrixRef& keys_values, Index first);
-  /// The first `rows` rows, which the next step reads.
-  ReadNext read_next(Index rows) const { return {rows_.data(), rows * 2 * d_model_}; }
-
- private:
-  Index d_model_;
-  AlignedFloats rows_;  ///< [rows, 2D]
-};
-
 /// What a decoder layer attends to besides its own rows.
 struct DecoderMemory {
   ConstMatrixRef
       source;  ///< [S, 2D] the encoder's output through the layer's key and value weights
-  KeyValueCache* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
-  Index first = 0;                ///< the row of `past` where the first of these rows goes
-  /// What each row's hypothesis keeps in the place of `past` (performer, unobserved); else empty.
-  std::span<float* const> states = {};
+  AttentionMemory* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
 };
 
 /// Heads and scale of an attention of the model.

@@ -15,68 +15,86 @@ auto& pick(Module& module, const ParameterEntry& entry) {
   return bias ? module.bias : module.weight;
 }
 
-/// `Layer` and `Model` are const or not; so is what comes back.
-template <typename Layer>
-auto& in_layer(Layer& layer, const ParameterEntry& entry) {
+// In what follows `Layer`, `Stack` and `Model` are const or not; so is what comes back. Null: the
+// parameter is of another part of the layer.
+
+template <typename Attention>
+auto* in_self_attention(Attention& attention, const ParameterEntry& entry) {
   switch (entry.part) {
     case Part::self_query:
-      return pick(layer.self_attention.query, entry);
+      return &pick(attention.query, entry);
     case Part::self_key:
-      return pick(layer.self_attention.key, entry);
+      return &pick(attention.key, entry);
     case Part::self_value:
-      return pick(layer.self_attention.value, entry);
+      return &pick(attention.value, entry);
     case Part::self_output:
-      return pick(layer.self_attention.output, entry);
-    case Part::self_key_projection:
-      return layer.self_attention.extras.key_projection;
-    case Part::self_value_projection:
-      return layer.self_attention.extras.value_projection;
-    case Part::self_rotations:
-      return layer.self_attention.extras.rotations;
-    case Part::self_features:
-      return layer.self_attention.extras.features;
-    case Part::self_norm:
-      return pick(layer.self_attention_norm, entry);
-    case Part::feed_forward_first:
-      return pick(layer.feed_forward.first, entry);
-    case Part::feed_forward_second:
-      return pick(layer.feed_forward.second, entry);
-    case Part::feed_forward_norm:
-      return pick(layer.feed_forward_norm, entry);
+      return &pick(attention.output, entry);
     default:
-      break;
+      return extra_of(attention.extras, entry.part);
   }
-  if constexpr (std::is_same_v<std::remove_const_t<Layer>, EncoderLayer>) {
-    switch (entry.part) {
-      case Part::global_query:
-        return pick(layer.global_attention.query, entry);
-      case Part::global_key:
-        return pick(layer.global_attention.key, entry);
-      case Part::global_value:
-        return pick(layer.global_attention.value, entry);
-      case Part::global_norm:
-        return pick(layer.global_norm, entry);
-      default:
-        break;
+}
+
+template <typename Layer>
+auto* in_feed_forward(Layer& layer, const ParameterEntry& entry) {
+  switch (entry.part) {
+    case Part::feed_forward_first:
+      return &pick(layer.feed_forward.first, entry);
+    case Part::feed_forward_second:
+      return &pick(layer.feed_forward.second, entry);
+    case Part::feed_forward_norm:
+      return &pick(layer.feed_forward_norm, entry);
+    default:
+      return in_self_attention(layer.self_attention, entry);
+  }
+}
+
+template <typename Layer>
+auto* in_globals(Layer& layer, const ParameterEntry& entry) {
+  switch (entry.part) {
+    case Part::global_query:
+      return &pick(layer.global_attention.query, entry);
+    case Part::global_key:
+      return &pick(layer.global_attention.key, entry);
+    case Part::global_value:
+      return &pick(layer.global_attention.value, entry);
+    case Part::global_norm:
+      return &pick(layer.global_norm, entry);
+    default:
+      return in_feed_forward(layer, entry);
+  }
+}
+
+template <typename Layer>
+auto* in_cross_attention(Layer& layer, const ParameterEntry& entry) {
+  switch (entry.part) {
+    case Part::cross_query:
+      return &pick(layer.cross_attention.query, entry);
+    case Part::cross_key:
+      return &pick(layer.cross_attention.key, entry);
+    case Part::cross_value:
+      return &pick(layer.cross_attention.value, entry);
+    case Part::cross_output:
+      return &pick(layer.cross_attention.output, entry);
+    case Part::cross_norm:
+      return &pick(layer.cross_attention_norm, entry);
+    default:
+      return in_feed_forward(layer, entry);
+  }
+}
+
+template <typename Layer>
+auto& in_layer(Layer& layer, const ParameterEntry& entry) {
+  if (entry.part == Part::self_norm) return pick(layer.self_attention_norm, entry);
+  constexpr bool encoder = std::is_same_v<std::remove_const_t<Layer>, EncoderLayer>;
+  const auto found = [&] {
+    if constexpr (encoder) {
+      return in_globals(layer, entry);
+    } else {
+      return in_cross_attention(layer, entry);
     }
-  }
-  if constexpr (std::is_same_v<std::remove_const_t<Layer>, DecoderLayer>) {
-    switch (entry.part) {
-      case Part::cross_query:
-        return pick(layer.cross_attention.query, entry);
-      case Part::cross_key:
-        return pick(layer.cross_attention.key, entry);
-      case Part::cross_value:
-        return pick(layer.cross_attention.value, entry);
-      case Part::cross_output:
-        return pick(layer.cross_attention.output, entry);
-      case Part::cross_norm:
-        return pick(layer.cross_attention_norm, entry);
-      default:
-        break;
-    }
-  }
-  throw std::logic_error("no layer keeps " + entry.name);
+  }();
+  if (found == nullptr) throw std::logic_error("no layer keeps " + entry.name);
+  return *found;
 }
 
 template <typename Stack>

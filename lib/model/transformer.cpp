@@ -4,6 +4,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "config/kinds/pattern_kind.h"
 #include "model/global_rows.h"
 #include "model/layers.h"
 
@@ -17,7 +18,7 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
   visit_parameters(config, parameters, [&](const ParameterInfo& info, const Parameter& p) {
     if (info.role == ParameterRole::weight) floats += attn::prepared_floats(p, backend);
   });
-  if (config.encoder_attention.type == PatternType::lsh) {  // queries a second time, as keys
+  if (kind_of(config.encoder_attention).keys_are_queries()) {  // packed a second time, as keys
     for (const EncoderLayer& layer : parameters.encoder_layers) {
       floats += attn::prepared_floats(layer.self_attention.query.weight, backend);
     }

@@ -8,8 +8,9 @@
 
 namespace attn {
 
-void embed(const Parameter& table, const Parameter& positions, float scale,
-           std::span<const int> ids, std::span<const Index> position, MatrixRef out) {
+void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out) {
+  const auto& [table, positions, scale] = tables;
+  const auto& [ids, position] = placed;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
     if (position[t] < 0 || position[t] >= positions.rows)
@@ -25,9 +26,13 @@ void embed(const Parameter& table, const Parameter& positions, float scale,
   }
 }
 
-void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int> ids, int frozen,
-                    std::span<const Index> position, const Parameter& dtable,
-                    const Parameter& dpositions) {
+void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int frozen,
+                    const EmbeddingTables& gradients) {
+  const Parameter& dtable = gradients.tokens;
+  const Parameter& dpositions = gradients.positions;
+  const float scale = gradients.scale;
+  const std::span<const int> ids = placed.ids;
+  const std::span<const Index> position = placed.position;
   // Threads share out the columns: a token that occurs twice is added in the order of the text.
   constexpr Index kColumns = 64;
   const Index chunks = (dout.cols() + kColumns - 1) / kColumns;

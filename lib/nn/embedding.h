@@ -8,18 +8,27 @@
 
 namespace attn {
 
-/// out[t] = table[ids[t]] · scale + positions[first_positions…]. table [V, D], positions [P, D],
-/// out [T, D]; position[t] is the place of token t in its sentence. Ids and positions are checked
-/// by the caller (std::logic_error here).
-void embed(const Parameter& table, const Parameter& positions, float scale,
-           std::span<const int> ids, std::span<const Index> position, MatrixRef out);
+/// The tokens of a batch, and the place of each in its sentence.
+struct PlacedTokens {
+  std::span<const int> ids;         ///< [T]
+  std::span<const Index> position;  ///< [T]
+};
 
-/// The gradients of embed(): dtable[ids[t]] += scale · dout[t], and dpositions[position[t]] +=
-/// dout[t] where positions are learned (dpositions.data null: they are not). The row of `frozen`
-/// (padding) stays as it is; −1: none.
-void embed_backward(const ConstMatrixRef& dout, float scale, std::span<const int> ids, int frozen,
-                    std::span<const Index> position, const Parameter& dtable,
-                    const Parameter& dpositions);
+/// What tokens and places become, or the gradients at it.
+struct EmbeddingTables {
+  Parameter tokens;     ///< [V, D]
+  Parameter positions;  ///< [P, D]; of gradients without data where positions are not learned
+  float scale = 1.0F;   ///< of the tokens' rows
+};
+
+/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]. Ids and positions are
+/// checked by the caller (std::logic_error here).
+void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out);
+
+/// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].
+/// The row of `frozen` (padding) stays as it is; −1: none.
+void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int frozen,
+                    const EmbeddingTables& gradient);
 
 /// Marian's sinusoids for positions 0 … P−1 (Vaswani et al. 2017, section 3.5, with all sines in
 /// the first half of the columns and all cosines in the second):

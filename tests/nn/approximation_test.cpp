@@ -159,7 +159,7 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   CHECK((blocks.output - each.output).cwiseAbs().maxCoeff() < 1e-5F);
   CHECK(relative_error(blocks.gradient, each.gradient) < 1e-5);
   // A cached step keeps the sums alone and comes to the same.
-  std::vector<float> state(to_size(2 * PerformerState::size(m, kHeadDim)), 0.0F);
+  Matrix state = Matrix::Zero(1, 2 * PerformerState::size(m, kHeadDim));
   for (Index h = 0; h < 2; ++h) {
     PerformerState(state.data() + h * PerformerState::size(m, kHeadDim), m, kHeadDim).begin();
   }
@@ -167,9 +167,11 @@ TEST_CASE("a causal performer's blocks are what each row makes of the keys up to
   const Both all = run(whole);
   Matrix steps = poisoned(n, width);
   for (Index i = 0; i < n; ++i) {
-    float* const states[] = {state.data()};
-    performer_step(shape, extras.features, rows.row(i).leftCols(width),
-                   rows.row(i).rightCols(2 * width), states, steps.middleRows(i, 1));
+    const ConstMatrixRef row = rows.middleRows(i, 1);
+    performer_step(
+        shape,
+        {row.leftCols(width), keys_and_values(row.rightCols(2 * width)), {}, nullptr, &extras},
+        state, steps.middleRows(i, 1));
   }
   CHECK((steps - all.output).cwiseAbs().maxCoeff() < 1e-5F);
 }

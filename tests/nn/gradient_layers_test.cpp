@@ -111,8 +111,8 @@ TEST_CASE("embedding: gradients of repeated tokens add up, padding's row stays")
       AddedTo dtable(7, width, "dtable");
       AddedTo dpositions(6, width, "dpositions");
       Embedded d(dout);
-      embed_backward(d.view(), scale, ids, frozen, places, view(dtable.now),
-                     learned ? view(dpositions.now) : Parameter{});
+      embed_backward(d.view(), {ids, places}, frozen,
+                     {view(dtable.now), learned ? view(dpositions.now) : Parameter{}, scale});
       DoubleMatrix expected = expected_table;
       if (frozen >= 0) {
         expected.row(frozen).setZero();
@@ -141,7 +141,7 @@ TEST_CASE("embedding: wide rows on several threads have one thread's bits") {
     Matrix dtable = random_matrix(11, width, "dtable");
     Matrix dpositions = random_matrix(13, width, "dpositions");
     set_threads(threads);
-    embed_backward(dout, 3.0F, ids, 10, places, view(dtable), view(dpositions));
+    embed_backward(dout, {ids, places}, 10, {view(dtable), view(dpositions), 3.0F});
     set_threads(1);
     return std::pair{dtable, dpositions};
   };

@@ -92,14 +92,15 @@ TEST_CASE("embedding scales the token and adds the position") {
   const std::vector<int> ids{4, 0, 4};
   const std::vector<Index> places{0, 1, 3};
   Matrix out = poisoned(3, 3);
-  embed(view(table), view(positions), 1.5F, ids, places, out);
+  embed({view(table), view(positions), 1.5F}, {ids, places}, out);
   for (Index t = 0; t < 3; ++t) {
     const auto s = to_size(t);
     CHECK(out.row(t) == (table.row(ids[s]) * 1.5F + positions.row(places[s])).eval());
   }
-  CHECK_THROWS_AS(
-      embed(view(table), view(positions), 1.0F, std::vector<int>{5}, std::vector<Index>{0}, out),
-      std::logic_error);
+  const std::vector<int> outside{5};
+  const std::vector<Index> first{0};
+  CHECK_THROWS_AS(embed({view(table), view(positions), 1.0F}, {outside, first}, out),
+                  std::logic_error);
 }
 
 TEST_CASE("a residual adds every row to the block it is given, and nothing beside it") {

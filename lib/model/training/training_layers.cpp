@@ -1,6 +1,7 @@
 #include "model/training/training_layers.h"
 
 #include "model/layers.h"
+#include "model/training/training_projections.h"
 
 namespace attn {
 
@@ -26,25 +27,7 @@ TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& paramet
       query_key_value_(fused(parameters), fused(gradient), backend),
       output_(parameters.output, gradient.output, backend) {}
 
-void TrainableSelfAttention::add_global(const MultiHeadAttention& parameters,
-                                        const MultiHeadAttention& gradient, Backend backend) {
-  global_.emplace(Global{TrainableLinear(parameters.query, gradient.query, backend),
-                         TrainableLinear(side_by_side({parameters.key, parameters.value}),
-                                         side_by_side({gradient.key, gradient.value}), backend),
-                         Buffer()});
-}
-
-GlobalProjections TrainableSelfAttention::Global::read() {
-  const MatrixRef rows = projected;
-  const Index d_model = rows.cols() / 3;
-  return {rows.leftCols(d_model), keys_and_values(rows.rightCols(2 * d_model))};
-}
-
 void TrainableSelfAttention::prepare() {
-  if (global_) {
-    global_->query.prepare();
-    global_->key_value.prepare();
-  }
   query_key_value_.prepare();
   output_.prepare();
 }
@@ -65,15 +48,7 @@ void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& p
   MatrixRef heads = heads_.resize(x.rows(), d_model);  // [T, D]
 
   query_key_value_.forward(x, projected);
-  AttentionInput input = read(pass);
-  std::optional<GlobalProjections> global;
-  if (global_) {
-    MatrixRef own = global_->projected.resize(x.rows(), 3 * d_model);  // [T, 3D] = Q | K | V
-    global_->query.forward(x, own.leftCols(d_model));
-    global_->key_value.forward(x, own.rightCols(2 * d_model));
-    input.global = &global.emplace(global_->read());
-  }
-  attend_training(shape_, input, dropout, heads, kept_);
+  attend(x, read(pass), dropout, heads);
   output_.forward(heads, out);
 }
 
@@ -84,35 +59,44 @@ void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& 
   MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
 
   output_.backward(heads_, dout, {dheads});
-  AttentionInput input = read(pass);
   AttentionInputGradient gradient =
       input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model));
   gradient.extras = &extras_gradient_;
-  if (shares_keys_) {
-    attend_backward(shape_, input, kept_, dheads, gradient);
-    MatrixRef folded = pass.scratch.global.resize(x.rows(), 2 * d_model);  // [T, 2D] = Q | V
-    folded.leftCols(d_model) =
-        dprojected.leftCols(d_model) + dprojected.middleCols(d_model, d_model);
-    folded.rightCols(d_model) = dprojected.rightCols(d_model);
-    query_key_value_.backward(x, folded, dx);
-    return;
-  }
-  if (!global_) {
-    attend_backward(shape_, input, kept_, dheads, gradient);
-    query_key_value_.backward(x, dprojected, dx);
-    return;
-  }
-  const GlobalProjections global = global_->read();
-  input.global = &global;
-  MatrixRef down = pass.scratch.global.resize(x.rows(), 3 * d_model);  // [T, 3D]
-  MatrixRef dmemory = down.rightCols(2 * d_model);
-  const GlobalGradient dglobal{down.leftCols(d_model), dmemory.data(), dmemory.data() + d_model,
-                               dmemory.outerStride()};
-  gradient.global = &dglobal;
-  attend_backward(shape_, input, kept_, dheads, gradient);
-  query_key_value_.backward(x, dprojected, dx);
-  global_->query.backward(x, down.leftCols(d_model), {dx.rows, true});
-  global_->key_value.backward(x, dmemory, {dx.rows, true});
+  attend_back(read(pass), dheads, gradient, pass.scratch);
+  project_back(x, dx, pass.scratch);
+}
+
+void TrainableSelfAttention::attend(const ConstMatrixRef& /*x*/, const AttentionInput& rows,
+                                    const Dropout& dropout, MatrixRef heads) {
+  run_attention(rows, dropout, heads);
+}
+
+void TrainableSelfAttention::attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+                                         const AttentionInputGradient& gradient,
+                                         TrainingScratch& /*scratch*/) {
+  run_attention_back(rows, dheads, gradient);
+}
+
+void TrainableSelfAttention::project_back(const ConstMatrixRef& x, const InputGradient& dx,
+                                          TrainingScratch& scratch) {
+  const MatrixRef dprojected = scratch.projected;  // [T, 3D]
+  if (!shares_keys_) return query_key_value_.backward(x, dprojected, dx);
+  const Index d_model = x.cols();
+  MatrixRef folded = scratch.global.resize(x.rows(), 2 * d_model);  // [T, 2D] = Q | V
+  folded.leftCols(d_model) = dprojected.leftCols(d_model) + dprojected.middleCols(d_model, d_model);
+  folded.rightCols(d_model) = dprojected.rightCols(d_model);
+  query_key_value_.backward(x, folded, dx);
+}
+
+void TrainableSelfAttention::run_attention(const AttentionInput& rows, const Dropout& dropout,
+                                           MatrixRef heads) {
+  attend_training(shape_, rows, dropout, heads, kept_);
+}
+
+void TrainableSelfAttention::run_attention_back(const AttentionInput& rows,
+                                                const ConstMatrixRef& dheads,
+                                                const AttentionInputGradient& gradient) {
+  attend_backward(shape_, rows, kept_, dheads, gradient);
 }
 
 // --- cross-attention -----------------------------------------------------------------------------
@@ -165,36 +149,48 @@ void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemo
 
 // --- the encoder's layer -------------------------------------------------------------------------
 
+namespace {
+
+std::unique_ptr<TrainableSelfAttention> make_self_attention(const EncoderLayer& parameters,
+                                                            const EncoderLayer& gradient,
+                                                            const AttentionShape& shape,
+                                                            Backend backend) {
+  if (parameters.global_attention.query.weight.data != nullptr) {
+    return std::make_unique<TrainableProjectedGlobals>(parameters, gradient, shape, backend);
+  }
+  return std::make_unique<TrainableSelfAttention>(parameters.self_attention,
+                                                  gradient.self_attention, shape, backend);
+}
+
+}  // namespace
+
 TrainableEncoderLayer::TrainableEncoderLayer(const ModelConfig& config, Index index,
                                              const EncoderLayer& parameters,
                                              const EncoderLayer& gradient, Backend backend)
     : config_(config),
-      self_attention_(parameters.self_attention, gradient.self_attention,
-                      attention_shape(config, AttentionKind::encoder_self, index), backend),
+      self_attention_(make_self_attention(
+          parameters, gradient, attention_shape(config, AttentionKind::encoder_self, index),
+          backend)),
       self_residual_(parameters.self_attention_norm, gradient.self_attention_norm,
                      config.normalize_before),
       feed_forward_(parameters.feed_forward, gradient.feed_forward, backend),
       forward_residual_(parameters.feed_forward_norm, gradient.feed_forward_norm,
                         config.normalize_before) {
-  const MultiHeadAttention& global = parameters.global_attention;
-  if (global.query.weight.data != nullptr) {
-    self_attention_.add_global(global, gradient.global_attention, backend);
-  }
   if (parameters.global_norm.weight.data != nullptr) {
     self_residual_.add_global(parameters.global_norm, gradient.global_norm);
   }
 }
 
 void TrainableEncoderLayer::prepare() {
-  self_attention_.prepare();
+  self_attention_->prepare();
   feed_forward_.prepare();
 }
 
 ConstMatrixRef TrainableEncoderLayer::forward(const ConstMatrixRef& x, const LayerPass& pass) {
   // Self-attention.
   const ConstMatrixRef self_in = self_residual_.norm_before(x, pass.self);
-  self_attention_.forward(self_in, pass, pass.next(config_.attention_dropout),
-                          self_residual_.out());
+  self_attention_->forward(self_in, pass, pass.next(config_.attention_dropout),
+                           self_residual_.out());
   const ConstMatrixRef y = self_residual_.add_and_norm(x, pass.next(config_.dropout));
 
   // Feed-forward.
@@ -215,7 +211,7 @@ void TrainableEncoderLayer::backward(const ConstMatrixRef& x, const LayerPass& p
 
   // Self-attention.
   const ConstMatrixRef dself = self_residual_.add_and_norm_backward(dx, scratch);
-  self_attention_.backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
+  self_attention_->backward(self_residual_.in(x), pass, dself, self_residual_.din(dx, scratch));
   self_residual_.norm_before_backward(x, dx, scratch, pass.self);
 }
 

@@ -2,7 +2,7 @@
 // names, with dropout; each keeps what its backward(), beside it, will read.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,10 +38,10 @@ class TrainableSelfAttention {
  public:
   TrainableSelfAttention(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
                          const AttentionShape& shape, Backend backend);
-  /// Projections that global tokens have for themselves (LED).
-  void add_global(const MultiHeadAttention& parameters, const MultiHeadAttention& gradient,
-                  Backend backend);
-  void prepare();
+  TrainableSelfAttention(const TrainableSelfAttention&) = delete;
+  TrainableSelfAttention& operator=(const TrainableSelfAttention&) = delete;
+  virtual ~TrainableSelfAttention() = default;
+  virtual void prepare();
 
   /// x [T, D] → out [T, D]; `dropout` acts on the attention weights.
   void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout,
@@ -51,23 +51,29 @@ class TrainableSelfAttention {
   void backward(const ConstMatrixRef& x, const LayerPass& pass, const ConstMatrixRef& dout,
                 const InputGradient& dx);
 
- private:
-  /// Of all rows, of which global tokens' queries are read.
-  struct Global {
-    TrainableLinear query;
-    TrainableLinear key_value;
-    Buffer projected;  ///< [T, 3D] = Q | K | V
-    GlobalProjections read();
-  };
+ protected:
+  /// The projected rows → heads [T, D]; x as in forward().
+  virtual void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
+                      MatrixRef heads);
+  /// dheads → the gradient at the projected rows, in scratch.projected.
+  virtual void attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+                           const AttentionInputGradient& gradient, TrainingScratch& scratch);
+  /// scratch.projected → dx.
+  virtual void project_back(const ConstMatrixRef& x, const InputGradient& dx,
+                            TrainingScratch& scratch);
 
+  void run_attention(const AttentionInput& rows, const Dropout& dropout, MatrixRef heads);
+  void run_attention_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
+                          const AttentionInputGradient& gradient);
+
+ private:
   /// What attention reads in the rows that the projections have made.
   AttentionInput read(const LayerPass& pass) const;
 
   AttentionShape shape_;
   AttentionExtras extras_;
   AttentionExtras extras_gradient_;
-  bool shares_keys_;  ///< lsh: keys are the queries
-  std::optional<Global> global_;
+  bool shares_keys_;  ///< the keys are the queries
   TrainableLinear query_key_value_;
   TrainableLinear output_;
   Buffer projected_;  ///< [T, 3D] = Q | K | V, or [T, 2D] = Q | V
@@ -121,7 +127,7 @@ class TrainableEncoderLayer {
 
  private:
   const ModelConfig& config_;
-  TrainableSelfAttention self_attention_;
+  std::unique_ptr<TrainableSelfAttention> self_attention_;
   TrainableResidual self_residual_;
   TrainableFeedForward feed_forward_;
   TrainableResidual forward_residual_;

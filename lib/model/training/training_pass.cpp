@@ -31,8 +31,9 @@ class TrainableStackEnds {
     dropout_ = dropout;
     const auto rows = std::ssize(tokens.ids);
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
-    embed(parameters_.embedding, position_rows(config_, parameters_.positions),
-          embedding_scale(config_), tokens.ids, positions_, embedded);
+    embed({parameters_.embedding, position_rows(config_, parameters_.positions),
+           embedding_scale(config_)},
+          {tokens.ids, positions_}, embedded);
     if (!config_.normalize_embedding) {
       dropout_.apply(embedded);
       return embedded_;
@@ -49,9 +50,10 @@ class TrainableStackEnds {
       parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
     }
     embed_backward(
-        dx, embedding_scale(config_), tokens.ids, config_.pad_token_id, positions_,
-        gradient_.embedding,
-        config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions));
+        dx, {tokens.ids, positions_}, config_.pad_token_id,
+        {gradient_.embedding,
+         config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions),
+         embedding_scale(config_)});
   }
 
   ConstMatrixRef leave(const ConstMatrixRef& x) {

@@ -2,9 +2,7 @@
 
 #include "nn/attention/attention_head.h"
 #include "nn/attention/exact_attention.h"
-#include "nn/attention/kinds/linformer.h"
-#include "nn/attention/kinds/lsh.h"
-#include "nn/attention/kinds/performer.h"
+#include "nn/attention/kinds/attention_method.h"
 #include "nn/attention/observed_head.h"
 
 namespace attn {
@@ -24,16 +22,11 @@ WeightProduct side_by_side_product(const std::vector<Linear>& layers, Preparatio
 
 void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
             AttentionObserver* observer) {
-  switch (type_of(shape)) {
-    case PatternType::linformer:
-      return attend_linformer(shape, input, output, observer);
-    case PatternType::performer:
-      return attend_performer(shape, input, output, observer);
-    case PatternType::lsh:
-      return attend_lsh(shape, input, output, observer);
-    default:
-      break;
-  }
+  method_of(shape).attend(shape, input, output, observer);
+}
+
+void AttentionMethod::attend(const AttentionShape& shape, const AttentionInput& input,
+                             MatrixRef output, AttentionObserver* observer) const {
   attend_exactly(shape, input, output, nullptr);
   if (observer != nullptr) show_heads(shape, input, output, *observer);
 }

@@ -29,6 +29,7 @@
 #include "compute/kernels/kernels.h"
 #include "compute/matmul.h"
 #include "config/attention_pattern.h"
+#include "config/parameter_part.h"
 #include "nn/attention/attention_observer.h"
 #include "nn/linear.h"
 
@@ -95,6 +96,23 @@ struct AttentionExtras {
   Parameter features;          ///< [m, K] performer
   Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
 };
+
+/// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
+template <typename Extras>
+auto* extra_of(Extras& extras, Part part) {
+  switch (part) {
+    case Part::self_key_projection:
+      return &extras.key_projection;
+    case Part::self_value_projection:
+      return &extras.value_projection;
+    case Part::self_features:
+      return &extras.features;
+    case Part::self_rotations:
+      return &extras.rotations;
+    default:
+      return static_cast<decltype(&extras.features)>(nullptr);
+  }
+}
 
 /// What attention reads: queries of all heads, keys and values of all heads, and who looks at whom.
 struct AttentionInput {

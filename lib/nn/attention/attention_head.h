@@ -13,10 +13,6 @@ namespace attn {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
 
-inline PatternType type_of(const AttentionShape& shape) {
-  return shape.pattern == nullptr ? PatternType::full : shape.pattern->type;
-}
-
 /// Pairs of a query and a key in all groups: multiply-adds of a head's scores, for each of its
 /// columns.
 inline Index pairs_of(std::span<const AttentionGroup> groups) {

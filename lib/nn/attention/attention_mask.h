@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/seen_cells.h"
+#include "config/kinds/pattern_kind.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"
 
@@ -15,8 +16,7 @@ inline bool sees_all(const AttentionShape& shape, const AttentionGroup& group) {
 /// Whether the token at a place is a global one.
 inline bool is_global_row(const AttentionShape& shape, const AttentionGroup& group, Index place) {
   if (shape.pattern == nullptr) return false;
-  const PatternType type = shape.pattern->type;
-  if (type != PatternType::longformer && type != PatternType::chunks) return false;
+  if (!kind_of(*shape.pattern).has_global_places()) return false;
   return std::binary_search(group.globals.begin(), group.globals.end(), place);
 }
 

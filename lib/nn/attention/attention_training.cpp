@@ -8,9 +8,7 @@
 #include "compute/per_thread.h"
 #include "nn/attention/attention_head.h"
 #include "nn/attention/exact_attention.h"
-#include "nn/attention/kinds/linformer.h"
-#include "nn/attention/kinds/lsh.h"
-#include "nn/attention/kinds/performer.h"
+#include "nn/attention/kinds/attention_method.h"
 #include "nn/attention/tiles/tiled_backward.h"
 
 namespace attn {
@@ -135,16 +133,11 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
   kept.dropout = dropout;
   kept.output = output.data();
   kept.output_stride = output.outerStride();
-  switch (type_of(shape)) {
-    case PatternType::linformer:
-      return attend_linformer_training(shape, input, dropout, output, kept);
-    case PatternType::performer:
-      return attend_performer(shape, input, output, nullptr);
-    case PatternType::lsh:
-      return attend_lsh_training(shape, input, output, kept);
-    default:
-      break;
-  }
+  method_of(shape).attend_training(shape, input, output, kept);
+}
+
+void AttentionMethod::attend_training(const AttentionShape& shape, const AttentionInput& input,
+                                      MatrixRef output, KeptWeights& kept) const {
   make_room(shape, input.groups, kept);
   attend_exactly(shape, input, output, &kept);
 }
@@ -152,21 +145,13 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const KeptWeights& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient) {
+  method_of(shape).attend_backward(shape, input, kept, doutput, gradient);
+}
+
+void AttentionMethod::attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                                      const KeptWeights& kept, const ConstMatrixRef& doutput,
+                                      AttentionInputGradient gradient) const {
   const Index heads = shape.heads;
-  if (type_of(shape) == PatternType::linformer) {
-    attend_linformer_backward(shape, input, kept, doutput, gradient);
-    return;
-  }
-  if (type_of(shape) == PatternType::lsh) {
-    attend_lsh_backward(shape, input, kept, doutput, gradient);
-    return;
-  }
-  if (type_of(shape) == PatternType::performer) {
-    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> output(
-        kept.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(kept.output_stride));
-    attend_performer_backward(shape, input, output, doutput, gradient);
-    return;
-  }
   const auto tasks = std::ssize(input.groups) * heads;
   parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);

@@ -7,6 +7,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "compute/matmul.h"
+#include "nn/attention/kinds/method_list.h"
 #include "nn/attention/kinds/performer_features.h"
 
 namespace attn {
@@ -172,14 +173,14 @@ void attend_linformer(const AttentionShape& shape, const AttentionInput& input, 
 }
 
 void attend_linformer_training(const AttentionShape& shape, const AttentionInput& input,
-                               const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
+                               MatrixRef output, KeptWeights& kept) {
   kept.low_rank_groups = compressed_groups(input);
   const Index rank = input.extras->key_projection.columns;
   MatrixRef rows =
       kept.low_rank.resize(std::ssize(input.groups) * rank, 2 * shape.heads * shape.head_dim);
   compress(shape, input, rows);
   attend_training(exact(shape), {input.queries, keys_and_values(rows), kept.low_rank_groups},
-                  dropout, output, kept);
+                  kept.dropout, output, kept);
 }
 
 void attend_linformer_backward(const AttentionShape& shape, const AttentionInput& input,
@@ -206,6 +207,32 @@ void attend_linformer_backward(const AttentionShape& shape, const AttentionInput
     back(key, group, keys, both.leftCols(width));
     back(value, group, keys, both.rightCols(width));
   }
+}
+
+namespace {
+
+class LinformerMethod : public AttentionMethod {
+ public:
+  void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+              AttentionObserver* observer) const override {
+    attend_linformer(shape, input, output, observer);
+  }
+  void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                       KeptWeights& kept) const override {
+    attend_linformer_training(shape, input, output, kept);
+  }
+  void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       AttentionInputGradient gradient) const override {
+    attend_linformer_backward(shape, input, kept, doutput, gradient);
+  }
+};
+
+}  // namespace
+
+const AttentionMethod& linformer_method() {
+  static const LinformerMethod method;
+  return method;
 }
 
 }  // namespace attn

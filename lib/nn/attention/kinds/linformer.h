@@ -17,7 +17,7 @@ void attend_linformer(const AttentionShape& shape, const AttentionInput& input, 
 
 /// The same in training, and its way back; the gradients at E and F are added to.
 void attend_linformer_training(const AttentionShape& shape, const AttentionInput& input,
-                               const Dropout& dropout, MatrixRef output, KeptWeights& kept);
+                               MatrixRef output, KeptWeights& kept);
 void attend_linformer_backward(const AttentionShape& shape, const AttentionInput& input,
                                const KeptWeights& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient);

@@ -9,6 +9,7 @@
 #include "compute/per_thread.h"
 #include "nn/attention/attention_mask.h"
 #include "nn/attention/kinds/lsh_chunks.h"
+#include "nn/attention/kinds/method_list.h"
 #include "nn/attention/observed_head.h"
 
 namespace attn {
@@ -291,6 +292,32 @@ void attend_lsh_training(const AttentionShape& shape, const AttentionInput& inpu
     std::copy(sums.maximum.begin(), sums.maximum.end(), kept.log_sums.begin() + first);
     std::copy(sums.sum.begin(), sums.sum.end(), kept.row_sums.begin() + first);
   });
+}
+
+namespace {
+
+class LshMethod : public AttentionMethod {
+ public:
+  void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+              AttentionObserver* observer) const override {
+    attend_lsh(shape, input, output, observer);
+  }
+  void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                       KeptWeights& kept) const override {
+    attend_lsh_training(shape, input, output, kept);
+  }
+  void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       AttentionInputGradient gradient) const override {
+    attend_lsh_backward(shape, input, kept, doutput, gradient);
+  }
+};
+
+}  // namespace
+
+const AttentionMethod& lsh_method() {
+  static const LshMethod method;
+  return method;
 }
 
 }  // namespace attn

@@ -3,8 +3,10 @@
 #include <stdexcept>
 
 #include "base/at.h"
+#include "base/checked.h"
 #include "compute/per_thread.h"
 #include "nn/attention/attention_mask.h"
+#include "nn/attention/kinds/method_list.h"
 #include "nn/attention/kinds/performer_sums.h"
 #include "nn/attention/observed_head.h"
 
@@ -198,29 +200,120 @@ void attend_performer(const AttentionShape& shape, const AttentionInput& input, 
   }
 }
 
-void performer_step(const AttentionShape& shape, const Parameter& features,
-                    const ConstMatrixRef& queries, const ConstMatrixRef& keys_values,
-                    std::span<float* const> states, MatrixRef output) {
-  const FeatureMap map(features, shape.scale);
-  const Index m = map.count(), width = map.width(), rows = queries.rows();
-  const Index d_model = shape.heads * width;
-  parallel_for(rows * shape.heads, rows * shape.heads * m * width * 4, [&](Index task) {
+void performer_step(const AttentionShape& shape, const AttentionInput& rows, MatrixRef states,
+                    MatrixRef output) {
+  const FeatureMap map = map_of(shape, rows);
+  const Index m = map.count(), width = map.width(), count = rows.queries.rows();
+  parallel_for(count * shape.heads, count * shape.heads * m * width * 4, [&](Index task) {
     const Index row = task / shape.heads, head = task % shape.heads;
     auto& scratch = of_this_thread<PerformerScratch>();
-    const float* key = keys_values.data() + row * keys_values.outerStride() + head * width;
-    const float* query = queries.data() + row * queries.outerStride() + head * width;
-    PerformerState state(at(states, row) + head * PerformerState::size(m, width), m, width);
+    const Index key = row * rows.memory.stride + head * width;
+    const float* query = rows.queries.data() + row * rows.queries.outerStride() + head * width;
+    float* sums = states.data() + row * states.outerStride();
+    PerformerState state(sums + head * PerformerState::size(m, width), m, width);
     float maximum = 0;
-    scratch.keys.load(map, {key, 0, nullptr}, 1);
+    scratch.keys.load(map, {rows.memory.keys + key, 0, nullptr}, 1);
     make_causal_features(scratch.keys, state.maximum(), &maximum);
     state.rescale(maximum);
-    state.add(scratch.keys.features(), key + d_model);
+    state.add(scratch.keys.features(), rows.memory.values + key);
     scratch.queries.load(map, {query, 0, nullptr}, 1);
     scratch.queries.exponentiate(scratch.queries.largest());
     scratch.queries.add_epsilon();
     float* out = output.data() + row * output.outerStride() + head * width;
     divide(out, width, state.read(scratch.queries.features(), out));
   });
+}
+
+namespace {
+
+/// What hypotheses keep: sums of one size whatever the step, which move with them.
+class PerformerSums : public StepMemory {
+ public:
+  explicit PerformerSums(const StepMemoryShape& shape)
+      : shape_(shape), next_(shape.rows, size_of(shape)) {
+    for (Index layer = 0; layer < shape.layers; ++layer) {
+      layers_.push_back(std::make_unique<Layer>(Matrix(shape.rows, size_of(shape))));
+    }
+  }
+
+  /// Floats of a hypothesis in one layer.
+  static Index size_of(const StepMemoryShape& shape) {
+    return shape.heads * PerformerState::size(features_of(shape), shape.head_dim);
+  }
+
+  /// Row r of every layer's sums becomes what row parents[r] has, or the beginning.
+  void begin(Index step, Index rows, std::span<const Index> parents) override {
+    for (const std::unique_ptr<Layer>& layer : layers_) {
+      for (Index r = 0; r < rows; ++r) {
+        if (step > 0) {
+          next_.row(r) = layer->sums.row(at(parents, r));
+        } else {
+          begin_row(next_.row(r).data());
+        }
+      }
+      layer->sums.swap(next_);
+    }
+  }
+  AttentionMemory& of_layer(Index layer) override { return *at(layers_, layer); }
+
+ private:
+  struct Layer : AttentionMemory {
+    explicit Layer(Matrix of) : sums(std::move(of)) {}
+    void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
+                AttentionObserver* /*observer*/) override {
+      performer_step(shape, rows, sums, heads);
+    }
+    Matrix sums;  ///< [rows, H · size()]
+  };
+
+  static Index features_of(const StepMemoryShape& shape) {
+    return shape.pattern.features_of(to_int(shape.head_dim));
+  }
+  void begin_row(float* row) const {
+    const Index features = features_of(shape_);
+    for (Index head = 0; head < shape_.heads; ++head) {
+      const Index first = head * PerformerState::size(features, shape_.head_dim);
+      PerformerState(row + first, features, shape_.head_dim).begin();
+    }
+  }
+
+  StepMemoryShape shape_;
+  Matrix next_;  ///< [rows, H · size()] swapped with each layer's at each step
+  std::vector<std::unique_ptr<Layer>> layers_;
+};
+
+class PerformerMethod : public AttentionMethod {
+ public:
+  void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+              AttentionObserver* observer) const override {
+    attend_performer(shape, input, output, observer);
+  }
+  void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
+                       KeptWeights& /*kept*/) const override {
+    attend_performer(shape, input, output, nullptr);
+  }
+  void attend_backward(const AttentionShape& shape, const AttentionInput& input,
+                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       AttentionInputGradient gradient) const override {
+    const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> output(
+        kept.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(kept.output_stride));
+    attend_performer_backward(shape, input, output, doutput, gradient);
+  }
+
+  std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const override {
+    return std::make_unique<PerformerSums>(shape);
+  }
+  std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape) const override {
+    return checked_product({to_size(shape.rows), to_size(PerformerSums::size_of(shape)),
+                            sizeof(float), to_size(shape.layers) + 1});
+  }
+};
+
+}  // namespace
+
+const AttentionMethod& performer_method() {
+  static const PerformerMethod method;
+  return method;
 }
 
 }  // namespace attn

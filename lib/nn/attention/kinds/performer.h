@@ -58,10 +58,9 @@ class PerformerState {
   Index width_;
 };
 
-/// One more row of each of several sentences: their queries, keys and values in `queries` [n, D]
-/// and `keys_values` [n, 2D], and what they keep, states[r] of all heads → output [n, D].
-void performer_step(const AttentionShape& shape, const Parameter& features,
-                    const ConstMatrixRef& queries, const ConstMatrixRef& keys_values,
-                    std::span<float* const> states, MatrixRef output);
+/// One more row of each of several sentences: their queries, keys and values in `rows`, and what
+/// they keep, row r of `states` [n, H · size()] of all heads → output [n, D].
+void performer_step(const AttentionShape& shape, const AttentionInput& rows, MatrixRef states,
+                    MatrixRef output);
 
 }  // namespace attn

@@ -1,0 +1,53 @@
+// What a parameter is for, and which part of the model keeps it.
+#pragma once
+
+namespace attn {
+
+/// What a parameter is for: decides how it is initialised.
+enum class ParameterRole {
+  weight,
+  bias,
+  norm_weight,
+  norm_bias,
+  embedding,
+  positions,
+  global_tokens,
+  low_rank,   ///< Linformer's
+  features,   ///< Performer's, drawn once and not trained
+  rotations,  ///< of LSH, likewise
+  logits_bias
+};
+
+/// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
+enum class Part {
+  embedding,  ///< of a stack, as the next four
+  positions,
+  global_tokens,
+  embedding_norm,
+  final_norm,
+  global_query,  ///< of a layer, as the next nineteen; an encoder's, for global tokens
+  global_key,
+  global_value,
+  global_norm,
+  self_query,
+  self_key,
+  self_value,
+  self_output,
+  self_key_projection,
+  self_value_projection,
+  self_features,
+  self_rotations,
+  self_norm,
+  cross_query,
+  cross_key,
+  cross_value,
+  cross_output,
+  cross_norm,
+  feed_forward_first,
+  feed_forward_second,
+  feed_forward_norm,
+  output,  ///< of the model
+  logits_bias
+};
+
+}  // namespace attn
