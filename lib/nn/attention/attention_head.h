@@ -46,10 +46,17 @@ struct HeadRows {
   Index head_dim;
 };
 
+/// One head of one group.
+struct OneHead {
+  const AttentionShape& shape;
+  const AttentionInput& input;
+  const AttentionGroup& group;
+  Index head;
+};
+
 /// `of_globals`: what rows of global tokens read.
-inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& input,
-                             const AttentionGroup& group, Index head, MatrixRef& output,
-                             bool of_globals = false) {
+inline HeadRows rows_of_head(const OneHead& of, MatrixRef& output, bool of_globals = false) {
+  const auto& [shape, input, group, head] = of;
   const bool own = of_globals && input.global != nullptr;
   const ConstMatrixRef& queries = own ? input.global->queries : input.queries;
   const KeysAndValues& memory = own ? input.global->memory : input.memory;
@@ -64,20 +71,21 @@ inline HeadRows rows_of_head(const AttentionShape& shape, const AttentionInput& 
           shape.head_dim};
 }
 
-/// scores[r · stride + j] = query_(i + r) · key_j · scale for `count` queries and the first n keys.
-inline void score_rows(const AttentionShape& shape, const HeadRows& rows, Index i, Index count,
-                       Index n, float* scores, Index stride) {
-  kernels().dot_products({rows.query + i * rows.query_stride, rows.query_stride, count}, rows.keys,
-                         n, shape.head_dim, {scores, stride});
-  for (Index r = 0; r < count; ++r) {
-    for (Index j = 0; j < n; ++j) scores[r * stride + j] *= shape.scale;
+/// Row i − queries.first of `scores`, column j = query_i · key_j · scale for the first n keys.
+inline void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRange& queries,
+                       Index n, const OutRows& scores) {
+  kernels().dot_products(
+      {rows.query + queries.first * rows.query_stride, rows.query_stride, queries.count()},
+      rows.keys, n, shape.head_dim, scores);
+  for (Index r = 0; r < queries.count(); ++r) {
+    for (Index j = 0; j < n; ++j) scores.first[r * scores.stride + j] *= shape.scale;
   }
 }
 
 /// The same of query i alone.
 inline void score_row(const AttentionShape& shape, const HeadRows& rows, Index i, Index n,
                       float* scores) {
-  score_rows(shape, rows, i, 1, n, scores, n);
+  score_rows(shape, rows, {i, i + 1}, n, {scores, n});
 }
 
 /// In place: a query's masked scores to weights. Zeros where it may look at no key; NaN where it

@@ -167,7 +167,7 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
     }
     const Index column = task % heads * shape.head_dim;
     // The head's rows have an output; here nothing is written through it.
-    const HeadRows rows = rows_of_head(shape, input, group, task % heads, gradient.dqueries);
+    const HeadRows rows = rows_of_head({shape, input, group, task % heads}, gradient.dqueries);
     const Index first_key = group.first_key * gradient.stride + column;
     const HeadGradient rows_of_gradient{
         doutput.data() + group.first_query * doutput.outerStride() + column,

@@ -70,7 +70,7 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, Matr
   work.for_each([&](const TileTask& task) {
     TileDropout dropout;
     if (kept != nullptr) dropout = dropout_of_head(input, *kept, task.group, task.head);
-    attend_tile(shape, input, task, sums, dropout, output);
+    attend_tile(shape, input, task, {sums, dropout}, output);
   });
 }
 
@@ -88,10 +88,10 @@ void attend_exactly(const AttentionShape& shape, const AttentionInput& input, Ma
     if (kept == nullptr && task + heads < tasks) {
       const AttentionGroup& next = at(input.groups, number + 1);
       if (!is_tiled(shape, next)) {
-        fetch_keys(rows_of_head(shape, input, next, head, output), next.keys);
+        fetch_keys(rows_of_head({shape, input, next, head}, output), next.keys);
       }
     }
-    attend_head(shape, group, rows_of_head(shape, input, group, head, output),
+    attend_head(shape, group, rows_of_head({shape, input, group, head}, output),
                 kept != nullptr ? training_of(input, *kept, number, head) : RowsInTraining());
   });
 }
@@ -104,7 +104,7 @@ void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const
   const Index cells = queries.count() * stride;
   float* weights = training.weights != nullptr ? training.weights + queries.first * stride
                                                : room(scratch.weights, cells);
-  score_rows(shape, rows, queries.first, queries.count(), visible, weights, stride);
+  score_rows(shape, rows, queries, visible, {weights, stride});
   for (Index i = queries.first; i < queries.end; ++i) {
     float* row = weights + (i - queries.first) * stride;
     if (training.log_sums != nullptr) {

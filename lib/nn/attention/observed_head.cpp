@@ -123,7 +123,7 @@ class ShownHead {
   ShownHead(const AttentionShape& shape, const AttentionInput& input, const AttentionGroup& group,
             Index head, MatrixRef& output)
       : head_(head),
-        rows_(rows_of_head(shape, input, group, head, output)),
+        rows_(rows_of_head({shape, input, group, head}, output)),
         all_(shape, group, rows_) {
     if (!sees_all(shape, group)) all_.seen = &pattern_.emplace(seen_cells(shape, group, head));
     const std::vector<bool> used = keys_in_use(group, all_.seen);
@@ -133,7 +133,7 @@ class ShownHead {
     if (input.global == nullptr) return;
     const auto end = std::lower_bound(group.globals.begin(), group.globals.end(), group.keys);
     all_.own_projections = group.globals.first(to_size(end - group.globals.begin()));
-    global_.emplace(rows_of_head(shape, input, group, head, output, true), used);
+    global_.emplace(rows_of_head({shape, input, group, head}, output, true), used);
   }
 
   void show(AttentionObserver& observer) {

@@ -165,10 +165,9 @@ SeenCells cells_of(const Matrix& mask) {
   return seen;
 }
 
-void show_head(const AttentionShape& shape, const AttentionInput& input,
-               const AttentionGroup& group, Index head_index, MatrixRef output,
-               AttentionObserver& observer) {
-  const HeadRows rows = rows_of_head(shape, input, group, head_index, output);
+void show_head(const OneHead& of, MatrixRef output, AttentionObserver& observer) {
+  const auto& [shape, input, group, head_index] = of;
+  const HeadRows rows = rows_of_head(of, output);
   const LshHead head(shape, input, group, head_index);
   const LshOrder order = lsh_order(shape, input, group, head_index);
   ObservedRows observed(shape, group, rows, met(group, head, order));
@@ -266,12 +265,12 @@ void attend_lsh(const AttentionShape& shape, const AttentionInput& input, Matrix
     const AttentionGroup& group = at(input.groups, task / shape.heads);
     const Index head = task % shape.heads;
     put_output(run_head(shape, input, group, head, {}),
-               rows_of_head(shape, input, group, head, output));
+               rows_of_head({shape, input, group, head}, output));
   });
   if (observer == nullptr) return;
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
-      show_head(shape, input, group, head, output, *observer);
+      show_head({shape, input, group, head}, output, *observer);
     }
   }
 }
@@ -287,7 +286,7 @@ void attend_lsh_training(const AttentionShape& shape, const AttentionInput& inpu
     const AttentionGroup& group = at(input.groups, task / shape.heads);
     const Index head = task % shape.heads;
     const Sums sums = run_head(shape, input, group, head, kept.dropout);
-    put_output(sums, rows_of_head(shape, input, group, head, output));
+    put_output(sums, rows_of_head({shape, input, group, head}, output));
     const Index first = head * rows + group.first_query;
     std::copy(sums.maximum.begin(), sums.maximum.end(), kept.log_sums.begin() + first);
     std::copy(sums.sum.begin(), sums.sum.end(), kept.row_sums.begin() + first);

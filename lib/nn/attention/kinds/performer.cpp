@@ -66,7 +66,8 @@ void run_causal_tile(const PerformerState& state, const CausalSight& sight, cons
   float* divisors = scratch.divisors.reserve(kCausalRows);
   state.read(u, queries, out, divisors);
   float* products = scratch.products.reserve(kCausalRows * kCausalRows);
-  multiply(u, queries, m, scratch.packed.as_columns(scratch.keys.features(), n, m), n, products);
+  multiply({u, queries, m}, {scratch.packed.as_columns(scratch.keys.features(), n, m), n},
+           products);
   for (Index i = 0; i < queries; ++i) {
     float* row = products + i * n;
     sight.take(i, n, row);
@@ -78,7 +79,7 @@ void run_causal_tile(const PerformerState& state, const CausalSight& sight, cons
     }
     for (Index j = 0; j < at(sight.seen, i); ++j) divisors[i] += row[j] += epsilon;
   }
-  multiply(products, queries, n, scratch.packed.as_rows(values, n, width), width, out, true);
+  multiply({products, queries, n}, {scratch.packed.as_rows(values, n, width), width}, out, true);
   for (Index i = 0; i < queries; ++i) divide(out + i * width, width, divisors[i]);
 }
 
@@ -186,12 +187,12 @@ void attend_performer(const AttentionShape& shape, const AttentionInput& input, 
   const auto tasks = std::ssize(input.groups) * shape.heads;
   parallel_for(tasks, work_of(shape, input, map), [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / shape.heads);
-    run_head(map, group, rows_of_head(shape, input, group, task % shape.heads, output));
+    run_head(map, group, rows_of_head({shape, input, group, task % shape.heads}, output));
   });
   if (observer == nullptr) return;
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
-      const HeadRows rows = rows_of_head(shape, input, group, head, output);
+      const HeadRows rows = rows_of_head({shape, input, group, head}, output);
       ObservedRows observed(shape, group, rows, mask_matrix(shape, group, head));
       observed.weights = implied_weights(map, group, rows, observed.mask);
       observed.estimated = true;

@@ -79,7 +79,7 @@ void whole_queries(const PerformerHeadWork& head, const KeySums& sums, Matrix& d
     add_transposed_product(Eigen::Map<const Matrix>(scratch.queries.features(), n, m),
                            Eigen::Map<const Matrix>(g, n, width + 1), dsums, Backend::panels);
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
-    multiply(g, n, width + 1, panels, m, dfeatures);
+    multiply({g, n, width + 1}, {panels, m}, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);
     back_to_rows(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
     put_query_gradients(head, first, n, drows);
@@ -106,12 +106,12 @@ void whole_keys(const PerformerHeadWork& head, const ShownKeys& keys, const KeyS
     float* values = scratch.values.copy(keys.from(head.rows.values, first), n, width, 1);
     for (Index r = 0; r < n; ++r) values[r * (width + 1) + width] = 1.0F;
     float* dvalues = scratch.out.reserve(kFeatureRows * width);
-    multiply(scratch.keys.features(), n, m, panels + columns, width, dvalues);
+    multiply({scratch.keys.features(), n, m}, {panels + columns, width}, dvalues);
     for (Index r = 0; r < n; ++r) {
       std::copy_n(dvalues + r * width, width, head.dvalue(keys, first + r));
     }
     float* dfeatures = scratch.dfeatures.reserve(kFeatureRows * m);
-    multiply(values, n, width + 1, panels, m, dfeatures);
+    multiply({values, n, width + 1}, {panels, m}, dfeatures);
     float* drows = scratch.drows.reserve(kFeatureRows * width);
     back_to_rows(scratch.keys, head.map, exponentials, dfeatures, drows);
     put_key_gradients(head, keys, first, n, drows);
@@ -149,7 +149,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
   parallel_for(std::ssize(input.groups) * shape.heads, work, [&](Index task) {
     const AttentionGroup& group = at(input.groups, task / shape.heads);
     const Index head = task % shape.heads, column = head * shape.head_dim;
-    HeadRows read = rows_of_head(shape, input, group, head, gradient.dqueries);
+    HeadRows read = rows_of_head({shape, input, group, head}, gradient.dqueries);
     // The forward pass's output is read, and nothing is written through it.
     read.output =
         const_cast<float*>(output.data()) + group.first_query * output.outerStride() + column;

@@ -28,8 +28,8 @@ struct CausalMemory {
 /// products [queries, keys] = u_i · e_j under i's maximum, 0 where i does not see j.
 void tile_products(const CausalWork& work, PerformerBackwardScratch& scratch, float* products) {
   const Index m = scratch.keys.count(), n = work.tile.keys(), queries = work.tile.queries();
-  multiply(scratch.queries.features(), queries, m,
-           scratch.packed.as_columns(scratch.keys.features(), n, m), n, products);
+  multiply({scratch.queries.features(), queries, m},
+           {scratch.packed.as_columns(scratch.keys.features(), n, m), n}, products);
   for (Index i = 0; i < queries; ++i) work.sight.take(i, n, products + i * n);
 }
 
@@ -53,9 +53,16 @@ void tile_shares(const CausalWork& work, PerformerBackwardScratch& scratch, floa
   }
 }
 
+/// The maximum of the keys before a tile, and where those up to each of its keys go.
+struct TileMaxima {
+  float before;
+  float* maxima;
+};
+
 /// A tile's features, values and place among the keys.
 CausalWork load_tile(const PerformerHeadWork& head, const ShownKeys& keys, const CausalTile& tile,
-                     float before, float* maxima, PerformerBackwardScratch& scratch) {
+                     const TileMaxima& at_keys, PerformerBackwardScratch& scratch) {
+  const auto& [before, maxima] = at_keys;
   const Index width = head.map.width();
   scratch.keys.load(head.map, keys.from(head.rows.keys, tile.first_key), tile.keys());
   make_causal_features(scratch.keys, before, maxima);
@@ -104,8 +111,8 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
       du[f] = earlier * (du[f] + g[width] * state.totals()[f]) + kFeatureEpsilon * epsilon;
     }
   }
-  multiply(shares, queries, n, scratch.packed.as_rows(scratch.keys.features(), n, m), m, dfeatures,
-           true);
+  multiply({shares, queries, n}, {scratch.packed.as_rows(scratch.keys.features(), n, m), m},
+           dfeatures, true);
 }
 
 /// From the first place to the last: dqueries.
@@ -116,8 +123,8 @@ void causal_queries(const PerformerHeadWork& head, const ShownKeys& keys,
   PerformerState state(scratch.state.reserve(PerformerState::size(m, width)), m, width);
   state.begin();
   for (const CausalTile& tile : tiles) {
-    const CausalWork work = load_tile(head, keys, tile, state.maximum(),
-                                      memory.maxima.data() + tile.first_key, scratch);
+    const CausalWork work = load_tile(
+        head, keys, tile, {state.maximum(), memory.maxima.data() + tile.first_key}, scratch);
     float* divisors = memory.divisors.data() + tile.first_query;
     tile_divisors(work, state, scratch, divisors);
     for (Index i = 0; i < tile.queries(); ++i) {
@@ -166,9 +173,10 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   const Index m = scratch.keys.count(), width = scratch.keys.width(), n = work.tile.keys();
   const Index queries = work.tile.queries();
   const Matrix values = later.sums.leftCols(width);
-  multiply(work.values, n, width, scratch.packed.as_columns(values.data(), m, width), m, dfeatures);
-  multiply(scratch.keys.features(), n, m, scratch.packed.as_rows(values.data(), m, width), width,
-           dvalues);
+  multiply({work.values, n, width}, {scratch.packed.as_columns(values.data(), m, width), m},
+           dfeatures);
+  multiply({scratch.keys.features(), n, m},
+           {scratch.packed.as_rows(values.data(), m, width), width}, dvalues);
   for (Index j = 0; j < n; ++j) {
     const float later_scale = std::exp(work.sight.maxima[j] - work.sight.after);
     Eigen::Map<RowVector> de(dfeatures + j * m, m), dvalue(dvalues + j * width, width);
@@ -201,7 +209,7 @@ void causal_keys(const PerformerHeadWork& head, const ShownKeys& keys,
     const float before =
         tile.first_key > 0 ? at(memory.maxima, tile.first_key - 1) : kMinusInfinity;
     const CausalWork work =
-        load_tile(head, keys, tile, before, memory.maxima.data() + tile.first_key, scratch);
+        load_tile(head, keys, tile, {before, memory.maxima.data() + tile.first_key}, scratch);
     for (Index i = 0; i < tile.queries(); ++i) {
       make_gradient(head, tile.first_query + i, at(memory.divisors, tile.first_query + i),
                     work.gradients + i * (width + 1));

@@ -119,10 +119,9 @@ void CausalSight::take(Index i, Index keys, float* row) const {
   std::fill(row + first_hidden, row + keys, 0.0F);
 }
 
-void multiply(const float* x, Index rows, Index in, const float* panels, Index out, float* y,
-              bool add) {
-  PanelProduct product = product_of(x, in, panels, out, y);
-  product.rows = rows;
+void multiply(const FactorRows& x, const FactorPanels& factor, float* y, bool add) {
+  PanelProduct product = product_of(x.first, x.in, factor.first, factor.out, y);
+  product.rows = x.n;
   product.add = add;
   run_product(product);
 }
@@ -161,7 +160,7 @@ void PerformerState::rescale(float to) const {
 
 void PerformerState::add(const float* exponentials, const float* value) const {
   const float* panels = of_this_thread<StateScratch>().packed.as_rows(value, 1, width_);
-  multiply(exponentials, m_, 1, panels, width_, sums(), true);
+  multiply({exponentials, m_, 1}, {panels, width_}, sums(), true);
   kernels().add(exponentials, totals(), m_);
   kernels().add(value, values(), width_);
   keys() += 1.0F;
@@ -187,7 +186,7 @@ void PerformerState::add(const CausalSight& sight, Index n, float* exponentials,
 
 void PerformerState::read(const float* u, Index n, float* out, float* divisors) const {
   const float* panels = of_this_thread<StateScratch>().packed.as_rows(sums(), m_, width_);
-  multiply(u, n, m_, panels, width_, out);
+  multiply({u, n, m_}, {panels, width_}, out);
   kernels().dot_products(totals(), {u, m_, nullptr}, n, m_, {divisors});
 }
 

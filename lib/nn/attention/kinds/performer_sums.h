@@ -83,9 +83,19 @@ struct CausalSight {
 /// before the tile; the features have them.
 void make_causal_features(FeatureTile& keys, float before, float* maxima);
 
-/// y [rows, out] = x [rows, in] · panels, or += that.
-void multiply(const float* x, Index rows, Index in, const float* panels, Index out, float* y,
-              bool add = false);
+/// Rows [n, in] that are multiplied, and panels [in, out] that they are multiplied by.
+struct FactorRows {
+  const float* first;
+  Index n;
+  Index in;
+};
+struct FactorPanels {
+  const float* first;
+  Index out;
+};
+
+/// y [n, out] = x · factor, or += that.
+void multiply(const FactorRows& x, const FactorPanels& factor, float* y, bool add = false);
 
 /// Rows [n, width] as the panels of a right side: as they are, or transposed.
 struct PackedRows {

@@ -201,12 +201,13 @@ TiledWork::TiledWork(const AttentionShape& shape, std::span<const AttentionGroup
 }
 
 void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
-                 RowSums all_sums, const TileDropout& dropout, MatrixRef output) {
+                 const TileState& state, MatrixRef output) {
+  const TileDropout& dropout = state.dropout;
   const AttentionGroup& group = at(input.groups, task.group);
-  const RowSums sums{all_sums.maximum + task.first_sum, all_sums.sum + task.first_sum};
+  const RowSums sums{state.sums.maximum + task.first_sum, state.sums.sum + task.first_sum};
   auto& scratch = of_this_thread<ForwardScratch>();
   const TiledHead head{shape, group,
-                       rows_of_head(shape, input, group, task.head, output, task.tile.is_global)};
+                       rows_of_head({shape, input, group, task.head}, output, task.tile.is_global)};
   const Index few = short_rows(head, task.tile);
   for (Index r = 0; r < few; ++r) {
     const Index i = head.query_of(task.tile, r);

@@ -72,8 +72,14 @@ struct TileDropout {
   bool keeps_sums = false;
 };
 
+/// What tasks share: the sums of all rows, and what dropout does to the task's head.
+struct TileState {
+  RowSums sums;
+  TileDropout dropout = {};
+};
+
 /// The output of a tile's rows. Tasks of different rows are independent.
 void attend_tile(const AttentionShape& shape, const AttentionInput& input, const TileTask& task,
-                 RowSums sums, const TileDropout& dropout, MatrixRef output);
+                 const TileState& state, MatrixRef output);
 
 }  // namespace attn

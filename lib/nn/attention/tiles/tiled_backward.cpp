@@ -232,7 +232,7 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
   MatrixRef unused = gradient.dqueries;  // the head's rows have an output: not written here
   for (const QueryTile& tile : tiles_of_head(shape, group, head.head)) {
     const TiledHead rows{shape, group,
-                         rows_of_head(shape, input, group, head.head, unused, tile.is_global)};
+                         rows_of_head({shape, input, group, head.head}, unused, tile.is_global)};
     const HeadGradients& to = tile.is_global ? of_globals : own;
     const BackwardTile t = tile_in(scratch, rows, tile);
     load_tile(t, head, out, dout);
