@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
-#include <stdexcept>
 #include <system_error>
 #include <thread>
 #include <tuple>
@@ -22,22 +21,15 @@
 #include "base/strings/utf8.h"
 #include "commands/command_line.h"
 #include "compute/matmul.h"
+#include "service/field_text.h"
+#include "service/out_of_memory.h"
 #include "terminal/console.h"
+#include "terminal/progress.h"
 #include "terminal/stop_signal.h"
 
 namespace {
 
 using attn::ExitCode;
-
-/// No allocation, no thread, or a size beyond what any allocation can have.
-bool is_out_of_memory(const std::exception& error) {
-  if (const auto* system = dynamic_cast<const std::system_error*>(&error)) {
-    return system->code() == std::errc::resource_unavailable_try_again ||
-           system->code() == std::errc::not_enough_memory;
-  }
-  return dynamic_cast<const std::bad_alloc*>(&error) != nullptr ||
-         dynamic_cast<const std::length_error*>(&error) != nullptr;
-}
 
 /// Whether `new` has failed in this process: what libraries do then (an exception of their own, one
 /// more thrown by a destructor) says nothing of memory.
@@ -97,13 +89,13 @@ int run_and_report(int argc, char** argv) {
   try {
     return run_command(argc, argv);
   } catch (const attn::Error& error) {
-    return fail(error.code(), error.what());
+    return fail(error.code(), attn::worded(error, attn::option_name));
   } catch (const attn::StoppedBySignal& stopped) {
     return 128 + stopped.signal;
   } catch (const attn::ClosedPipe&) {
     return 0;
   } catch (const std::exception& error) {
-    if (memory_ran_out || is_out_of_memory(error)) return fail_without_memory();
+    if (memory_ran_out || attn::is_out_of_memory(error)) return fail_without_memory();
     return fail(ExitCode::system, std::string("internal error: ") + error.what() +
                                       "; please report it with the command line");
   }
@@ -117,7 +109,7 @@ int run_and_report(int argc, char** argv) {
   try {
     if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
   } catch (const std::exception& error) {
-    if (is_out_of_memory(error)) _exit(fail_without_memory());
+    if (attn::is_out_of_memory(error)) _exit(fail_without_memory());
   } catch (...) {
   }
   std::fputs("attn-demo: internal error: terminated; please report it\n", stderr);
@@ -164,6 +156,7 @@ int main(int argc, char** argv) {
   std::atexit(leave);
   occupy_standard_descriptors();
   attn::handle_stop_signals();
+  attn::show_progress_by(attn::terminal_progress);
   const int code = stack_is_small() ? run_on_large_stack(argc, argv) : run_and_report(argc, argv);
   main_has_ended = true;
   return code;

@@ -1,19 +1,18 @@
 #include "attn_demo/attn_demo.h"
 
 #include <dlfcn.h>
-#include <fmt/format.h>
 
+#include <exception>
 #include <filesystem>
-#include <new>
 #include <utility>
 
 #include "base/error.h"
 #include "base/strings/utf8.h"
-#include "commands/search_options.h"
-#include "model_source.h"
-#include "shipped.h"
-#include "terminal/progress.h"
-#include "translate/translate_all.h"
+#include "service/model/model_source.h"
+#include "service/model/shipped.h"
+#include "service/out_of_memory.h"
+#include "service/search_settings.h"
+#include "service/translate_lines.h"
 
 namespace attn_demo {
 namespace {
@@ -41,20 +40,22 @@ auto guarded(Action&& action) {
   try {
     return action();
   } catch (const attn::Error& error) {
-    throw Error(static_cast<int>(error.code()), attn::printable(error.what()));
-  } catch (const std::bad_alloc&) {
+    throw Error(static_cast<int>(error.code()),
+                attn::printable(attn::worded(error, attn::option_name)));
+  } catch (const std::exception& error) {
+    if (!attn::is_out_of_memory(error)) throw;
     throw Error(static_cast<int>(attn::ExitCode::memory),
                 "out of memory; choose a smaller model or beam");
   }
 }
 
-attn::SearchOptions options_of(const Search& search) {
-  attn::SearchOptions options;
-  if (search.beam) options.beam = std::to_string(*search.beam);
-  if (search.length_penalty) options.length_penalty = fmt::format("{:f}", *search.length_penalty);
-  if (search.max_length) options.max_length = std::to_string(*search.max_length);
-  if (search.threads) options.threads = std::to_string(*search.threads);
-  return options;
+attn::SearchSettings settings_of(const Search& search) {
+  attn::SearchSettings settings;
+  settings.beam = search.beam;
+  settings.length_penalty = search.length_penalty;
+  settings.max_length = search.max_length;
+  settings.threads = search.threads;
+  return settings;
 }
 
 Maps maps_of(const attn::AttentionMaps& from) {
@@ -75,21 +76,20 @@ struct Model::Loaded {
   attn::ReadyEnsemble models;
 
   /// A translator for one call; only the best of each sentence is asked for.
-  std::unique_ptr<attn::Translator> translator(const attn::SearchOptions& options) const {
-    attn::DecodeOptions decode = options.decode();
+  std::unique_ptr<attn::Translator> translator(const Search& search) const {
+    attn::DecodeOptions decode = settings_of(search).decode();
     decode.num_return_sequences = 1;
-    options.use_threads();
+    attn::use_threads(search.threads);
     return attn::make_translator(models, decode);
   }
 };
 
 Model::Model(const std::string& directory) : loaded_(std::make_unique<Loaded>()) {
   guarded([&] {
-    attn::draw_no_progress();
     find_shipped_data();
-    attn::ModelOptions options;
-    options.model = directory;
-    loaded_->models = attn::load_all(options);
+    attn::ModelChoice choice;
+    if (!directory.empty()) choice.models = {directory};
+    loaded_->models = attn::load_all(choice);
   });
 }
 
@@ -100,21 +100,10 @@ Model& Model::operator=(Model&&) noexcept = default;
 std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
                                           const Search& search) const {
   return guarded([&] {
-    const attn::SearchOptions options = options_of(search);
-    const auto translator = loaded_->translator(options);
-    std::vector<attn::PreparedLine> lines;
-    for (const std::string& text : texts) {
-      lines.push_back(attn::prepare_line(*translator, text, options.splitting()));
-    }
-    const auto found = *attn::translate_all(*translator, attn::all_parts(lines),
-                                            options.batch_size(), [](const auto&) { return true; });
+    const auto translator = loaded_->translator(search);
     std::vector<std::string> translations;
-    auto next = found.begin();
-    for (const attn::PreparedLine& line : lines) {
-      std::vector<std::vector<attn::Translation>> parts;
-      for (std::size_t i = 0; i < line.parts.size(); ++i) parts.push_back({*next++});
-      const auto whole = attn::join_parts(parts, line.gaps, translator->decode_config());
-      translations.push_back(attn::clean_text(whole.front().text).text);
+    for (auto& line : attn::translate_lines(*translator, texts, {.by_length = true})) {
+      translations.push_back(std::move(line.front().text));
     }
     return translations;
   });
@@ -122,7 +111,7 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
 
 Attention Model::attend(const std::string& text, const Search& search) const {
   return guarded([&] {
-    const auto translator = loaded_->translator(options_of(search));
+    const auto translator = loaded_->translator(search);
     attn::AttentionRecord record =
         std::move(translator->record({translator->prepare(text)}).front());
     attn::HypothesisRecord& best = record.hypotheses.front();

@@ -1,8 +1,6 @@
 #include "commands/arguments.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 
 #include "analysis/show_selection.h"
 #include "base/error.h"
@@ -12,38 +10,12 @@
 
 namespace attn {
 
-std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t low,
-                          std::uint64_t high) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  const bool plain = !text.empty() && text[0] >= '0' && text[0] <= '9' &&
-                     (text.size() == 1 || text[0] != '0') && stop == end && error == std::errc();
-  if (!plain || value < low || value > high) {
-    throw UsageError("{} {}: expected a whole number from {} to {}, in plain decimals", option,
-                     excerpt(text), low, high);
-  }
-  return value;
-}
-
-float parse_decimal(const std::string& option, const std::string& text, double low, double high) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value, std::chars_format::fixed);
-  if (text.empty() || stop != end || error != std::errc() || !std::isfinite(value) || value < low ||
-      value > high) {
-    throw UsageError("{} {}: expected a decimal number from {} to {}", option, excerpt(text), low,
-                     high);
-  }
-  return static_cast<float>(value);
-}
-
-DType parse_dtype(const std::string& option, const std::string& text) {
+DType parse_dtype(const std::string& text) {
   if (text == "float32") return DType::f32;
   if (text == "float16") return DType::f16;
   if (text == "bfloat16") return DType::bf16;
   if (text == "int8") return DType::i8;
-  throw UsageError("{} {}: expected float32, float16, bfloat16 or int8", option, excerpt(text));
+  throw UsageError("--dtype {}: expected float32, float16, bfloat16 or int8", excerpt(text));
 }
 
 bool are_single_words(const std::vector<std::string>& sentences) {

@@ -1,39 +1,18 @@
-// Reading numbers and choices from the command line, strictly.
+// Reading choices from the command line, strictly, and what many commands have.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "model/directory/safetensors.h"
+#include "service/field_text.h"
+#include "service/values.h"
 
 namespace attn {
 
-/// Does what an option asks for. Libraries know no options: where one refuses what was typed (or,
-/// as SystemError, the system does what the option names), the option's name comes before its
-/// words.
-template <typename Refusal = UsageError, typename Action>
-auto for_option(std::string_view option, Action&& action) {
-  try {
-    return action();
-  } catch (const Refusal& error) {
-    throw Refusal("{} {}", option, error.what());
-  }
-}
-
-/// A plain decimal from `low` to `high`: no sign, no leading zero, no point. UsageError naming the
-/// option, what was given and the range.
-std::uint64_t parse_whole(const std::string& option, const std::string& text, std::uint64_t low,
-                          std::uint64_t high);
-
-/// A decimal number such as 0.6, 1 or -2 within [low, high]; nothing else after it.
-float parse_decimal(const std::string& option, const std::string& text, double low, double high);
-
 /// float32, float16, bfloat16 or int8; UsageError otherwise.
-DType parse_dtype(const std::string& option, const std::string& text);
+DType parse_dtype(const std::string& text);
 
 /// Whether these look like one sentence without its quotation marks: several, without a blank.
 bool are_single_words(const std::vector<std::string>& sentences);

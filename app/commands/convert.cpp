@@ -7,11 +7,12 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
-#include "files/new_directory.h"
 #include "model/directory/save_model.h"
-#include "model_source.h"
+#include "service/model/model_source.h"
+#include "service/new_directory.h"
+#include "service/progress.h"
 #include "terminal/console.h"
-#include "terminal/progress.h"
+#include "terminal/notes.h"
 #include "text/checksums.h"
 
 namespace attn {
@@ -24,14 +25,14 @@ struct ConvertOptions {
 };
 
 void run_convert(const ConvertOptions& options) {
-  const DType dtype = parse_dtype("--dtype", options.dtype);
-  ModelOptions source;
-  source.model = options.model;
+  const DType dtype = parse_dtype(options.dtype);
+  ModelChoice source;
+  source.models = {options.model};
   FileGuard guard;
   tell_inputs(source, guard);
   NewDirectory directory(options.out);
   const ReadyModel model = load_or_make(source);
-  for (const std::string& text : model.notes) note(text);
+  say_all(model.notes);
   const DecodeConfig decode = resolve(model.decode, model.default_forced_eos, options.model);
   const Progress progress("writing " + options.out);
   copy_tokenizer(model.tokenizer_directory, directory.writing());

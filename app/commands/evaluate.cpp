@@ -1,28 +1,36 @@
 // attn-demo evaluate: BLEU, chrF and TER of a test set, translated by a model or given as lines.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/memory.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/lines.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "commands/view_options.h"
-#include "file_translator.h"
-#include "files/file_guard.h"
 #include "files/output_file.h"
-#include "head_figures.h"
-#include "model_source.h"
 #include "record/score_report.h"
-#include "scored_pairs.h"
-#include "scoring.h"
+#include "service/file_guard.h"
+#include "service/measure/head_figures.h"
+#include "service/measure/scored_pairs.h"
+#include "service/measure/scoring.h"
+#include "service/model/model_source.h"
+#include "service/progress.h"
+#include "service/sentence_notes.h"
+#include "service/translate_lines.h"
 #include "terminal/console.h"
-#include "terminal/progress.h"
+#include "terminal/notes.h"
 #include "view/data/head_importance_json.h"
 #include "view/data/head_report_json.h"
 #include "view/data/score_json.h"
@@ -126,9 +134,9 @@ void check_options(const EvaluateOptions& o) {
     throw UsageError("{} goes with --against",
                      o.samples.empty() ? "--resampling-seed" : "--resamples");
   }
-  if (o.about_heads() && o.model.several()) {
+  if (o.about_heads() && o.model.models.size() > 1) {
     throw UsageError("{} is about the heads of one --model; {} were given",
-                     o.report ? "--report" : "--head-importance", o.model.more_models.size() + 1);
+                     o.report ? "--report" : "--head-importance", o.model.models.size());
   }
   if (o.report && o.head_importance) {
     throw UsageError("--report and --head-importance are two reports; ask for one at a time");
@@ -148,7 +156,7 @@ void check_files(const EvaluateOptions& o) {
   guard.read("--against", o.against);
   guard.read("--gold", o.gold);
   guard.read("--hypotheses", o.hypotheses);
-  if (o.hypotheses.empty()) tell_inputs(o.model, guard);
+  if (o.hypotheses.empty()) tell_inputs(o.model.choice(), guard);
   guard.write("--output", o.output);
   guard.write("--json", o.json);
 }
@@ -188,7 +196,9 @@ struct TextAndJson {
 
 /// What each head is worth to the references.
 TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, const Lines& target) {
-  const std::vector<ScoredPair> pairs = scored_pairs(model, source, target);
+  std::string left_out;
+  const std::vector<ScoredPair> pairs = scored_pairs(model, source, target, left_out);
+  if (!left_out.empty()) note(left_out);
   Progress progress("switching heads off", "heads");
   // The first pass is with all of them.
   const ImportanceReport report =
@@ -201,20 +211,22 @@ TextAndJson importance_of_heads(const ReadyModel& model, const Lines& source, co
 /// What each head does on the pairs.
 TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& options,
                              const Lines& source, const Lines& target) {
-  const HeadReport report = head_figures(model, source, target, options.gold);
+  std::string left_out;
+  const HeadReport report = head_figures(model, source, target, options.gold, left_out);
+  if (!left_out.empty()) note(left_out);
   return {render_head_report(report, terminal_style().width, {align_note}),
           head_report_json(report)};
 }
 
 /// A report on heads, instead of translating.
 void run_heads(const EvaluateOptions& options) {
-  options.search.use_threads();
+  use_threads(options.search.settings().threads);
   const std::string& target_file = options.targets.front();
   const Lines source = raw_lines(options.source), target = raw_lines(target_file);
   check_counts(source, options.source, target, target_file);
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
-  const ReadyModel model = load_or_make(options.model);
-  for (const std::string& text : model.notes) note(printable(text));
+  const ReadyModel model = load_or_make(options.model.choice());
+  say_all(model.notes);
   const TextAndJson report = options.head_importance
                                  ? importance_of_heads(model, source, target)
                                  : figures_of_heads(model, options, source, target);
@@ -223,19 +235,53 @@ void run_heads(const EvaluateOptions& options) {
   if (json_file) json_file->commit();
 }
 
-/// Every value is refused before a file is read.
-void check_search(const SearchOptions& search) {
-  search.decode();
-  search.splitting();
-  search.batch_size();
-  search.use_threads();
+/// The translations of a file's lines, each as `translate` writes it; says what it cost in `run`.
+Lines translate_file(const ModelChoice& choice, const SearchSettings& search, const Lines& sources,
+                     TranslationRun& run) {
+  keep_freed_memory();
+  const ReadyEnsemble models = load_all(choice);
+  DecodeOptions given = search.decode();
+  given.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
+  const std::unique_ptr<Translator> translator = make_translator(models, given);
+  for (const ReadyModel& ready : models.models) say_all(ready.notes);
+  run.seed = models.mapped().seed;
+  if (run.seed) {
+    note(fmt::format("random weights (seed {}): the scores are those of noise", *run.seed));
+  }
+  const auto start = std::chrono::steady_clock::now();
+  SentenceNotes notes(say);
+  Progress progress("translating", "sentences");
+  LineHooks hooks;
+  hooks.prepared = [&](const PreparedLine& line) {
+    notes.add(line, translator->most_source_tokens());
+  };
+  hooks.searched = [&](const TranslatedSoFar& done) {
+    progress.update(done.sentences, done.fraction);
+  };
+  Lines translations;
+  for (auto& found :
+       translate_lines(*translator, sources, {search.split, search.batch, true}, hooks)) {
+    run.tokens += found.front().tokens;
+    translations.push_back(std::move(found.front().text));
+  }
+  notes.report();
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.model = fmt::format("{}", fmt::join(models.names(), " + "));
+  run.precision = to_string(models.mapped().precision);
+  const DecodeConfig& decode = translator->decode_config();
+  run.beams = decode.num_beams;
+  run.length_penalty = decode.length_penalty;
+  run.early_stopping = to_string(decode.early_stopping);
+  if (decode.max_new_tokens > 0) run.max_length = decode.max_new_tokens;
+  return translations;
 }
 
 void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
   check_files(options);
   if (options.about_heads()) return run_heads(options);
-  check_search(options.search);
+  const SearchSettings search = options.search.settings();
+  use_threads(search.threads);
   options.scoring();
   ScoreReport report;
   report.source = options.source;
@@ -258,7 +304,7 @@ void run_evaluate(const EvaluateOptions& options) {
   const std::unique_ptr<OutputFile> json_file = open_output(options.json);
   if (!given) {
     report.run.emplace();
-    left = FileTranslator(options.model, options.search).translate(left, *report.run);
+    left = translate_file(options.model.choice(), search, left, *report.run);
     if (text_file) {
       for (const std::string& line : left) text_file->write(line + "\n");
     }

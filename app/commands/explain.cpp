@@ -12,6 +12,7 @@
 #include "commands/arguments.h"
 #include "commands/chosen_steps.h"
 #include "commands/commands.h"
+#include "commands/model_options.h"
 #include "commands/named_head.h"
 #include "commands/search_options.h"
 #include "explain/compare.h"
@@ -20,12 +21,14 @@
 #include "explain/meaning.h"
 #include "explain/shortcuts.h"
 #include "explain/telling_query.h"
-#include "files/file_guard.h"
 #include "files/output_file.h"
-#include "model_source.h"
 #include "record/token_names.h"
-#include "sentence_notes.h"
+#include "service/file_guard.h"
+#include "service/model/model_source.h"
+#include "service/sentence_notes.h"
+#include "service/what_if.h"
 #include "terminal/console.h"
+#include "terminal/notes.h"
 #include "view/data/explanation_json.h"
 #include "view/terminal/explanation/explanation_markdown.h"
 #include "view/terminal/explanation/explanation_text.h"
@@ -55,13 +58,15 @@ class ExplainCommand {
  public:
   explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
     check_usage();
-    DecodeOptions given = options_.search.decode();
-    const int rank = to_int(parse_whole("--hypothesis", options_.hypothesis, 1, 1000));
+    const ModelChoice choice = options_.source.choice();
+    const SearchSettings search = options_.search.settings();
+    DecodeOptions given = search.decode();
+    const int rank = to_int(parse_whole({"hypothesis", 1, 1000}, options_.hypothesis));
     choice_.hypothesis = to_size(rank - 1);
     name_ = parse_named_head(options_.kind, options_.layer, options_.head);
-    options_.search.use_threads();
-    check_files();
-    model_ = load_or_make(options_.source);
+    use_threads(search.threads);
+    check_files(choice);
+    model_ = load_or_make(choice);
     if (options_.meaning.empty()) {
       check_named_head(name_, is_whole_name(options_.head),
                        summarise(model_.transformer->config()));
@@ -75,7 +80,7 @@ class ExplainCommand {
   }
 
   void run() {
-    for (const std::string& text : model_.notes) note(printable(text));
+    say_all(model_.notes);
     if (model_.seed) {
       note(fmt::format("random weights (seed {}): the numbers show the mechanism, not German",
                        *model_.seed));
@@ -120,7 +125,7 @@ class ExplainCommand {
       throw UsageError(
           "--compare, --meaning and --short are explanations of their own; ask for one at a time");
     }
-    for_option("--step", [&] { return parse_steps(options_.step); });
+    for_field("step", [&] { return parse_steps(options_.step); });
     if (options_.brief && !options_.step.empty()) {
       throw UsageError("--step goes with the steps, and --short has none; leave one of them out");
     }
@@ -157,9 +162,9 @@ class ExplainCommand {
                : "";
   }
 
-  void check_files() const {
+  void check_files(const ModelChoice& choice) const {
     FileGuard guard;
-    tell_inputs(options_.source, guard);
+    tell_inputs(choice, guard);
     guard.write("--json", options_.json);
     guard.write("--markdown", options_.markdown);
   }
@@ -180,14 +185,14 @@ class ExplainCommand {
       choice_.query = telling_query(record, choice_);
       return;
     }
-    choice_.query = for_option("--query", [&] {
+    choice_.query = for_field("query", [&] {
       return find_token(options_.query, query_axis(record, choice_.kind, choice_.hypothesis));
     });
   }
 
   PreparedSentence prepare(const std::string& text) {
     PreparedLine line = prepare_line(*translator_, text, Splitting::never);
-    notes_.add(line, 0, translator_->most_source_tokens());
+    notes_.add(line, translator_->most_source_tokens());
     return std::move(line.parts.front());
   }
 
@@ -203,9 +208,9 @@ class ExplainCommand {
   Explanation explain() {
     if (!options_.meaning.empty()) return explain_word();
     const PreparedSentence sentence = prepare(options_.sentences.front());
-    const AttentionRecord record = options_.target_given
-                                       ? translator_->record_target(sentence, options_.target)
-                                       : std::move(translator_->record({sentence}).front());
+    const AttentionRecord record =
+        record_sentence(*translator_, sentence,
+                        options_.target_given ? std::optional(options_.target) : std::nullopt, {});
     if (compare_kinds_) return explain_kinds(sentence, record);
     HeadName name = name_;
     // What is compared is of all three kinds, and not every one has a best head.
@@ -267,7 +272,7 @@ class ExplainCommand {
   /// JSON holds every step, what a person reads those that --step names.
   void write(const Explanation& explanation) const {
     const Explanation shown =
-        for_option("--step", [&] { return with_steps(explanation, parse_steps(options_.step)); });
+        for_field("step", [&] { return with_steps(explanation, parse_steps(options_.step)); });
     if (!options_.json.empty()) deliver(options_.json, explanation_json(explanation));
     if (!options_.markdown.empty()) deliver(options_.markdown, explanation_markdown(shown));
     // The terminal stays quiet where the explanation goes elsewhere.
@@ -282,7 +287,7 @@ class ExplainCommand {
   HeadChoice choice_;
   ReadyModel model_;
   std::unique_ptr<Translator> translator_;
-  SentenceNotes notes_;
+  SentenceNotes notes_{say};
 };
 
 }  // namespace

@@ -6,11 +6,13 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
-#include "files/new_directory.h"
+#include "commands/model_options.h"
 #include "model/directory/save_model.h"
-#include "model_source.h"
+#include "service/model/model_source.h"
+#include "service/new_directory.h"
+#include "service/progress.h"
 #include "terminal/console.h"
-#include "terminal/progress.h"
+#include "terminal/notes.h"
 
 namespace attn {
 namespace {
@@ -22,15 +24,16 @@ struct InitOptions {
 };
 
 void run_init(const InitOptions& options) {
-  const DType dtype = parse_dtype("--dtype", options.dtype);
+  const DType dtype = parse_dtype(options.dtype);
+  const ModelChoice choice = options.source.choice();
   if (options.source.config.empty() && options.source.preset.empty()) {
     throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
   }
   FileGuard guard;
-  tell_inputs(options.source, guard);
+  tell_inputs(choice, guard);
   NewDirectory directory(options.out);
-  const ReadyModel model = load_or_make(options.source);
-  for (const std::string& text : model.notes) note(text);
+  const ReadyModel model = load_or_make(choice);
+  say_all(model.notes);
   const DecodeConfig decode =
       resolve(model.decode, model.default_forced_eos, options.source.config);
   const Progress progress("writing " + options.out);

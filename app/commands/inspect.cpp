@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "attention_speed.h"
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
@@ -11,13 +10,16 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/model_options.h"
 #include "config/kinds/pattern_kind.h"
 #include "config/presets.h"
-#include "files/file_guard.h"
 #include "files/output_file.h"
-#include "model_source.h"
 #include "raster/svg_png.h"
+#include "service/file_guard.h"
+#include "service/measure/attention_speed.h"
+#include "service/model/model_source.h"
 #include "terminal/console.h"
+#include "terminal/notes.h"
 #include "terminal/receptive_report.h"
 #include "view/data/attention_costs_csv.h"
 #include "view/data/attention_costs_json.h"
@@ -41,11 +43,11 @@ struct InspectArguments {
        length_given = false, dropout_given = false;
 };
 
-std::vector<int> parse_list(const std::string& option, const std::string& text, int high) {
+std::vector<int> parse_list(std::string_view field, const std::string& text, int high) {
   std::vector<int> numbers;
   if (text.empty()) return numbers;
   for (const std::string_view number : split_at(text, ',')) {
-    numbers.push_back(to_int(parse_whole(option, std::string(number), 1, to_size(high))));
+    numbers.push_back(to_int(parse_whole({field, 1, to_size(high)}, std::string(number))));
   }
   return numbers;
 }
@@ -90,7 +92,7 @@ void refuse_repeats(const char* option, std::vector<T> list) {
 /// What has no meaning beside --attention.
 void check_attention_options(const InspectArguments& arguments) {
   const ModelOptions& source = arguments.source;
-  const std::pair<const char*, bool> others[]{{"--model", !source.model.empty()},
+  const std::pair<const char*, bool> others[]{{"--model", !source.models.empty()},
                                               {"--config", !source.config.empty()},
                                               {"--preset", !source.preset.empty()},
                                               {"--presets", arguments.presets}};
@@ -110,15 +112,15 @@ void check_attention_options(const InspectArguments& arguments) {
 std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   check_attention_options(arguments);
   const std::vector<int> lengths =
-      parse_list("--lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
+      parse_list("lengths", arguments.lengths.empty() ? "2048,8192" : arguments.lengths,
                  ModelLimits::positions);
   refuse_repeats("--lengths", lengths);
   AttentionTrial trial;
   trial.heads =
-      to_index(parse_whole("--heads", arguments.heads.empty() ? "8" : arguments.heads, 1, 65'536));
-  trial.head_dim = to_index(parse_whole("--head-dim", arguments.head_dim, 1, 65'536));
-  trial.threads = to_int(parse_whole("--threads", arguments.threads, 1, 1024));
-  trial.dropout = parse_decimal("--dropout", arguments.dropout, 0, 0.99);
+      to_index(parse_whole({"heads", 1, 65'536}, arguments.heads.empty() ? "8" : arguments.heads));
+  trial.head_dim = to_index(parse_whole({"head_dim", 1, 65'536}, arguments.head_dim));
+  trial.threads = to_int(parse_whole({"threads", 1, 1024}, arguments.threads));
+  trial.dropout = parse_decimal({"dropout", 0, 0.99}, arguments.dropout);
   trial.causal = arguments.causal;
   trial.backward = arguments.backward;
   std::vector<AttentionTrial> trials;
@@ -169,11 +171,11 @@ void report_receptive_field(const InspectArguments& arguments) {
     throw UsageError("--receptive-field is about one model; leave --{} out",
                      arguments.presets ? "presets" : "attention");
   }
-  const ModelShape shape = read_shape(arguments.source);
+  const ModelShape shape = read_shape(arguments.source.choice());
   const ModelConfig& config = shape.config;
   const int most = std::min(most_receptive_tokens, config.max_positions);
   const int tokens = arguments.length_given
-                         ? to_int(parse_whole("--length", arguments.length, 1, to_size(most)))
+                         ? to_int(parse_whole({"length", 1, to_size(most)}, arguments.length))
                          : std::min(most, 128);
   if (kind_of(config.encoder_attention).tokens_decide()) {
     report_hashed_field(arguments, shape, tokens);
@@ -198,7 +200,8 @@ void report_receptive_field(const InspectArguments& arguments) {
   if (!stdout_is_taken(arguments)) output().write("\n" + receptive_picture(shown, style));
 }
 
-void run_inspect(const InspectArguments& arguments) {
+/// Refuses what cannot be drawn, and files that are read or written elsewhere.
+void check_files(const InspectArguments& arguments) {
   if (!arguments.receptive_field && arguments.attention.empty()) {
     for (const auto& [option, file] :
          {std::pair{"--svg", &arguments.svg}, {"--png", &arguments.png}}) {
@@ -208,7 +211,7 @@ void run_inspect(const InspectArguments& arguments) {
     }
   }
   FileGuard guard;
-  if (!arguments.presets) tell_inputs(arguments.source, guard);
+  if (!arguments.presets) tell_inputs(arguments.source.choice(), guard);
   const char* first = nullptr;  // that wants stdout
   for (const auto& [option, file] : outputs_of(arguments)) {
     guard.write(option, *file);
@@ -218,50 +221,74 @@ void run_inspect(const InspectArguments& arguments) {
     }
     first = option;
   }
-  if (arguments.receptive_field) {
-    report_receptive_field(arguments);
-    return;
-  }
-  if (!arguments.attention.empty()) {
-    report_attention(arguments);
-    return;
-  }
-  constexpr int kLongest = 1'000'000'000;
-  if (arguments.presets) {
-    const int length = to_int(parse_whole("--length", arguments.length, 1, kLongest));
-    std::vector<Table> tables = presets_tables(length);
-    tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
-    tables[1].title = "Names for --preset, and what differs from this program's Transformer";
-    print(arguments, tables, presets_json(length));
-    return;
-  }
+}
+
+constexpr int kLongest = 1'000'000'000;
+
+void report_presets(const InspectArguments& arguments) {
+  const int length = to_int(parse_whole({"length", 1, kLongest}, arguments.length));
+  std::vector<Table> tables = presets_tables(length);
+  tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
+  tables[1].title = "Names for --preset, and what differs from this program's Transformer";
+  print(arguments, tables, presets_json(length));
+}
+
+/// Shapes, parameters and costs.
+void report_model(const InspectArguments& arguments) {
   InspectOptions options;
   options.source_length =
-      to_int(parse_whole("--source-length", arguments.source_length, 1, kLongest));
+      to_int(parse_whole({"source_length", 1, kLongest}, arguments.source_length));
   options.target_length =
-      to_int(parse_whole("--target-length", arguments.target_length, 1, kLongest));
-  const std::vector<int> heads = parse_list("--heads", arguments.heads, kLongest);
+      to_int(parse_whole({"target_length", 1, kLongest}, arguments.target_length));
+  const std::vector<int> heads = parse_list("heads", arguments.heads, kLongest);
   if (!arguments.lengths.empty()) {
-    options.lengths = parse_list("--lengths", arguments.lengths, kLongest);
+    options.lengths = parse_list("lengths", arguments.lengths, kLongest);
   }
-  if (!arguments.source.preset.empty() && arguments.source.config.empty() &&
-      arguments.source.model.empty()) {
-    const Preset& preset = named_preset(arguments.source.preset);
+  const ModelChoice choice = arguments.source.choice();
+  if (!choice.preset.empty() && choice.config.empty() && choice.models.empty()) {
+    const Preset& preset = named_preset(choice.preset);
     if (preset.kind != PresetKind::encoder_decoder) {
       options.name = preset.title;
       print(arguments, preset_tables(preset, options), preset_json(preset, options));
       return;
     }
   }
-  const ModelShape shape = read_shape(arguments.source);
+  const ModelShape shape = read_shape(choice);
   options.name = shape.name;
   options.unknown_keys = shape.unknown_keys;
   options.notes = shape.notes;
-  if (!shape.instead.empty()) note(shape.instead);
+  if (!shape.instead.empty()) say(shape.instead);
   options.only_heads = !heads.empty();
   options.only_growth = !arguments.lengths.empty();
   options.heads = heads_report(shape.config, heads, options.source_length, "--heads");
   print(arguments, inspect_tables(shape.config, options), inspect_json(shape.config, options));
+}
+
+void run_inspect(const InspectArguments& arguments) {
+  check_files(arguments);
+  if (arguments.receptive_field) return report_receptive_field(arguments);
+  if (!arguments.attention.empty()) return report_attention(arguments);
+  if (arguments.presets) return report_presets(arguments);
+  report_model(arguments);
+}
+
+/// --attention and what goes with it.
+void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
+  CLI::Option* attention =
+      command
+          .add_option("--attention", arguments.attention,
+                      "Measure kinds of attention at --lengths: full,window,longformer,… or all")
+          ->type_name("KIND,…");
+  const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
+    command.add_option(name, value, what)->type_name(type)->needs(attention);
+  };
+  add("--csv", arguments.csv, "Write what was measured as CSV", "FILE");
+  add("--head-dim", arguments.head_dim, "Columns of a head to measure [64]", "K");
+  add("--threads", arguments.threads, "Threads to measure with [1]", "N");
+  command.add_flag("--causal", arguments.causal, "Measure without looking ahead")->needs(attention);
+  command.add_flag("--backward", arguments.backward, "Measure training, both ways")
+      ->needs(attention);
+  add("--dropout", arguments.dropout, "Of the weights, with --backward [0]", "P");
 }
 
 }  // namespace
@@ -295,28 +322,7 @@ void add_inspect(CLI::App& app, Run& run) {
                    "Draw the receptive field, or what --attention measured")
       ->type_name("FILE");
   command->add_option("--png", arguments->png, "The same as PNG")->type_name("FILE");
-  CLI::Option* attention =
-      command
-          ->add_option("--attention", arguments->attention,
-                       "Measure kinds of attention at --lengths: full,window,longformer,… or all")
-          ->type_name("KIND,…");
-  command->add_option("--csv", arguments->csv, "Write what was measured as CSV")
-      ->type_name("FILE")
-      ->needs(attention);
-  command->add_option("--head-dim", arguments->head_dim, "Columns of a head to measure [64]")
-      ->type_name("K")
-      ->needs(attention);
-  command->add_option("--threads", arguments->threads, "Threads to measure with [1]")
-      ->type_name("N")
-      ->needs(attention);
-  command->add_flag("--causal", arguments->causal, "Measure without looking ahead")
-      ->needs(attention);
-  command->add_flag("--backward", arguments->backward, "Measure training, both ways")
-      ->needs(attention);
-  CLI::Option* dropout =
-      command->add_option("--dropout", arguments->dropout, "Of the weights, with --backward [0]")
-          ->type_name("P")
-          ->needs(attention);
+  add_measuring_to(*command, *arguments);
   command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
       ->type_name("FILE");
   command->footer(
@@ -328,7 +334,7 @@ void add_inspect(CLI::App& app, Run& run) {
       "  attn-demo inspect --config configs/demo.json --receptive-field --length 24\n"
       "  attn-demo inspect --attention full,longformer --lengths 1024,4096 --threads 2");
   refuse_empty_values(*command, {});
-  command->callback([arguments, length, dropout, &run] {
+  command->callback([arguments, length, dropout = command->get_option("--dropout"), &run] {
     arguments->length_given = length->count() > 0;
     arguments->dropout_given = dropout->count() > 0;
     run = [arguments] { run_inspect(*arguments); };

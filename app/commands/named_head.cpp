@@ -9,8 +9,8 @@
 namespace attn {
 namespace {
 
-int parse_number(const std::string& option, const std::string& text) {
-  return to_int(parse_whole(option, text, 0, 1'000'000));
+int parse_number(std::string_view field, const std::string& text) {
+  return to_int(parse_whole({field, 0, 1'000'000}, text));
 }
 
 HeadName parse_parts(const std::string& kind, const std::string& layer, const std::string& head) {
@@ -20,11 +20,11 @@ HeadName parse_parts(const std::string& kind, const std::string& layer, const st
     if (!found) throw UsageError("--kind {}: expected encoder, decoder or cross", excerpt(kind));
     name.kind = *found;
   }
-  if (!layer.empty()) name.layer = parse_number("--layer", layer);
+  if (!layer.empty()) name.layer = parse_number("layer", layer);
   if (head == "best" || head == "mean") {
     name.pick = head == "best" ? HeadPick::best : HeadPick::mean;
   } else if (!head.empty()) {
-    name.head = parse_number("--head", head);
+    name.head = parse_number("head", head);
   }
   return name;
 }
@@ -42,7 +42,7 @@ HeadName parse_named_head(const std::string& kind, const std::string& layer,
     throw UsageError("--head {} says kind and layer itself; leave --kind and --layer out",
                      excerpt(head));
   }
-  const HeadName name = whole ? for_option("--head", [&] { return parse_head_name(head); })
+  const HeadName name = whole ? for_field("head", [&] { return parse_head_name(head); })
                               : parse_parts(kind, layer, head);
   if (name.pick == HeadPick::mean) {
     throw UsageError("--head {}: a mean of heads has no queries and keys; name one head, or best",

@@ -14,8 +14,10 @@
 #include "files/line_views.h"
 #include "files/view_files.h"
 #include "record/json/record_reader.h"
+#include "service/file_guard.h"
+#include "service/page_content.h"
+#include "service/progress.h"
 #include "terminal/console.h"
-#include "terminal/progress.h"
 #include "train/run/train_log.h"
 #include "view/page/page_curve.h"
 
@@ -85,7 +87,7 @@ class PageCommand {
   explicit PageCommand(const PageOptions& options)
       : options_(options),
         view_(options.view),
-        selection_(for_option("--show", [&] { return parse_show(view_.show); })),
+        selection_(for_field("show", [&] { return parse_show(view_.show); })),
         files_(view_, guard_of(options), {.vectors = true, .search = true}),
         progress_("reading records", "records") {}
 
@@ -152,7 +154,7 @@ class PageCommand {
   }
 
   void check(const AttentionRecord& record, const std::string& where) const {
-    for_option("--show", [&] { check_show(selection_, record.model); });
+    for_field("show", [&] { check_show(selection_, record.model); });
     const std::size_t count = record.hypotheses.size();
     if (view_.hypothesis_index() < count || count == 0) return;
     throw UsageError("--hypothesis {}: {} has {}", view_.hypothesis, where, count);

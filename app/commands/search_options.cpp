@@ -1,14 +1,10 @@
 #include "commands/search_options.h"
 
-#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "base/at.h"
-#include "base/error.h"
-#include "base/strings/excerpt.h"
-#include "commands/arguments.h"
-#include "compute/matmul.h"
 
 namespace attn {
 
@@ -88,45 +84,38 @@ void SearchOptions::add_speed_to(CLI::App& command) {
   command.add_option("--batch", batch, "Sentences translated together [32]")->type_name("N");
 }
 
-DecodeOptions SearchOptions::decode() const {
-  DecodeOptions d;
-  const auto whole = [](const char* name, const std::string& text, std::uint64_t high) {
-    return text.empty() ? std::optional<int>() : to_int(parse_whole(name, text, 1, high));
+SearchSettings SearchOptions::settings() const {
+  const auto whole = [](const WholeField& field, const std::string& text) {
+    return text.empty() ? std::optional<int>() : to_int(parse_whole(field, text));
   };
-  d.num_beams = whole("--beam", beam, 1000);
-  d.num_return_sequences = whole("--n-best", n_best, 1000);
+  SearchSettings settings;
+  settings.beam = whole(beam_field, beam);
+  settings.n_best = whole(n_best_field, n_best);
   if (!length_penalty.empty()) {
-    d.length_penalty = parse_decimal("--length-penalty", length_penalty, -100, 100);
+    settings.length_penalty = parse_decimal(length_penalty_field, length_penalty);
   }
-  if (!early_stopping.empty()) {
-    if (early_stopping == "true") {
-      d.early_stopping = EarlyStopping::yes;
-    } else if (early_stopping == "false") {
-      d.early_stopping = EarlyStopping::no;
-    } else if (early_stopping == "never") {
-      d.early_stopping = EarlyStopping::never;
-    } else {
-      throw UsageError("--early-stopping {}: expected true, false or never",
-                       excerpt(early_stopping));
-    }
-  }
-  // The option counts produced tokens with the end symbol; `generate` counts the start symbol, too.
-  if (const auto most = whole("--max-length", max_length, 1'000'000)) d.max_length = *most + 1;
-  add_rules(d);
-  add_sampling(d);
-  return d;
+  if (!early_stopping.empty()) settings.early_stopping = parse_early_stopping(early_stopping);
+  settings.max_length = whole(max_length_field, max_length);
+  settings.threads = whole(threads_field, threads);
+  settings.batch = parse_whole(batch_field, batch);
+  settings.split = parse_splitting(split);
+  settings.rules = rules();
+  return settings;
 }
 
-void SearchOptions::add_rules(DecodeOptions& d) const {
-  const auto count = [](const char* name, const std::string& text, std::uint64_t high) {
-    return text.empty() ? std::optional<int>() : to_int(parse_whole(name, text, 0, high));
+DecodeOptions SearchOptions::rules() const {
+  const auto count = [](std::string_view field, const std::string& text, std::uint64_t high) {
+    return text.empty() ? std::optional<int>() : to_int(parse_whole({field, 0, high}, text));
   };
-  d.no_repeat_ngram_size = count("--no-repeat-ngram", no_repeat, 1000);
-  d.encoder_no_repeat_ngram_size = count("--encoder-no-repeat-ngram", encoder_no_repeat, 1000);
+  DecodeOptions d;
+  d.no_repeat_ngram_size = count("no_repeat_ngram", no_repeat, 1000);
+  d.encoder_no_repeat_ngram_size = count("encoder_no_repeat_ngram", encoder_no_repeat, 1000);
   if (!repetition_penalty.empty()) {
-    d.repetition_penalty = parse_decimal("--repetition-penalty", repetition_penalty, 0.01, 100);
+    d.repetition_penalty = parse_decimal({"repetition_penalty", 0.01, 100}, repetition_penalty);
   }
-  d.min_new_tokens = count("--min-length", min_length, 1'000'000);
+  d.min_new_tokens = count("min_length", min_length, 1'000'000);
+  add_sampling(d);
+  return d;
 }
 
 void SearchOptions::add_sampling(DecodeOptions& d) const {
@@ -143,79 +132,17 @@ void SearchOptions::add_sampling(DecodeOptions& d) const {
     throw UsageError("--sample draws one token at a time; --beam {} does not go with it", beam);
   }
   d.do_sample = true;
-  const auto decimal = [](const char* name, const std::string& text, double low, double high) {
-    return text.empty() ? std::optional<float>() : parse_decimal(name, text, low, high);
+  const auto decimal = [](const DecimalField& field, const std::string& text) {
+    return text.empty() ? std::optional<float>() : parse_decimal(field, text);
   };
-  d.temperature = decimal("--temperature", temperature, 0.001, 1000);
-  if (!top_k.empty()) d.top_k = to_int(parse_whole("--top-k", top_k, 0, 1'000'000'000));
-  d.top_p = decimal("--top-p", top_p, 0.0001, 1);
-  d.min_p = decimal("--min-p", min_p, 0, 1);
-  d.typical_p = decimal("--typical", typical, 0.0001, 1);
+  d.temperature = decimal({"temperature", 0.001, 1000}, temperature);
+  if (!top_k.empty()) d.top_k = to_int(parse_whole({"top_k", 0, 1'000'000'000}, top_k));
+  d.top_p = decimal({"top_p", 0.0001, 1}, top_p);
+  d.min_p = decimal({"min_p", 0, 1}, min_p);
+  d.typical_p = decimal({"typical", 0.0001, 1}, typical);
   if (!sample_seed.empty()) {
-    d.sampling_seed = parse_whole("--sample-seed", sample_seed, 0, ~std::uint64_t{0});
+    d.sampling_seed = parse_whole({"sample_seed", 0, ~std::uint64_t{0}}, sample_seed);
   }
-}
-
-Splitting SearchOptions::splitting() const {
-  if (split == "never") return Splitting::never;
-  if (split == "sentences") return Splitting::sentences;
-  if (split == "auto") return Splitting::automatic;
-  throw UsageError("--split {}: expected never, sentences or auto", excerpt(split));
-}
-
-std::size_t SearchOptions::batch_size() const {
-  return parse_whole("--batch", batch, 1, 100'000);
-}
-
-void SearchOptions::use_threads() const {
-  const int cores = std::min(available_cores(), 4);
-  set_threads(threads.empty() ? cores : to_int(parse_whole("--threads", threads, 1, 1024)));
-}
-
-namespace {
-
-/// What the command line says of the search, and what the model's own files say beside it.
-DecodeConfig decode_config(const ReadyModel& model, const DecodeOptions& given) {
-  const DecodeOptions merged = merge(given, model.decode);
-  const int beams = merged.num_beams.value_or(1);
-  const bool drawn = given.do_sample.value_or(false);
-  if (!drawn && given.num_return_sequences && *given.num_return_sequences > beams) {
-    throw UsageError("--n-best {} is more than the {} beam{} of the search; raise --beam",
-                     *given.num_return_sequences, beams, beams == 1 ? "" : "s");
-  }
-  return resolve(merged, model.default_forced_eos, model.name);
-}
-
-ModelSummary summary_of(const ReadyModel& model) {
-  ModelSummary summary = summarise(model.transformer->config());
-  summary.name = model.name;
-  summary.random_weights = model.seed.has_value();
-  summary.seed = model.seed;
-  summary.precision = model.precision;
-  return summary;
-}
-
-}  // namespace
-
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given) {
-  auto translator = std::make_unique<Translator>(*model.transformer, *model.tokenizer,
-                                                 decode_config(model, given));
-  translator->describe(summary_of(model));
-  return translator;
-}
-
-std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const DecodeOptions& given) {
-  const ReadyModel& first = models.models.front();
-  std::vector<const Transformer*> transformers;
-  for (const ReadyModel& model : models.models) transformers.push_back(model.transformer.get());
-  auto translator =
-      std::make_unique<Translator>(Ensemble(std::move(transformers)), *first.tokenizer,
-                                   decode_config(first, given), models.maps_of);
-  ModelSummary summary = summary_of(models.mapped());
-  if (models.models.size() > 1) summary.ensemble = models.names();
-  translator->describe(std::move(summary));
-  return translator;
 }
 
 }  // namespace attn

@@ -2,14 +2,9 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <cstddef>
-#include <memory>
 #include <string>
 
-#include "config/decode_config.h"
-#include "model_source.h"
-#include "translate/line_parts.h"
-#include "translate/translator.h"
+#include "service/search_settings.h"
 
 namespace attn {
 
@@ -28,23 +23,12 @@ struct SearchOptions {
   void add_threads_to(CLI::App& command);               ///< --threads
   void add_speed_to(CLI::App& command);                 ///< --threads, --batch
 
-  /// What the command line says of the search; UsageError naming option, value and range.
-  DecodeOptions decode() const;
-  void add_rules(DecodeOptions& decode) const;
-  void add_sampling(DecodeOptions& decode) const;
-  Splitting splitting() const;
-  std::size_t batch_size() const;
-  void use_threads() const;  ///< as many as asked for, else the cores, at most 4
+  /// UsageError naming option, value and range.
+  SearchSettings settings() const;
+
+ private:
+  DecodeOptions rules() const;
+  void add_sampling(DecodeOptions& rules) const;
 };
-
-/// A translator that searches as `given` says, else as the model's own files do, and whose records
-/// name the model. UsageError where
-/// more translations are asked for than there are beams. `model` outlives it.
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
-
-/// The same for models that translate together: the files that count are the first model's, and the
-/// maps those of `models.maps_of`.
-std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const DecodeOptions& given);
 
 }  // namespace attn

@@ -3,8 +3,8 @@
 
 #include <string>
 
+#include "commands/model_options.h"
 #include "commands/search_options.h"
-#include "model_source.h"
 
 namespace attn {
 

@@ -10,10 +10,10 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "config/experiment.h"
-#include "experiment_tokenizer.h"
-#include "files/file_guard.h"
-#include "files/new_directory.h"
-#include "model_source.h"
+#include "service/file_guard.h"
+#include "service/model/model_source.h"
+#include "service/new_directory.h"
+#include "service/training/experiment_tokenizer.h"
 #include "terminal/console.h"
 #include "text/tokenizer_trainer.h"
 
@@ -85,10 +85,10 @@ TokenizerTraining training_for(const TokenizerOptions& options) {
     return tokenizer_training_for(read_with_overrides(options.config, options.overrides));
   }
   TokenizerTraining training;
-  if (!options.type.empty()) training.type = parse_tokenizer_type("--type", options.type);
+  if (!options.type.empty()) training.type = parse_tokenizer_type(Field{"type"}, options.type);
   if (!options.vocab_size.empty()) {
     training.vocab_size =
-        to_int(parse_whole("--vocab-size", options.vocab_size, 3, to_size(kMostPieces)));
+        to_int(parse_whole({"vocab_size", 3, to_size(kMostPieces)}, options.vocab_size));
   }
   training.joint = !options.separate;
   read_training_text(training, {options.source, options.target});

@@ -1,11 +1,15 @@
 // attn-demo train: trains a model from an experiment file, into a directory that a run owns.
 #include <memory>
+#include <string>
 
+#include "base/at.h"
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "service/search_settings.h"
+#include "service/training/training_run.h"
 #include "terminal/stop_signal.h"
-#include "training_run.h"
+#include "terminal/training_progress.h"
 
 namespace attn {
 namespace {
@@ -16,14 +20,18 @@ class TerminalListener : public RunListener {
   TerminalListener(const std::string& directory, LossNames names)
       : RunListener(directory), progress_(names) {}
 
-  void updated(const UpdateFigures& figures) override {
-    progress_.update(progress_figures(figures));
-  }
+  void updated(const UpdateFigures& figures) override { progress_.update(figures); }
   void looked(const LookFigures& figures) override { progress_.look(figures); }
   void say(const std::string& text) override { progress_.say(printable(text)); }
 
  private:
   TrainingProgress progress_;
+};
+
+/// As typed.
+struct TrainOptions {
+  TrainingRequest request;
+  std::string threads;
 };
 
 /// A run of this process: signals stop it.
@@ -36,9 +44,12 @@ class SignalledRun : public RunOwner {
   const std::atomic<int>& stop() override { return stop_gently(); }
 };
 
-void run_train(const TrainOptions& options) {
+void run_train(TrainOptions options) {
+  if (!options.threads.empty()) {
+    options.request.threads = to_int(parse_whole(threads_field, options.threads));
+  }
   SignalledRun owner;
-  if (run_training(options, owner) == TrainingEnd::stopped) {
+  if (run_training(options.request, owner) == TrainingEnd::stopped) {
     throw StoppedBySignal{owner.stop()};
   }
 }
@@ -48,19 +59,24 @@ void run_train(const TrainOptions& options) {
 void add_train(CLI::App& app, Run& run) {
   auto options = std::make_shared<TrainOptions>();
   CLI::App* command = app.add_subcommand("train", "Train a model from an experiment file");
-  command->add_option("CONFIG", options->config, "Experiment file: model, tokenizer, data, train")
+  command
+      ->add_option("CONFIG", options->request.config,
+                   "Experiment file: model, tokenizer, data, train")
       ->required();
-  command->add_option("--out", options->out, "Directory of the run: model/, checkpoints/, logs")
+  command
+      ->add_option("--out", options->request.out,
+                   "Directory of the run: model/, checkpoints/, logs")
       ->type_name("DIR")
       ->required();
   command
-      ->add_option("--from", options->from,
+      ->add_option("--from", options->request.from,
                    "Begin with the weights and the tokenizer of a model directory")
       ->type_name("DIR");
-  command->add_flag("--resume", options->resume, "Go on from the newest checkpoint in --out");
+  command->add_flag("--resume", options->request.resume,
+                    "Go on from the newest checkpoint in --out");
   command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");
   command
-      ->add_option("--set", options->overrides,
+      ->add_option("--set", options->request.overrides,
                    "Override a config key, section.key=value: --set train.updates=100")
       ->type_name("SECTION.KEY=VALUE")
       ->take_all()

@@ -12,6 +12,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "commands/view_options.h"
 #include "commands/what_if_options.h"
@@ -19,12 +20,14 @@
 #include "files/line_views.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
-#include "model_source.h"
-#include "sentence_notes.h"
+#include "service/model/model_source.h"
+#include "service/progress.h"
+#include "service/sentence_notes.h"
+#include "service/translate_lines.h"
+#include "service/what_if.h"
 #include "terminal/console.h"
-#include "terminal/progress.h"
+#include "terminal/notes.h"
 #include "translate/translator.h"
-#include "what_if.h"
 
 namespace attn {
 namespace {
@@ -37,7 +40,7 @@ struct TranslateOptions {
   std::string target;
   bool target_given = false;
   ViewOptions view;
-  WhatIfOptions what_if;
+  WhatIfWords what_if;
 };
 
 /// The command while it runs.
@@ -45,25 +48,24 @@ class TranslateCommand {
  public:
   explicit TranslateCommand(const TranslateOptions& options)
       : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
-    check_usage();
-    const DecodeOptions given = options.search.decode();
-    batch_ = options.search.batch_size();
-    splitting_ = options.search.splitting();
+    const ModelChoice choice = options.source.choice();
+    check_usage(choice);
+    search_ = options.search.settings();
     check_split();
-    ShowSelection selection = for_option("--show", [&] { return parse_show(view_.show); });
-    options.search.use_threads();
+    ShowSelection selection = for_field("show", [&] { return parse_show(view_.show); });
+    use_threads(search_.threads);
     FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
-    tell_inputs(options.source, guard);
+    tell_inputs(choice, guard);
     guard.read("--input", options.input);
     guard.write("--output", options.output);
     if (by_line_) lines_.emplace(options.input);
     if (writes_lines()) translations_ = std::make_unique<OutputFile>(options.output);
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
-    models_ = load_all(options.source);
-    translator_ = make_translator(models_, given);
+    models_ = load_all(choice);
+    translator_ = make_translator(models_, search_.decode());
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
-    for_option("--show", [&] { check_show(selection, summary); });
+    for_field("show", [&] { check_show(selection, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
     views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
@@ -83,9 +85,7 @@ class TranslateCommand {
   }
 
   void run() {
-    for (const ReadyModel& model : models_.models) {
-      for (const std::string& text : model.notes) note(printable(text));
-    }
+    for (const ReadyModel& model : models_.models) say_all(model.notes);
     if (const auto seed = models_.mapped().seed) {
       note(fmt::format(
           "random weights (seed {}): {}; the maps show the mechanism, not German", *seed,
@@ -113,15 +113,15 @@ class TranslateCommand {
  private:
   bool writes_lines() const { return !options_.output.empty() && options_.output != "-"; }
 
-  void check_usage() const {
+  void check_usage(const ModelChoice& choice) const {
     view_.check();
     if (options_.search.sample && (options_.target_given || view_.tree)) {
       throw UsageError("--sample does not go with {}", view_.tree
                                                            ? "--tree, which shows a beam search"
                                                            : "--target, which is not searched for");
     }
-    options_.source.maps_index();
-    if (options_.source.several() && (options_.target_given || options_.what_if.given())) {
+    choice.maps_index();
+    if (choice.several() && (options_.target_given || options_.what_if.given())) {
       throw UsageError("several --model do not go with {}; give one of them",
                        options_.target_given ? "--target" : "--without, --force and --swap");
     }
@@ -149,13 +149,13 @@ class TranslateCommand {
   /// What is scored or compared is the line as it is.
   void check_split() {
     if (!options_.target_given && !options_.what_if.given()) return;
-    if (splitting_ == Splitting::sentences) {
+    if (search_.split == Splitting::sentences) {
       throw UsageError("--split sentences does not go with {}",
                        options_.target_given
                            ? "--target, which is one translation of the whole line"
                            : "--without, --force and --swap");
     }
-    splitting_ = Splitting::never;
+    search_.split = Splitting::never;
   }
 
   void check_hypothesis() const {
@@ -182,10 +182,10 @@ class TranslateCommand {
       note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
     }
     Progress progress("translating", "sentences");
-    for (std::size_t first = 0; first < count; first += batch_) {
-      const std::size_t last = std::min(first + batch_, count);
-      std::vector<PreparedLine> batch;
-      for (std::size_t i = first; i < last; ++i) batch.push_back(prepare(options_.sentences[i], 0));
+    for (std::size_t first = 0; first < count; first += search_.batch) {
+      const std::size_t last = std::min(first + search_.batch, count);
+      LineSource::Lines batch;
+      for (std::size_t i = first; i < last; ++i) batch.push_back({options_.sentences[i], 0});
       translate(batch);
       progress.update_of(last, count);
     }
@@ -222,12 +222,13 @@ class TranslateCommand {
 
   void run_what_if(const std::string& sentence) {
     const Progress progress("translating");
-    ExperimentSentences sentences;
-    sentences.before = prepare(sentence, 0).parts.front();
-    sentences.after = options_.what_if.swap.empty() ? sentences.before : prepare_swapped(sentence);
-    if (options_.target_given) sentences.target = options_.target;
+    const ExperimentSentences sentences = experiment_sentences(
+        *translator_, options_.what_if, prepare({sentence, 0}).parts.front(), target());
+    if (!options_.what_if.swap.empty()) {
+      notes_.cleaning(Field{"swap"}, sentences.after.invalid_bytes, sentences.after.controls);
+    }
     WhatIfRecord record =
-        run_experiment(*translator_, options_.what_if, sentences, detail_, changes_);
+        run_experiment(*translator_, options_.what_if, sentences, detail_, &changes_);
     if (options_.target_given) note_target(record.before);
     if (view_.show.empty()) files_->choose(options_.what_if.selection(changes_));
     views_->annotate_experiment(record);
@@ -235,10 +236,8 @@ class TranslateCommand {
     views_->print(record);
   }
 
-  PreparedSentence prepare_swapped(const std::string& sentence) {
-    const CleanedText swapped = clean_text(options_.what_if.swapped(clean_text(sentence).text));
-    notes_.cleaning("--swap", swapped.invalid_bytes, swapped.controls);
-    return translator_->prepare(swapped.text);
+  std::optional<std::string> target() const {
+    return options_.target_given ? std::optional(options_.target) : std::nullopt;
   }
 
   void add_to_files(const WhatIfRecord& record) {
@@ -251,11 +250,8 @@ class TranslateCommand {
 
   void run_lines() {
     keep_freed_memory();
-    const std::size_t done = lines_->for_each(batch_, [this](const LineSource::Lines& lines) {
-      std::vector<PreparedLine> batch;
-      for (const auto& line : lines) batch.push_back(prepare(line.bytes, line.dropped));
-      translate(batch);
-    });
+    const std::size_t done = lines_->for_each(
+        search_.batch, [this](const LineSource::Lines& lines) { translate(lines); });
     if (done > 0) return;
     if (view_.need_records()) {
       note(lines_->name() + " held no sentence: there is nothing to show");
@@ -264,63 +260,57 @@ class TranslateCommand {
     }
   }
 
-  PreparedLine prepare(std::string_view bytes, std::size_t dropped) {
-    PreparedLine line = prepare_line(*translator_, bytes, splitting_);
-    notes_.add(line, dropped, translator_->most_source_tokens());
-    return line;
+  PreparedLine prepare(const LineReader::Line& line) {
+    PreparedLine prepared = prepare_line(*translator_, line.bytes, search_.split);
+    notes_.add(prepared, translator_->most_source_tokens(), line.dropped);
+    return prepared;
   }
 
-  void translate(const std::vector<PreparedLine>& lines) {
+  void translate(const LineSource::Lines& lines) {
+    if (options_.target_given || views_->wants_records()) return record(lines);
+    std::vector<std::string> texts;
+    for (const LineReader::Line& line : lines) texts.push_back(line.bytes);
+    std::size_t next = 0;
+    const auto prepared = [&](const PreparedLine& line) {
+      notes_.add(line, translator_->most_source_tokens(), lines[next++].dropped);
+    };
+    for (const std::vector<LineTranslation>& found :
+         translate_lines(*translator_, texts, {search_.split, search_.batch}, {prepared})) {
+      views_->print(found);
+    }
+  }
+
+  /// Translates with every head on view, or scores the target.
+  void record(const LineSource::Lines& lines) {
+    std::vector<PreparedLine> prepared;
+    for (const LineReader::Line& line : lines) prepared.push_back(prepare(line));
     if (options_.target_given) {
-      views_->take({record_target(lines.front().parts.front())}, *files_);
+      AttentionRecord scored =
+          record_sentence(*translator_, prepared.front().parts.front(), target(), detail_);
+      note_target(scored);
+      views_->take({std::move(scored)}, *files_);
       return;
     }
-    auto line = lines.begin();
-    if (views_->wants_records()) {
-      LineRecords parts;
-      for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
-        for (AttentionRecord& record : translator_->record(batch, views_->needed(detail_))) {
-          if (line->parts.size() > 1) record.part = place_of(*line, parts.size());
-          parts.push_back(std::move(record));
-          if (parts.size() == line->parts.size()) {
-            views_->take(std::exchange(parts, {}), *files_);
-            ++line;
-            ++lines_taken_;
-          }
-        }
-      });
-      return;
-    }
-    std::vector<std::vector<Translation>> parts;
-    for_parts_of(lines, [&](const std::vector<PreparedSentence>& batch) {
-      for (std::vector<Translation>& translations : translator_->translate(batch)) {
-        parts.push_back(std::move(translations));
+    auto line = prepared.begin();
+    LineRecords parts;
+    const std::vector<PreparedSentence> all = all_parts(prepared);
+    // As many at a time as --batch says: a line may have hundreds of parts.
+    for (std::size_t first = 0; first < all.size(); first += search_.batch) {
+      const auto begin = all.begin() + to_index(first);
+      const auto end = begin + to_index(std::min(search_.batch, all.size() - first));
+      for (AttentionRecord& found : translator_->record({begin, end}, views_->needed(detail_))) {
+        if (line->parts.size() > 1) found.part = place_of(*line, parts.size());
+        parts.push_back(std::move(found));
         if (parts.size() < line->parts.size()) continue;
-        views_->print(std::exchange(parts, {}), line->gaps);
+        views_->take(std::exchange(parts, {}), *files_);
         ++line;
+        ++lines_taken_;
       }
-    });
-  }
-
-  /// The parts of all lines, as many at a time as --batch says: a line may have hundreds.
-  template <typename Action>
-  void for_parts_of(const std::vector<PreparedLine>& lines, Action&& action) const {
-    const std::vector<PreparedSentence> parts = all_parts(lines);
-    for (std::size_t first = 0; first < parts.size(); first += batch_) {
-      const std::size_t last = std::min(first + batch_, parts.size());
-      action(std::vector<PreparedSentence>(parts.begin() + to_index(first),
-                                           parts.begin() + to_index(last)));
     }
   }
 
   LinePart place_of(const PreparedLine& line, std::size_t part) const {
     return {lines_taken_ + 1, part + 1, line.parts.size(), line.text, line.gaps[part]};
-  }
-
-  AttentionRecord record_target(const PreparedSentence& sentence) {
-    AttentionRecord record = translator_->record_target(sentence, options_.target, detail_);
-    note_target(record);
-    return record;
   }
 
   /// What was to be changed of --target.
@@ -333,8 +323,7 @@ class TranslateCommand {
   const ViewOptions& view_;
   bool by_line_;  ///< sentences come as lines
   std::optional<LineSource> lines_;
-  std::size_t batch_ = 32;
-  Splitting splitting_ = Splitting::automatic;
+  SearchSettings search_;
   RecordDetail detail_;
   Changes changes_;
   ShowSelection shown_;  ///< what the terminal shows
@@ -344,7 +333,7 @@ class TranslateCommand {
   std::unique_ptr<ViewFiles> files_;
   std::unique_ptr<LineViews> views_;
   std::size_t lines_taken_ = 0;
-  SentenceNotes notes_;
+  SentenceNotes notes_{say};
 };
 
 }  // namespace
@@ -376,7 +365,7 @@ void add_translate(CLI::App& app, Run& run) {
   options->search.add_speed_to(*command);
   add_color_to(*command);
   options->view.add_to(*command);
-  options->what_if.add_to(*command);
+  add_what_if_to(*command, options->what_if);
   command->footer(
       "Examples:\n"
       "  attn-demo translate \"The group went home\"\n"

@@ -90,7 +90,7 @@ void ViewOptions::check() const {
     throw UsageError("--vectors goes with --json or --html");
   }
   check_png_scale(static_cast<double>(
-      parse_decimal("--png-scale", png_scale, smallest_png_scale, largest_png_scale)));
+      parse_decimal({"png_scale", smallest_png_scale, largest_png_scale}, png_scale)));
   if (numbers && !top.empty()) {
     throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
   }
@@ -116,7 +116,7 @@ bool ViewOptions::need_records() const {
 MapTextOptions ViewOptions::map_text() const {
   MapTextOptions options;
   options.numbers = numbers;
-  if (!top.empty()) options.top = to_int(parse_whole("--top", top, 1, 10'000));
+  if (!top.empty()) options.top = to_int(parse_whole({"top", 1, 10'000}, top));
   return options;
 }
 
@@ -133,14 +133,14 @@ std::optional<AlignmentOptions> ViewOptions::alignment() const {
   if (!aligns()) return std::nullopt;
   AlignmentOptions options;
   if (!align.empty()) {
-    options.choice = for_option("--align", [&] { return parse_alignment_choice(align); });
+    options.choice = for_field("align", [&] { return parse_alignment_choice(align); });
   }
-  if (!align_least.empty()) options.least = parse_decimal("--align-least", align_least, 0, 1);
+  if (!align_least.empty()) options.least = parse_decimal({"align_least", 0, 1}, align_least);
   return options;
 }
 
 std::size_t ViewOptions::hypothesis_index() const {
-  return parse_whole("--hypothesis", hypothesis, 1, 1'000'000) - 1;
+  return parse_whole({"hypothesis", 1, 1'000'000}, hypothesis) - 1;
 }
 
 }  // namespace attn

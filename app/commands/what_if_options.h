@@ -1,44 +1,12 @@
-// What if: --without, --force and --swap as typed.
+// --without, --force and --swap.
 #pragma once
 
 #include <CLI/CLI.hpp>
-#include <string>
-#include <vector>
 
-#include "analysis/show_selection.h"
-#include "translate/translator.h"
+#include "service/what_if_words.h"
 
 namespace attn {
 
-struct WhatIfOptions {
-  std::vector<std::string> without;  ///< KIND:LAYER[:HEAD], or best
-  std::vector<std::string> force;    ///< KIND:LAYER:HEAD:QUERY=KEY, indices or words
-  std::vector<std::string> swap;     ///< POSITION=WORD or OLD=NEW
-
-  void add_to(CLI::App& command);
-  bool given() const { return !without.empty() || !force.empty() || !swap.empty(); }
-
-  /// What is changed in the model; UsageError for what the model does not have. Words that --force
-  /// names are looked up in the record, and are −1 where there is none yet; the best head that
-  /// --without names is then none yet, either.
-  Changes changes(const ModelSummary& model, const AttentionRecord* record = nullptr) const;
-
-  /// Whether words or the best head are named, so that changes() needs the record of the sentence
-  /// as it is translated without them.
-  bool needs_record() const;
-
-  /// The sentence with its words replaced; a final mark of an old word stays where the new one has
-  /// none. UsageError where the sentence has no such word.
-  std::string swapped(const std::string& sentence) const;
-
-  /// The changes as a person reads them, one a line.
-  std::vector<std::string> described(const Changes& changes) const;
-
-  /// The maps to show where nothing else is asked for: of the heads that are changed.
-  ShowSelection selection(const Changes& changes) const;
-
- private:
-  bool has_best() const;
-};
+void add_what_if_to(CLI::App& command, WhatIfWords& words);
 
 }  // namespace attn

@@ -6,7 +6,7 @@
 #include "base/files/files.h"
 #include "base/strings/utf8.h"
 #include "files/output_file.h"
-#include "terminal/progress.h"
+#include "service/progress.h"
 #include "terminal/prompt.h"
 
 namespace attn {

@@ -72,7 +72,7 @@ std::vector<LineTranslation> joined(const LineRecords& records, const DecodeConf
 LineViews::LineViews(const ViewOptions& options, const ModelSummary& model,
                      const DecodeConfig& decode)
     : options_(options), decode_(decode), alignment_(options.alignment()) {
-  if (alignment_) for_option("--align", [&] { check_alignment_choice(alignment_->choice, model); });
+  if (alignment_) for_field("align", [&] { check_alignment_choice(alignment_->choice, model); });
   if (!options.html.empty() && !alignment_) alignment_.emplace();  // the page shows the best head's
 }
 
@@ -115,11 +115,6 @@ void LineViews::hint_at_unsure(const LineTranslation& best) const {
   note(fmt::format(
       "the model is unsure of this: {:.0f} % a piece; another language, capitals or rare words?",
       100 * std::exp(best.score)));
-}
-
-void LineViews::print(const std::vector<std::vector<Translation>>& parts,
-                      const std::vector<std::string>& gaps) {
-  print(join_parts(parts, gaps, decode_), {});
 }
 
 void LineViews::print(const std::vector<LineTranslation>& translations,

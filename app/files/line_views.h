@@ -44,9 +44,8 @@ class LineViews {
   /// `detail` without what a page that has got large leaves out.
   RecordDetail needed(RecordDetail detail) const;
 
-  /// Prints the translations of a line without records: those of its parts, put together.
-  void print(const std::vector<std::vector<Translation>>& parts,
-             const std::vector<std::string>& gaps);
+  /// Prints the translations of a line without records, best first.
+  void print(const std::vector<LineTranslation>& translations) { print(translations, {}); }
 
   /// Shows a line's records and adds them to `files`; later, where the head that aligns best is
   /// asked for, which is known after the last line.

@@ -93,7 +93,9 @@ void WrittenFiles::tell() const {
 }
 
 OutputFile::OutputFile(const std::string& path)
-    : path_(path), file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {}
+    : path_(path), file_(path == "-" ? nullptr : std::make_unique<AtomicFile>(path)) {
+  if (file_) output().outlive_reader();
+}
 
 void OutputFile::write(std::string_view bytes) {
   bytes_ += bytes.size();

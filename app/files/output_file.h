@@ -26,7 +26,8 @@ class WrittenFiles {
   std::vector<File> files_;
 };
 
-/// A file that appears whole or not at all; "-" is stdout, of which nothing is told.
+/// A file that appears whole or not at all; "-" is stdout, of which nothing is told. A file is
+/// finished even where stdout's reader leaves.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

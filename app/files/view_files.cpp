@@ -12,7 +12,8 @@
 #include "raster/svg_pdf.h"
 #include "raster/svg_png.h"
 #include "record/json/record_json.h"
-#include "terminal/console.h"
+#include "service/new_directory.h"
+#include "terminal/notes.h"
 #include "view/data/attention_csv.h"
 #include "view/map_view.h"
 #include "view/svg/map/attention_svg.h"
@@ -113,10 +114,23 @@ std::size_t search_bytes(const AttentionRecord& record) {
   return floats * sizeof(float);
 }
 
+namespace {
+
+/// Writes a page, and says on stderr what is to be known of it. `heads` are the figures over all
+/// records; empty: none.
+void write_page(const PageContent& content, const std::string& heads, OutputFile& file) {
+  const std::string html = content.html(heads);
+  say_all(content.notes(html));
+  file.write(html);
+}
+
+}  // namespace
+
 ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail page)
     : options_(options), guard_(std::move(guard)), page_(options.html, page) {
+  const std::string csv = without_detours(options.csv);
   const auto table_path = [&](const CsvTable& table) {
-    return options.csv + "/" + std::string(table.file_name);
+    return csv + "/" + std::string(table.file_name);
   };
   guard_.write("--json", options.json);
   guard_.write("--html", options.html);
@@ -136,13 +150,12 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail pag
     pictures_.push_back({option, path, std::move(made), std::make_unique<OutputFile>(path), {}});
   };
   const auto scale = static_cast<double>(
-      parse_decimal("--png-scale", options.png_scale, smallest_png_scale, largest_png_scale));
+      parse_decimal({"png_scale", smallest_png_scale, largest_png_scale}, options.png_scale));
   picture("--svg", options.svg, [](const std::string& svg) { return svg; });
   picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
   picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });
   if (!options.csv.empty()) {
-    csv_folder_ =
-        for_option<SystemError>("--csv", [&] { return std::make_unique<NewFolders>(options.csv); });
+    csv_folder_ = for_field<SystemError>("csv", [&] { return std::make_unique<NewFolders>(csv); });
     for (const CsvTable& table : csv_tables()) {
       tables_.push_back(std::make_unique<OutputFile>(table_path(table)));
       tables_.back()->write(table.header);
@@ -235,7 +248,7 @@ void ViewFiles::write(Picture& picture, const std::string& name_part, const std:
 }
 
 void ViewFiles::finish(const std::string& heads) {
-  if (html_) page_.write(*html_, records_ > 1 ? heads : "");
+  if (html_) write_page(page_, records_ > 1 ? heads : "", *html_);
   if (json_ && options_.report) json_->write(heads);
   if (html_) html_->commit();
   if (json_) json_->commit();

@@ -9,11 +9,11 @@
 #include "base/files/files.h"
 #include "base/files/unfinished.h"
 #include "commands/view_options.h"
-#include "files/file_guard.h"
 #include "files/output_file.h"
-#include "page_content.h"
 #include "record/attention_record.h"
 #include "record/what_if_record.h"
+#include "service/file_guard.h"
+#include "service/page_content.h"
 
 namespace attn {
 

@@ -13,9 +13,10 @@
 #include "commands/serve_options.h"
 #include "compute/threads.h"
 #include "serve/port.h"
+#include "serve/served_models.h"
 #include "serve/server.h"
-#include "served_models.h"
 #include "terminal/console.h"
+#include "terminal/notes.h"
 #include "terminal/stop_signal.h"
 
 namespace attn {
@@ -64,14 +65,14 @@ class LastMoment {
 void run_serve(const ServeOptions& options) {
   GateRules rules;
   rules.host = options.host;
-  rules.port = static_cast<int>(parse_whole("--port", options.port, 0, 65535));
-  const bool loopback =
-      for_option<SystemError>("--host", [&] { return is_loopback(options.host); });
+  rules.port = static_cast<int>(parse_whole({"port", 0, 65535}, options.port));
+  const bool loopback = for_field<SystemError>("host", [&] { return is_loopback(options.host); });
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
+  const ModelChoice choice = options.source.choice();
   FileGuard guard;
-  tell_inputs(options.source, guard);
-  options.search.use_threads();
+  tell_inputs(choice, guard);
+  use_threads(options.search.settings().threads);
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
   constexpr int kHeaps = 4;
   mallopt(M_ARENA_MAX, kHeaps);
@@ -82,7 +83,7 @@ void run_serve(const ServeOptions& options) {
   ServeLimits limits;
   limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
   std::optional<LastMoment> last;  // the last to go
-  ServedModels models(options.source);
+  ServedModels models(choice, [](const FieldText& text) { say_all({text}); });
   LiveServer server(std::move(rules), limits, models, ATTN_VERSION);
   const std::atomic<int>& signal = stop_gently();
   last.emplace(signal);

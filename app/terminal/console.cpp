@@ -107,12 +107,6 @@ std::optional<int> window_height(int descriptor) {
   return window.ws_row;
 }
 
-std::string clock_text(double seconds) {
-  const auto s = static_cast<long>(seconds);
-  if (s >= 3600) return fmt::format("{}:{:02}:{:02}", s / 3600, s / 60 % 60, s % 60);
-  return fmt::format("{}:{:02}", s / 60, s % 60);
-}
-
 namespace {
 ColorChoice color_choice = ColorChoice::automatic;
 }

@@ -53,9 +53,6 @@ bool stderr_is_terminal();
 std::optional<int> window_width(int descriptor);
 std::optional<int> window_height(int descriptor);
 
-/// "1:05" or "2:03:04".
-std::string clock_text(double seconds);
-
 /// Whether stdout gets colours: `automatic` is on a terminal that has them, and not with NO_COLOR.
 enum class ColorChoice { automatic, always, never };
 void choose_color(ColorChoice choice);

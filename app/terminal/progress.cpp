@@ -25,7 +25,6 @@ constexpr auto kPatience = std::chrono::seconds(1);
 constexpr auto kBetween = std::chrono::milliseconds(200);
 
 std::atomic<bool> line_drawn{false};
-std::atomic<bool> draws_none{false};
 
 void put(std::string_view text) {
   std::ignore = ::write(STDERR_FILENO, text.data(), text.size());
@@ -151,53 +150,32 @@ class ProgressLine {
 
 }  // namespace
 
-std::string fitted(const std::vector<StatusPart>& parts, int columns) {
-  int most = 0;
-  for (const StatusPart& part : parts) most = std::max(most, part.rank);
-  std::string line;
-  for (; most >= 0; --most) {
-    line.clear();
-    for (const StatusPart& part : parts) {
-      if (part.rank > most) continue;
-      if (!line.empty()) line += " · ";
-      line += part.text;
-    }
-    if (display_width(line) <= columns) return line;
-  }
-  return fit_width(line, columns);
-}
-
-void draw_no_progress() {
-  draws_none = true;
-}
-
 bool stderr_redraws() {
-  if (draws_none) return false;
   const char* term = std::getenv("TERM");
   return stderr_is_terminal() && term != nullptr && *term != '\0' &&
          std::string_view(term) != "dumb";
 }
 
-Progress::Progress(const std::string& what, std::string unit) {
-  if (!stderr_redraws()) return;
-  wait_ = std::make_unique<Wait>(Wait{.what = printable(what), .unit = std::move(unit)});
+TerminalProgress::TerminalProgress(const std::string& what, const std::string& unit)
+    : wait_(std::make_unique<Wait>(Wait{.what = printable(what), .unit = unit})) {
   ProgressLine::instance().begin(wait_.get());
 }
 
-Progress::~Progress() {
-  if (wait_) ProgressLine::instance().end(wait_.get());
+TerminalProgress::~TerminalProgress() {
+  ProgressLine::instance().end(wait_.get());
 }
 
-void Progress::update(std::size_t done, std::optional<double> fraction) {
-  if (wait_) ProgressLine::instance().update(*wait_, done, fraction);
+void TerminalProgress::update(std::size_t done, std::optional<double> fraction) {
+  ProgressLine::instance().update(*wait_, done, fraction);
 }
 
-void Progress::show(std::vector<StatusPart> parts) {
-  if (wait_) ProgressLine::instance().show(*wait_, std::move(parts));
+void TerminalProgress::show(std::vector<StatusPart> parts) {
+  ProgressLine::instance().show(*wait_, std::move(parts));
 }
 
-void Progress::update_of(std::size_t done, std::size_t all) {
-  if (all > 0) update(done, static_cast<double>(done) / static_cast<double>(all));
+std::unique_ptr<ProgressView> terminal_progress(const std::string& what, const std::string& unit) {
+  if (!stderr_redraws()) return nullptr;
+  return std::make_unique<TerminalProgress>(what, unit);
 }
 
 void write_beside_progress(bool ends_line, const std::function<void()>& write) {

@@ -6,22 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "service/progress.h"
+#include "service/status_line.h"
+
 namespace attn {
-
-/// A piece of the line. Where the window is narrow, those of the highest rank go first.
-struct StatusPart {
-  std::string text;
-  int rank;
-};
-
-/// The pieces that fit into so many columns, with " · " between them.
-std::string fitted(const std::vector<StatusPart>& parts, int columns);
-
-/// From now on no line is drawn: stderr is another's, who has loaded this as a library.
-void draw_no_progress();
 
 /// Whether stderr is a terminal on which a line can be drawn again (TERM).
 bool stderr_redraws();
@@ -30,24 +20,24 @@ struct Wait;
 
 /// While one exists, what it is for is shown, from the first second on and five times a second:
 ///   translating · 1200 sentences · 43 a second · 0:28 · 45% · 0:34 left
-/// Erased at the end; nothing where stderr does not redraw. Of several the last one is shown.
-class Progress {
+/// Erased at the end. Of several the last one is shown. Only where stderr_redraws().
+class TerminalProgress : public ProgressView {
  public:
-  explicit Progress(const std::string& what, std::string unit = "");
-  ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
+  explicit TerminalProgress(const std::string& what, const std::string& unit = "");
+  ~TerminalProgress() override;
+  TerminalProgress(const TerminalProgress&) = delete;
+  TerminalProgress& operator=(const TerminalProgress&) = delete;
 
-  /// So many are done, which is `fraction` (0 to 1) of all.
-  void update(std::size_t done, std::optional<double> fraction = std::nullopt);
+  void update(std::size_t done, std::optional<double> fraction) override;
   /// Shows these instead, at once.
   void show(std::vector<StatusPart> parts);
-  /// As update() where there are `all` of them.
-  void update_of(std::size_t done, std::size_t all);
 
  private:
-  std::unique_ptr<Wait> wait_;  ///< null where nothing is shown
+  std::unique_ptr<Wait> wait_;
 };
+
+/// One where stderr redraws (show_progress_by).
+std::unique_ptr<ProgressView> terminal_progress(const std::string& what, const std::string& unit);
 
 /// Writes what is to stay on stderr, or (as `write` does it) on a stdout that is the same terminal,
 /// with the line out of its way. Whether the terminal's cursor is then at the start of a line

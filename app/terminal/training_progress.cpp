@@ -3,17 +3,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
-#include <vector>
+#include <string>
 
 #include "base/at.h"
-#include "base/error.h"
 #include "terminal/console.h"
 
 namespace attn {
 namespace {
-
-constexpr int kPlainColumns = 80;
 
 /// Writes to stderr what it takes; a terminal that was closed (EIO), a reader that left (EPIPE) and
 /// a full disk are no reason to stop.
@@ -26,63 +22,15 @@ void write_stderr(std::string_view text) {
   }
 }
 
-/// "4,812"
-std::string with_commas(double number) {
-  std::string digits = fmt::format("{:.0f}", number);
-  if (!(number >= 0 && number < 1e15)) return digits;
-  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
-  return digits;
-}
-
-/// e^loss may be anything.
-std::string perplexity_text(double value) {
-  if (value >= 1e6) return fmt::format("{:.1e}", value);
-  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
-}
-
-std::vector<StatusPart> parts_of(const ProgressFigures& figures, LossNames names) {
-  std::vector<StatusPart> parts;
-  parts.push_back({fmt::format("epoch {}", figures.epoch), 3});
-  parts.push_back({figures.updates ? fmt::format("update {}/{}", figures.update, *figures.updates)
-                                   : fmt::format("update {}", figures.update),
-                   0});
-  const char* smoothed = names == LossNames::smoothed ? "smoothed " : "";
-  parts.push_back({fmt::format("{}loss {:.2f}", smoothed, figures.loss), 1});
-  parts.push_back({fmt::format("{} tokens/s", with_commas(figures.tokens_per_second)), 4});
-  parts.push_back({fmt::format("lr {:.1e}", figures.learning_rate), 5});
-  const double left = figures.seconds_left.value_or(-1);
-  if (left >= 0 && left < 1e8) parts.push_back({clock_text(left) + " left", 2});
-  return parts;
-}
-
 }  // namespace
 
-std::string update_line(const ProgressFigures& figures, LossNames names) {
-  return fitted(parts_of(figures, names), kPlainColumns);
-}
-
-std::string look_line(const LookFigures& figures, LossNames names) {
-  const bool smoothed = names == LossNames::smoothed;
-  std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", figures.point.update,
-                                 smoothed ? "smoothed " : "", figures.point.loss,
-                                 smoothed ? "plain " : "", perplexity_text(figures.perplexity));
-  if (!std::isnan(figures.point.bleu)) {
-    line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", figures.point.bleu, figures.point.chrf);
-  }
-  return line + (figures.best ? ", best" : "");
-}
-
-void TrainingProgress::update(const ProgressFigures& figures) {
+void TrainingProgress::update(const UpdateFigures& figures) {
   if (stderr_redraws()) {
     if (!line_) line_.emplace("training");
-    line_->show(parts_of(figures, names_));
+    line_->show(update_parts(figures, names_));
   } else if (figures.log) {
     write_stderr(update_line(figures, names_) + "\n");
   }
-}
-
-void TrainingProgress::look(const LookFigures& figures) {
-  say(look_line(figures, names_));
 }
 
 void TrainingProgress::say(std::string_view text) {

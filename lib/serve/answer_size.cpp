@@ -27,13 +27,13 @@ double record_bytes(const Question& question, const Translator& translator,
   // A given translation has at most a token a byte; one that is found, seldom more than this.
   constexpr double kLonger = 2, kMore = 50;
   const double target =
-      question.words.target
-          ? static_cast<double>(question.words.target->size() + 1)
+      question.target
+          ? static_cast<double>(question.target->size() + 1)
           : std::min(static_cast<double>(translator.most_target_tokens(sentence.ids.size())),
                      kLonger * source + kMore);
   const double encoder_heads = model.encoder_layers * model.encoder_heads;
   const double decoder_heads = model.decoder_layers * model.decoder_heads;
-  const double hypotheses = question.words.target ? 1 : decode.num_return_sequences;
+  const double hypotheses = question.target ? 1 : decode.num_return_sequences;
   double bytes = kWeight * (encoder_heads * source * source +
                             hypotheses * decoder_heads * target * (target + source));
   if (question.vectors) {
@@ -43,12 +43,12 @@ double record_bytes(const Question& question, const Translator& translator,
               hypotheses * model.decoder_layers * (target + source) *
                   numbers_of_layer(2, d_model, model.decoder_ffn_dim));
   }
-  if (question.tree && !question.words.target) {
+  if (question.tree && !question.target) {
     const double nodes = 2.0 * decode.num_beams * target;
     bytes += kWeight * nodes * decoder_heads * (target / 2 + source);
   }
   // An experiment has two records, and in the second one also what was found before.
-  return question.words.changes() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
+  return question.what_if.given() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
 }
 
 void check_record_size(const Question& question, const Translator& translator,

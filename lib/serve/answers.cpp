@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "analysis/annotate.h"
 #include "base/add_time.h"
 #include "base/error.h"
 #include "base/json_writer.h"
@@ -11,8 +14,9 @@
 #include "config/experiment.h"
 #include "record/json/record_json.h"
 #include "serve/answer_size.h"
+#include "service/translate_lines.h"
+#include "service/what_if.h"
 #include "translate/alternatives.h"
-#include "translate/line_parts.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -35,7 +39,7 @@ void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence
 }
 
 RecordDetail detail_of(const Question& question, const Translator& translator) {
-  const bool searched = !question.words.target && translator.decode_config().num_beams > 1;
+  const bool searched = !question.target && translator.decode_config().num_beams > 1;
   return {question.vectors, question.tree && searched, recorded_alternatives};
 }
 
@@ -49,10 +53,20 @@ PreparedSentence prepared(const Translator& translator, const std::string& text,
 
 AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
                           const Question& question) {
-  const RecordDetail detail = detail_of(question, translator);
-  if (question.words.target)
-    return translator.record_target(sentence, *question.words.target, detail);
-  return std::move(translator.record({sentence}, detail).front());
+  return record_sentence(translator, sentence, question.target, detail_of(question, translator));
+}
+
+WhatIfRecord experiment(const Translator& translator, const PreparedSentence& sentence,
+                        const Question& question) {
+  return run_experiment(
+      translator, question.what_if,
+      experiment_sentences(translator, question.what_if, sentence, question.target),
+      detail_of(question, translator));
+}
+
+/// Puts the figures of every head into a record.
+void add_figures(AttentionRecord& record) {
+  annotate(record, {true, AlignmentOptions{}});
 }
 
 }  // namespace
@@ -60,15 +74,15 @@ AttentionRecord record_of(const Translator& translator, const PreparedSentence& 
 std::unique_ptr<Translator> Answers::translator_of(const Question& question,
                                                    const std::atomic<bool>& stop,
                                                    Timings& timings) const {
-  const auto named = question.model.empty()
-                         ? names_.begin()
-                         : std::find(names_.begin(), names_.end(), question.model);
-  if (named == names_.end()) {
+  const std::vector<std::string>& names = models_.names();
+  const auto named =
+      question.model.empty() ? names.begin() : std::ranges::find(names, question.model);
+  if (named == names.end()) {
     throw InputError("the request: no model {} is served; the nearest is {}",
-                     excerpt(question.model), excerpt(nearest(question.model, names_)));
+                     excerpt(question.model), excerpt(nearest(question.model, names)));
   }
   auto translator =
-      service_.translator(static_cast<std::size_t>(named - names_.begin()), question.decode);
+      models_.translator(static_cast<std::size_t>(named - names.begin()), question.decode);
   translator->stop_when(stop);
   translator->time_into(timings.model);
   return translator;
@@ -78,24 +92,21 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
                                Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
   std::vector<std::string> notes;
-  PreparedLine line;
-  {
-    const AddTime timed(&timings, &Timings::segmentation);
-    line = prepare_line(*translator, question.text, Splitting::automatic);
+  std::optional<AddTime> timed(std::in_place, &timings, &Timings::segmentation);
+  const auto told = [&](const PreparedLine& line) {
+    timed.reset();
     for (const PreparedSentence& part : line.parts) {
       add_notes(notes, part, translator->most_source_tokens());
     }
-  }
-  std::vector<std::vector<Translation>> parts;
-  for (const PreparedSentence& part : line.parts) {
-    parts.push_back(std::move(translator->translate({part}).front()));
-  }
-  const std::vector<LineTranslation> joined =
-      join_parts(parts, line.gaps, translator->decode_config());
+  };
+  // A sentence at a time, so that a long text takes no more memory than its longest one.
+  const LineSettings settings{.batch = 1};
+  const std::vector<LineTranslation> found =
+      translate_lines(*translator, {question.text}, settings, {told}).front();
   return json_line([&](JsonWriter& json) {
     json.object([&] {
       json.key("translations");
-      json.array(joined, [&](const LineTranslation& one) {
+      json.array(found, [&](const LineTranslation& one) {
         json.object([&] {
           json.member("text", one.text);
           json.member("score", one.score);
@@ -112,19 +123,18 @@ std::string Answers::attend(const Question& question, const std::atomic<bool>& s
   std::vector<std::string> notes;
   const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
   check_record_size(question, *translator, sentence);
-  if (question.words.changes()) {
-    WhatIfRecord record = service_.experiment(*translator, question.text, question.words,
-                                              detail_of(question, *translator));
+  if (question.what_if.given()) {
+    WhatIfRecord record = experiment(*translator, sentence, question);
     const AddTime timed(&timings, &Timings::record);
     if (question.report) {
-      service_.annotate(record.before);
-      service_.annotate(record.after);
+      add_figures(record.before);
+      add_figures(record.after);
     }
     return what_if_json(record);
   }
   AttentionRecord record = record_of(*translator, sentence, question);
   const AddTime timed(&timings, &Timings::record);
-  if (question.report) service_.annotate(record);
+  if (question.report) add_figures(record);
   return to_json_line(record);
 }
 
@@ -135,9 +145,8 @@ Answers::PageRecords Answers::page_records(const Question& asked, const std::ato
   std::vector<AttentionRecord> records;
   const PreparedSentence sentence = prepared(*translator, asked.text, timings, page.notes);
   const Question question = fitting_page(asked, *translator, sentence);
-  if (question.words.changes()) {
-    records = what_if_records(service_.experiment(*translator, question.text, question.words,
-                                                  detail_of(question, *translator)));
+  if (question.what_if.given()) {
+    records = what_if_records(experiment(*translator, sentence, question));
   } else {
     records.push_back(record_of(*translator, sentence, question));
   }
@@ -149,7 +158,7 @@ Answers::PageRecords Answers::page_records(const Question& asked, const std::ato
   }
   const AddTime timed(&timings, &Timings::record);
   for (AttentionRecord& record : records) {
-    if (question.report) service_.annotate(record);
+    if (question.report) add_figures(record);
     page.records.push_back(
         page_record(record, {.vectors = question.vectors, .search = question.tree}));
   }
@@ -178,7 +187,7 @@ std::string Answers::live_page(const Question& question, const std::string& vers
   const std::string live = json_line([&](JsonWriter& json) {
     json.object([&] {
       json.member("version", version);
-      json.member("models", names_);
+      json.member("models", models_.names());
       json.member("beams", translator->decode_config().num_beams);
       json.member("most_beams", most_beams);
       json.member("most_text", most_text_bytes);

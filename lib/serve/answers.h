@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "serve/question.h"
-#include "serve/service.h"
+#include "serve/served_models.h"
 
 namespace attn {
 
@@ -19,8 +19,8 @@ struct Timings {
 
 class Answers {
  public:
-  /// `service` outlives it.
-  explicit Answers(Service& service) : service_(service), names_(service.model_names()) {}
+  /// `models` outlives it.
+  explicit Answers(ServedModels& models) : models_(models) {}
 
   /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
   /// `stop` is set.
@@ -53,8 +53,7 @@ class Answers {
   PageRecords page_records(const Question& question, const std::atomic<bool>& stop,
                            Timings& timings) const;
 
-  Service& service_;
-  std::vector<std::string> names_;
+  ServedModels& models_;
 };
 
 }  // namespace attn

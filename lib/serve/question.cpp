@@ -73,7 +73,7 @@ DecodeOptions decode_of(KeyReader& keys) {
 }
 
 void check_combination(const Question& question) {
-  if (question.compare && (question.words.changes() || question.words.target)) {
+  if (question.compare && (question.what_if.given() || question.target)) {
     throw InputError(
         "the request: compare puts two sentences side by side as they are; leave target, without, "
         "force and swap out");
@@ -96,8 +96,8 @@ Question read_question(const Json& body, QuestionKind kind) {
   question.decode = decode_of(keys);
   question.model = keys.text("model").value_or("");
   if (kind != QuestionKind::translate) {
-    question.words = {sentence_of(keys, "target"), texts_of(keys, "without"),
-                      texts_of(keys, "force"), texts_of(keys, "swap")};
+    question.target = sentence_of(keys, "target");
+    question.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
     question.vectors = keys.boolean("vectors").value_or(false);
     question.tree = keys.boolean("tree").value_or(false);
     question.report = keys.boolean("report").value_or(false);

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 #include "config/decode_config.h"
-#include "serve/service.h"
+#include "service/what_if_words.h"
 
 namespace attn {
 
@@ -16,7 +16,8 @@ struct Question {
   std::string text;
   std::string model;                   ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
-  ExperimentWords words;               ///< a target alone is scored, and nothing compared
+  std::optional<std::string> target;   ///< scored instead of searching
+  WhatIfWords what_if;
   DecodeOptions decode;
   bool vectors = false, tree = false, report = false;
 };

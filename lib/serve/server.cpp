@@ -23,10 +23,10 @@ extern const std::string_view
 
 class LiveServer::Http {
  public:
-  Http(GateRules rules, const ServeLimits& limits, Service& service, const std::string& version)
+  Http(GateRules rules, const ServeLimits& limits, ServedModels& models, const std::string& version)
       : rules_(std::move(rules)),
         limits_(limits),
-        answers_(service),
+        answers_(models),
         turns_(limits.at_once, limits.waiting),
         connections_(limits.request, most_body_bytes + kMostHeaderBytes),
         page_(answers_.live_page(first_question(), version)) {
@@ -290,9 +290,9 @@ void LiveServer::Http::end(std::thread& listener, const std::atomic<bool>& ended
   listener.join();
 }
 
-LiveServer::LiveServer(GateRules rules, const ServeLimits& limits, Service& service,
+LiveServer::LiveServer(GateRules rules, const ServeLimits& limits, ServedModels& models,
                        const std::string& version)
-    : http_(std::make_unique<Http>(std::move(rules), limits, service, version)) {}
+    : http_(std::make_unique<Http>(std::move(rules), limits, models, version)) {}
 LiveServer::~LiveServer() = default;
 void LiveServer::bind() {
   http_->bind();

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "serve/gate.h"
-#include "serve/service.h"
+#include "serve/served_models.h"
 
 namespace attn {
 
@@ -24,8 +24,8 @@ struct ServeLimits {
 
 class LiveServer {
  public:
-  /// `service` outlives it. Loads the first model and makes the page; Error where that fails.
-  LiveServer(GateRules rules, const ServeLimits& limits, Service& service,
+  /// `models` outlives it. Loads the first model and makes the page; Error where that fails.
+  LiveServer(GateRules rules, const ServeLimits& limits, ServedModels& models,
              const std::string& version);
   ~LiveServer();
 

@@ -1,4 +1,4 @@
-"""Python's values as one would type them after an option of the program."""
+"""What was given to a function, as the libraries take it."""
 
 import os
 import warnings
@@ -8,20 +8,7 @@ from .errors import UsageError
 
 _LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given more than once
 _PATHS = ("model", "maps_of", "config", "from", "out")
-
-
-def text(value: Any) -> bytes:
-    """A number, a truth value, a path or a text, as it is typed."""
-    if hasattr(value, "item"):
-        value = value.item()  # a number of numpy's, which is not loaded for this
-    if isinstance(value, bool):
-        return b"true" if value else b"false"
-    if isinstance(value, float):
-        from decimal import Decimal  # most calls need none, and Python starts sooner
-        return f"{Decimal(repr(value)):f}".encode()  # never 1e-05
-    if isinstance(value, os.PathLike):
-        return os.fsencode(value)
-    return clean(value if isinstance(value, bytes) else str(value))
+_TEXTS = (*_LISTS, "target", "precision")
 
 
 def clean(value: "str | bytes") -> bytes:
@@ -34,33 +21,37 @@ def clean(value: "str | bytes") -> bytes:
 
 
 def given(**options: Any) -> "dict[str, Any]":
-    """What was given, by the name of its option; None and empty lists were not. UsageError for a
-    value that the command line cannot have."""
+    """What was given, by the name of its option; None and empty lists were not. Texts and paths are
+    bytes, numbers and truth values what they are. UsageError for a text that no option can have."""
     made: dict[str, Any] = {}
     for name, value in options.items():
         if value is None:
             continue
         if name in _LISTS:
             one = isinstance(value, (str, bytes, os.PathLike))
-            texts = [_typed(name, each) for each in ([value] if one else value)]
+            texts = [_value(name, each) for each in ([value] if one else value)]
             if texts:
                 made[name] = texts
         else:
-            made[name] = _typed(name, value)
+            made[name] = _value(name, value)
     return made
 
 
-def _typed(name: str, value: Any) -> bytes:
-    path = name in _PATHS and isinstance(value, str)
-    made = os.fsencode(value) if path else text(value)
-    if name == "target":  # a text, not a value
-        return made
+def _value(name: str, value: Any) -> Any:
+    if hasattr(value, "item"):
+        value = value.item()  # a number of numpy's, which is not loaded for this
+    if isinstance(value, os.PathLike) or (name in _PATHS and isinstance(value, str)):
+        value = os.fsencode(value)
+    elif isinstance(value, (str, bytes)) or name in _TEXTS:
+        value = clean(value if isinstance(value, bytes) else str(value))
+    if name == "target" or not isinstance(value, bytes):  # a text as it is, or a number
+        return value
     option = name.replace("_", "-")
-    if not made:
+    if not value:
         raise UsageError(f"--{option}: the value is empty")
-    if b"\0" in made:
+    if b"\0" in value:
         raise UsageError(f"--{option}: the value holds a null byte")
-    return made
+    return value
 
 
 def lasting(options: "dict[str, Any]") -> "dict[str, Any]":

@@ -3,14 +3,14 @@
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
-#include <new>
-#include <stdexcept>
+#include <exception>
 #include <string>
-#include <system_error>
 
 #include "base/error.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
+#include "service/field_text.h"
+#include "service/out_of_memory.h"
 
 namespace py = pybind11;
 
@@ -25,24 +25,14 @@ void raise(ExitCode code, const std::string& message) {
   PyErr_SetObject(py::type::handle_of(error).ptr(), error.ptr());
 }
 
-void raise_out_of_memory() {
-  raise(ExitCode::memory, "out of memory; choose a smaller model, batch or beam");
-}
-
 void translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    raise(error.code(), error.what());
-  } catch (const std::bad_alloc&) {
-    raise_out_of_memory();
-  } catch (const std::length_error&) {
-    raise_out_of_memory();
-  } catch (const std::system_error& error) {
-    const bool memory = error.code() == std::errc::resource_unavailable_try_again ||
-                        error.code() == std::errc::not_enough_memory;
-    if (!memory) throw;
-    raise_out_of_memory();
+    raise(error.code(), worded(error, option_name));
+  } catch (const std::exception& error) {
+    if (!is_out_of_memory(error)) throw;
+    raise(ExitCode::memory, "out of memory; choose a smaller model, batch or beam");
   }
 }
 

@@ -13,8 +13,9 @@
 #include "lock.h"
 #include "observer.h"
 #include "options.h"
-#include "sentence_notes.h"
-#include "what_if.h"
+#include "service/sentence_notes.h"
+#include "service/translate_lines.h"
+#include "service/what_if.h"
 
 namespace py = pybind11;
 
@@ -46,34 +47,14 @@ void check_signals() {
 }
 
 SentenceNotes::Say into(std::vector<std::string>& notes) {
-  return [&notes](std::string_view text) { notes.emplace_back(printable(text)); };
-}
-
-Model::Translations translate_lines(const Translator& translator,
-                                    const std::vector<PreparedLine>& lines, std::size_t batch) {
-  const std::vector<PreparedSentence> parts = all_parts(lines);
-  Model::Translations done;
-  std::vector<std::vector<Translation>> of_line;
-  for (std::size_t first = 0; first < parts.size(); first += batch) {
-    check_signals();
-    const auto begin = parts.begin() + to_index(first);
-    const auto end = parts.begin() + to_index(std::min(first + batch, parts.size()));
-    for (std::vector<Translation>& part : translator.translate({begin, end})) {
-      of_line.push_back(std::move(part));
-      const PreparedLine& line = lines[done.size()];
-      if (of_line.size() < line.parts.size()) continue;
-      done.push_back(join_parts(of_line, line.gaps, translator.decode_config()));
-      for (LineTranslation& each : done.back()) each.text = clean_text(each.text).text;
-      of_line.clear();
-    }
-  }
-  return done;
+  return
+      [&notes](const FieldText& text) { notes.emplace_back(printable(text.worded(option_name))); };
 }
 
 }  // namespace
 
 Model::Model(const py::dict& options) {
-  const ModelOptions asked = model_options(options);
+  const ModelChoice asked = model_choice(options);
   const std::vector<std::string> names = list_of(options, "names");
   const Unlocked unlocked;
   kernels();  // what the environment asks for is refused before anything is read
@@ -88,72 +69,57 @@ Model::Model(const py::dict& options) {
 std::pair<Model::Translations, std::vector<std::string>> Model::translate(
     const std::vector<std::string>& lines, const py::dict& options,
     const py::list& observers) const {
-  const SearchOptions search = search_options(options);
+  const SearchSettings search = search_settings(options);
   const Observers watching(observers);
   std::vector<std::string> notes;
   const Unlocked unlocked;
-  const DecodeOptions given = search.decode();
-  const std::size_t batch = search.batch_size();
-  const Splitting splitting = search.splitting();
-  search.use_threads();
-  const std::unique_ptr<Translator> translator = make_translator(models_, given);
+  use_threads(search.threads);
+  const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
   translator->watch(watching.first());
   SentenceNotes read(into(notes));
-  Translations done;
-  for (std::size_t first = 0; first < lines.size(); first += batch) {
-    std::vector<PreparedLine> together;
-    for (std::size_t i = first; i < std::min(first + batch, lines.size()); ++i) {
-      together.push_back(prepare_line(*translator, lines[i], splitting));
-      read.add(together.back(), 0, translator->most_source_tokens());
-    }
-    for (auto& line : translate_lines(*translator, together, batch)) {
-      done.push_back(std::move(line));
-    }
-  }
+  LineHooks hooks;
+  hooks.prepared = [&](const PreparedLine& line) {
+    if (read.lines() % search.batch == 0) check_signals();
+    read.add(line, translator->most_source_tokens());
+  };
+  hooks.searched = [](const TranslatedSoFar&) { check_signals(); };
+  Translations done = translate_lines(*translator, lines, {search.split, search.batch}, hooks);
   read.report();
   return {std::move(done), std::move(notes)};
 }
 
 std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
     const std::string& sentence, const py::dict& options, const py::list& observers) const {
-  const SearchOptions search = search_options(options);
-  const WhatIfOptions what_if = what_if_options(options);
-  const bool target_given = options.contains("target");
-  const std::string target = text_of(options, "target");
+  const SearchSettings search = search_settings(options);
+  const WhatIfWords what_if = what_if_words(options);
+  const std::optional<std::string> target = text_of(options, "target");
   const Observers watching(observers);
   std::vector<std::string> notes;
   const Unlocked unlocked;
-  if (models_.models.size() > 1 && (target_given || what_if.given())) {
+  if (models_.models.size() > 1 && (target || what_if.given())) {
     throw UsageError("several models do not go with {}; give one of them",
-                     target_given ? "target" : "without, force and swap");
+                     target ? "target" : "without, force and swap");
   }
-  const DecodeOptions given = search.decode();
-  search.use_threads();
-  const std::unique_ptr<Translator> translator = make_translator(models_, given);
+  use_threads(search.threads);
+  const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
   translator->watch(watching.first());
   SentenceNotes read(into(notes));
   const PreparedLine line = prepare_line(*translator, sentence, Splitting::never);
-  read.add(line, 0, translator->most_source_tokens());
+  read.add(line, translator->most_source_tokens());
   const PreparedSentence& whole = line.parts.front();
   const RecordDetail detail{true, translator->decode_config().num_beams > 1, 10};
   std::vector<AttentionRecord> records;
   if (what_if.given()) {
-    Changes changes = what_if.changes(translator->summary());
-    ExperimentSentences sentences{whole, whole};
-    if (target_given) sentences.target = target;
+    const ExperimentSentences sentences = experiment_sentences(*translator, what_if, whole, target);
     if (!what_if.swap.empty()) {
-      const CleanedText swapped = clean_text(what_if.swapped(whole.text));
-      read.cleaning("swap", swapped.invalid_bytes, swapped.controls);
-      sentences.after = translator->prepare(swapped.text);
+      read.cleaning("swap", sentences.after.invalid_bytes, sentences.after.controls);
     }
-    records = what_if_records(run_experiment(*translator, what_if, sentences, detail, changes));
-  } else if (target_given) {
-    records.push_back(translator->record_target(whole, target, detail));
+    records = what_if_records(run_experiment(*translator, what_if, sentences, detail));
   } else {
-    records = translator->record({whole}, detail);
+    records.push_back(record_sentence(*translator, whole, target, detail));
   }
-  if (target_given) {
-    read.add_target(target, records.front().hypotheses.front().produced.ids,
+  if (target) {
+    read.add_target(*target, records.front().hypotheses.front().produced.ids,
                     models_.mapped().tokenizer->special_tokens().unk);
   }
   read.report();
@@ -167,7 +133,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
 std::vector<std::string> Model::notes() const {
   std::vector<std::string> all;
   for (const ReadyModel& model : models_.models) {
-    for (const std::string& text : model.notes) all.push_back(printable(text));
+    for (const FieldText& text : model.notes) all.push_back(printable(text.worded(option_name)));
   }
   if (mapped().seed) all.push_back(fmt::format("random weights (seed {})", *mapped().seed));
   return all;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "model_source.h"
 #include "record.h"
+#include "service/model/model_source.h"
 #include "translate/line_parts.h"
 
 namespace attn {

@@ -7,12 +7,10 @@
 #include "model.h"
 #include "observer.h"
 #include "record.h"
-#include "shipped.h"
-#include "terminal/progress.h"
+#include "service/model/shipped.h"
 #include "training.h"
 
 PYBIND11_MODULE(_core, module) {
-  attn::draw_no_progress();
   attn::translate_exceptions();
   attn::wait_at_exit();
   attn::add_heads(module);

@@ -2,14 +2,57 @@
 
 #include <pybind11/stl.h>
 
+#include <cstdint>
+
+#include "base/at.h"
+
 namespace py = pybind11;
 
 namespace attn {
 namespace {
 
-/// Keeps a default that `field` may have.
-void read(const py::dict& given, const char* key, std::string& field) {
-  if (given.contains(key)) field = given[key].cast<std::string>();
+/// A value as a message shows it: true, not True.
+std::string shown(const py::handle& value) {
+  if (py::isinstance<py::bool_>(value)) return value.cast<bool>() ? "true" : "false";
+  if (py::isinstance<py::str>(value) || py::isinstance<py::bytes>(value)) {
+    return value.cast<std::string>();
+  }
+  return py::str(value).cast<std::string>();
+}
+
+bool is_whole(const py::handle& value) {
+  return py::isinstance<py::int_>(value) && !py::isinstance<py::bool_>(value);
+}
+
+std::optional<std::uint64_t> whole_of(const py::dict& given, const WholeField& field) {
+  const char* key = field.name.data();
+  if (!given.contains(key)) return std::nullopt;
+  const py::handle value = given[key];
+  if (!is_whole(value)) return parse_whole(field, shown(value));
+  const std::uint64_t number = PyLong_AsUnsignedLongLong(value.ptr());
+  const bool none = PyErr_Occurred() != nullptr;  // below 0, or beyond 64 bits
+  PyErr_Clear();
+  if (none || number < field.low || number > field.high) refuse_value(field, shown(value));
+  return number;
+}
+
+std::optional<int> number_of(const py::dict& given, const WholeField& field) {
+  const std::optional<std::uint64_t> whole = whole_of(given, field);
+  return whole ? std::optional(to_int(*whole)) : std::nullopt;
+}
+
+std::optional<double> decimal_of(const py::dict& given, const DecimalField& field) {
+  const char* key = field.name.data();
+  if (!given.contains(key)) return std::nullopt;
+  const py::handle value = given[key];
+  if (!py::isinstance<py::float_>(value) && !is_whole(value)) {
+    return parse_decimal(field, shown(value));
+  }
+  const double number = PyFloat_AsDouble(value.ptr());
+  const bool none = PyErr_Occurred() != nullptr;  // beyond any double
+  PyErr_Clear();
+  if (none || !(number >= field.low && number <= field.high)) refuse_value(field, shown(value));
+  return number;
 }
 
 }  // namespace
@@ -19,63 +62,57 @@ std::vector<std::string> list_of(const py::dict& given, const char* key) {
   return given[key].cast<std::vector<std::string>>();
 }
 
-std::string text_of(const py::dict& given, const char* key) {
-  std::string text;
-  read(given, key, text);
-  return text;
+std::optional<std::string> text_of(const py::dict& given, const char* key) {
+  if (!given.contains(key)) return std::nullopt;
+  return shown(given[key]);
 }
 
-ModelOptions model_options(const py::dict& given) {
-  ModelOptions options;
-  const std::vector<std::string> models = list_of(given, "model");
-  if (!models.empty()) {
-    options.model = models.front();
-    options.more_models.assign(models.begin() + 1, models.end());
+ModelChoice model_choice(const py::dict& given) {
+  ModelChoice choice;
+  choice.models = list_of(given, "model");
+  choice.maps_of = text_of(given, "maps_of").value_or("");
+  choice.config = text_of(given, "config").value_or("");
+  choice.preset = text_of(given, "preset").value_or("");
+  choice.seed = whole_of(given, seed_field);
+  choice.d_model = whole_of(given, d_model_field);
+  choice.heads = whole_of(given, heads_field);
+  choice.layers = whole_of(given, layers_field);
+  choice.overrides = list_of(given, "set");
+  choice.globals = text_of(given, "global").value_or("");
+  if (const auto precision = text_of(given, "precision")) {
+    choice.precision = parse_precision(*precision);
   }
-  read(given, "maps_of", options.maps_of);
-  read(given, "config", options.config);
-  read(given, "preset", options.preset);
-  read(given, "seed", options.seed);
-  options.seed_given = given.contains("seed");
-  read(given, "d_model", options.d_model);
-  read(given, "heads", options.heads);
-  read(given, "layers", options.layers);
-  options.overrides = list_of(given, "set");
-  read(given, "global", options.globals);
-  read(given, "precision", options.precision);
-  return options;
+  return choice;
 }
 
-SearchOptions search_options(const py::dict& given) {
-  SearchOptions options;
-  read(given, "beam", options.beam);
-  read(given, "n_best", options.n_best);
-  read(given, "length_penalty", options.length_penalty);
-  read(given, "early_stopping", options.early_stopping);
-  read(given, "max_length", options.max_length);
-  read(given, "threads", options.threads);
-  read(given, "batch", options.batch);
-  read(given, "split", options.split);
-  return options;
+SearchSettings search_settings(const py::dict& given) {
+  SearchSettings settings;
+  settings.beam = number_of(given, beam_field);
+  settings.n_best = number_of(given, n_best_field);
+  settings.length_penalty = decimal_of(given, length_penalty_field);
+  if (const auto rule = text_of(given, "early_stopping")) {
+    settings.early_stopping = parse_early_stopping(*rule);
+  }
+  settings.max_length = number_of(given, max_length_field);
+  settings.threads = number_of(given, threads_field);
+  settings.batch = whole_of(given, batch_field).value_or(settings.batch);
+  if (const auto split = text_of(given, "split")) settings.split = parse_splitting(*split);
+  return settings;
 }
 
-WhatIfOptions what_if_options(const py::dict& given) {
-  WhatIfOptions options;
-  options.without = list_of(given, "without");
-  options.force = list_of(given, "force");
-  options.swap = list_of(given, "swap");
-  return options;
+WhatIfWords what_if_words(const py::dict& given) {
+  return {list_of(given, "without"), list_of(given, "force"), list_of(given, "swap")};
 }
 
-TrainOptions train_options(const py::dict& given) {
-  TrainOptions options;
-  read(given, "config", options.config);
-  read(given, "out", options.out);
-  read(given, "from", options.from);
-  read(given, "threads", options.threads);
-  options.resume = given.contains("resume");
-  options.overrides = list_of(given, "set");
-  return options;
+TrainingRequest training_request(const py::dict& given) {
+  TrainingRequest request;
+  request.config = text_of(given, "config").value_or("");
+  request.out = text_of(given, "out").value_or("");
+  request.from = text_of(given, "from").value_or("");
+  request.resume = given.contains("resume");
+  request.threads = number_of(given, threads_field);
+  request.overrides = list_of(given, "set");
+  return request;
 }
 
 }  // namespace attn

@@ -1,28 +1,30 @@
-// Keyword arguments as the options of the command line that have their names.
+// Keyword arguments as the service's types.
 #pragma once
 
 #include <pybind11/pybind11.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "commands/model_options.h"
-#include "commands/search_options.h"
-#include "commands/what_if_options.h"
-#include "training_run.h"
+#include "service/model/model_choice.h"
+#include "service/search_settings.h"
+#include "service/training/training_run.h"
+#include "service/what_if_words.h"
 
 namespace attn {
 
-/// Values are text as one would type it, or lists of such; what is not in the dict was not given.
-ModelOptions model_options(const pybind11::dict& given);
-SearchOptions search_options(const pybind11::dict& given);
-WhatIfOptions what_if_options(const pybind11::dict& given);
-TrainOptions train_options(const pybind11::dict& given);
+/// Numbers may also be given as text, paths and texts are bytes; what is not in the dict was not
+/// given. UsageError naming the field for a value that is none.
+ModelChoice model_choice(const pybind11::dict& given);
+SearchSettings search_settings(const pybind11::dict& given);
+WhatIfWords what_if_words(const pybind11::dict& given);
+TrainingRequest training_request(const pybind11::dict& given);
 
 /// Of each option that may be given more than once; empty where there is none.
 std::vector<std::string> list_of(const pybind11::dict& given, const char* key);
 
-/// Bytes or text under a key; "" where there is none.
-std::string text_of(const pybind11::dict& given, const char* key);
+/// Bytes or text under a key.
+std::optional<std::string> text_of(const pybind11::dict& given, const char* key);
 
 }  // namespace attn

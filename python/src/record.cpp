@@ -5,8 +5,8 @@
 #include "analysis/annotate.h"
 #include "base/error.h"
 #include "lock.h"
-#include "page_content.h"
 #include "record/json/record_json.h"
+#include "service/page_content.h"
 
 namespace py = pybind11;
 

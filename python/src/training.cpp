@@ -25,16 +25,15 @@ class Listener : public RunListener {
     const Locked lock;
     if (PyErr_CheckSignals() != 0) stop_or_throw(py::error_already_set());
     if (progress_.is_none()) return;
-    const ProgressFigures figures = progress_figures(f);
     py::dict told;
     told["epoch"] = f.epoch;
     told["update"] = f.update;
-    told["updates"] = figures.updates ? py::object(py::int_(*figures.updates)) : py::none();
+    told["updates"] = f.updates > 0 ? py::object(py::int_(f.updates)) : py::none();
     told["loss"] = f.loss;
     told["tokens_per_second"] = f.tokens_per_second;
     told["learning_rate"] = f.learning_rate;
     told["log"] = f.log;
-    tell("update", update_line(figures, names_), told);
+    tell("update", update_line(f, names_), told);
   }
   void looked(const LookFigures& f) override {
     const Locked lock;
@@ -89,7 +88,7 @@ class Owner : public RunOwner {
 
 /// Whether the run ended by itself, and not by Ctrl-C.
 bool train(const py::dict& options, const py::object& progress) {
-  const TrainOptions asked = train_options(options);
+  const TrainingRequest asked = training_request(options);
   Owner owner(progress);
   const Unlocked unlocked;
   return run_training(asked, owner) == TrainingEnd::finished;

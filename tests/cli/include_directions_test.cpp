@@ -8,6 +8,7 @@
 #include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace fs = std::filesystem;
 
@@ -29,9 +30,14 @@ const std::map<std::string, std::set<std::string>> kAllowed{
     {"train",
      {"base", "compute", "config", "text", "nn", "model", "record", "translate", "metrics"}},
     {"raster", {"base"}},
-    {"serve",
-     {"base", "compute", "config", "text", "nn", "model", "record", "translate", "view",
+    // What every front end does: all libraries but raster, which loads librsvg, and serve.
+    {"service",
+     {"base", "compute", "config", "text", "nn", "paper", "model", "record", "analysis", "metrics",
+      "explain", "translate", "train", "view", "view/terminal", "view/svg", "view/data",
       "view/page"}},
+    {"serve",
+     {"base", "compute", "config", "text", "nn", "model", "record", "analysis", "translate", "view",
+      "view/page", "service"}},
     // What all views share lies at view's root; no kind of view knows another one.
     {"view", {"base", "config", "record"}},
     {"view/terminal", {"base", "config", "record", "view"}},
@@ -86,6 +92,47 @@ TEST_CASE("rooms of lib include only what they may") {
   CHECK(seen > 300);
 }
 
+/// What is wrong with a line of a front end that is no command line: a header of app's; empty:
+/// nothing. `folder` is the file's, below the project, and `own` are where it finds headers.
+std::string fault_of_front_end(const fs::path& folder, const std::vector<fs::path>& own,
+                               const std::string& line) {
+  const fs::path source(ATTN_SOURCE_DIR);
+  const fs::path included = included_by(line);
+  if (included.empty()) return "";
+  if (*included.begin() == "app" || *included.begin() == "..") return included.string();
+  for (const fs::path& root : own) {
+    if (fs::exists(source / root / included)) return "";
+  }
+  if (fs::exists(source / folder / included) || fs::exists(source / "lib" / included)) return "";
+  return included.string();
+}
+
+TEST_CASE("the Python package and the C++ library include nothing of app's") {
+  const fs::path source(ATTN_SOURCE_DIR);
+  const std::vector<fs::path> own{"python/src", "sdk", "sdk/include"};
+  std::size_t seen = 0;
+  for (const fs::path folder : {"python/src", "sdk"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(source / folder)) {
+      if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        seen += included_by(line).empty() ? 0 : 1;
+        const std::string fault = fault_of_front_end(folder, own, line);
+        CHECK_MESSAGE(fault.empty(), entry.path().string(), " includes ", fault);
+      }
+    }
+  }
+  CHECK(seen > 30);
+  const auto fault = [&](const std::string& included) {
+    return fault_of_front_end("sdk", own, "#include \"" + included + "\"");
+  };
+  CHECK(fault("service/search_settings.h").empty());
+  CHECK(fault("attn_demo/attn_demo.h").empty());
+  CHECK(fault("commands/search_options.h") == "commands/search_options.h");
+  CHECK(fault("terminal/console.h") == "terminal/console.h");
+  CHECK(fault("app/terminal/console.h") == "app/terminal/console.h");
+}
+
 TEST_CASE("what a room may not include is found") {
   const auto fault = [](const char* file, const std::string& included) {
     return fault_of(file, "#include \"" + included + "\"");
@@ -105,6 +152,13 @@ TEST_CASE("what a room may not include is found") {
   // A library's file is included by its place in lib/, and the app's are not included at all.
   CHECK(fault("base/a.cpp", "b.h") == "base/a.cpp includes b.h");
   CHECK(fault("base/a.cpp", "console.h") == "base/a.cpp includes console.h");
+  CHECK(fault("serve/a.cpp", "service/b.h").empty());
+  CHECK(fault("service/model/a.cpp", "train/b.h").empty());
+  for (const std::string included :
+       {"serve/b.h", "raster/b.h", "terminal/console.h", "app/terminal/console.h"}) {
+    CHECK(fault("service/a.cpp", included) == "service/a.cpp includes " + included);
+  }
+  CHECK(fault("translate/a.cpp", "service/b.h") == "translate/a.cpp includes service/b.h");
 }
 
 TEST_CASE("headers own their sources") {

@@ -5,8 +5,8 @@
 #include "analysis/alignment.h"
 #include "commands/arguments.h"
 #include "commands/search_options.h"
-#include "commands/what_if_options.h"
 #include "fuzz.h"
+#include "service/what_if_words.h"
 
 using namespace attn;
 
@@ -21,12 +21,12 @@ ModelSummary small_model() {
 }
 
 void read_whole(const std::string& word) {
-  const std::uint64_t value = parse_whole("--batch", word, 1, 100'000);
+  const std::uint64_t value = parse_whole({"batch", 1, 100'000}, word);
   fuzz::require(std::to_string(value) == word, "plain decimals");
 }
 
 void read_decimal(const std::string& word) {
-  const float value = parse_decimal("--align-least", word, 0, 1);
+  const float value = parse_decimal({"align_least", 0, 1}, word);
   fuzz::require(value >= 0 && value <= 1, "within the range");
 }
 
@@ -34,9 +34,9 @@ void read_search(const std::string& word) {
   SearchOptions options;
   options.beam = options.n_best = options.max_length = word;
   options.length_penalty = options.early_stopping = word;
-  fuzz::accepts([&] { options.decode(); });
+  fuzz::accepts([&] { options.settings().decode(); });
   options.beam = options.n_best = options.max_length = options.length_penalty = "";
-  options.decode();
+  options.settings().decode();
 }
 
 void read_show(const std::string& word) {
@@ -58,19 +58,19 @@ void read_align(const std::string& word) {
 }
 
 void read_without(const std::string& word) {
-  WhatIfOptions options;
+  WhatIfWords options;
   options.without = {word, "cross:0:1"};
   fuzz::require(options.changes(small_model()).without.size() == 2, "every change");
 }
 
 void read_force(const std::string& word) {
-  WhatIfOptions options;
+  WhatIfWords options;
   options.force = {word, "cross:0:1:2=3"};
   fuzz::require(options.changes(small_model()).forced.size() == 2, "every change");
 }
 
 void read_swap(const std::string& word) {
-  WhatIfOptions options;
+  WhatIfWords options;
   options.swap = {word};
   options.swapped("The group, went  home.");
 }
@@ -78,7 +78,7 @@ void read_swap(const std::string& word) {
 constexpr std::array kReaders = {
     read_whole, read_decimal, read_search,
     read_show,  read_align,   read_without,
-    read_force, read_swap,    +[](const std::string& word) { parse_dtype("--dtype", word); }};
+    read_force, read_swap,    +[](const std::string& word) { parse_dtype(word); }};
 
 }  // namespace
 

@@ -1,0 +1,100 @@
+// Texts that speak of what was asked for: --n-best at a terminal, n_best in JSON. The libraries
+// know the fields, and each front end has its own words for them.
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace attn {
+
+/// A field's name: n_best, model, max_length.
+struct Field {
+  std::string_view name;
+};
+
+/// What a front end calls a field.
+using FieldWords = std::string (*)(std::string_view field);
+
+/// The program's option, which errors of the Python package and of the C++ library name, too:
+/// --n-best of n_best.
+std::string option_name(std::string_view field);
+
+class FieldText {
+ public:
+  FieldText() = default;
+  FieldText(std::string text) { add(std::move(text)); }
+  FieldText(const char* text) { add(text); }
+  FieldText(Field field) { add(field); }
+  template <typename First, typename Second, typename... Rest>
+  FieldText(First&& first, Second&& second, Rest&&... rest) {
+    add(std::forward<First>(first));
+    add(std::forward<Second>(second));
+    (add(std::forward<Rest>(rest)), ...);
+  }
+
+  /// What an error says.
+  static FieldText of(const Error& error);
+
+  void add(std::string text) { parts_.push_back({std::move(text), false}); }
+  void add(const char* text) { add(std::string(text)); }
+  void add(Field field) { parts_.push_back({std::string(field.name), true}); }
+  void add(const FieldText& text) {
+    parts_.insert(parts_.end(), text.parts_.begin(), text.parts_.end());
+  }
+
+  bool empty() const { return parts_.empty(); }
+  std::string worded(FieldWords words) const;
+  /// Fields under their own names.
+  std::string plain() const;
+
+ private:
+  struct Part {
+    std::string text;
+    bool is_field;
+  };
+  std::vector<Part> parts_;
+};
+
+/// What an error says of fields.
+class SpeaksOfFields {
+ public:
+  explicit SpeaksOfFields(FieldText text) : text_(std::move(text)) {}
+  virtual ~SpeaksOfFields() = default;
+  const FieldText& text() const { return text_; }
+
+ private:
+  FieldText text_;
+};
+
+/// UsageError, InputError or SystemError about fields; what() has their own names.
+template <std::derived_from<Error> Base>
+struct FieldError : Base, SpeaksOfFields {
+  explicit FieldError(FieldText text) : Base("{}", text.plain()), SpeaksOfFields(std::move(text)) {}
+};
+
+/// UsageError: "n_best 3 is …" of (Field{"n_best"}, " 3 is …").
+template <typename... Parts>
+[[noreturn]] void refuse_field(Parts&&... parts) {
+  throw FieldError<UsageError>(FieldText(std::forward<Parts>(parts)...));
+}
+
+/// The line of an error in a front end's words.
+std::string worded(const Error& error, FieldWords words);
+
+/// Does what a field asks for. Libraries below know no fields: where one refuses what was asked for
+/// (or, as SystemError, the system does what the field names), the field comes before its words.
+template <typename Refusal = UsageError, typename Action>
+auto for_field(std::string_view field, Action&& action) {
+  try {
+    return action();
+  } catch (const Refusal& error) {
+    throw FieldError<Refusal>(FieldText(Field{field}, " ", FieldText::of(error)));
+  }
+}
+
+}  // namespace attn

@@ -1,0 +1,104 @@
+#include "service/measure/scoring.h"
+
+#include "metrics/bootstrap.h"
+#include "metrics/chrf.h"
+#include "metrics/ter.h"
+
+namespace attn {
+namespace {
+
+/// One metric as the bootstrap and the report see it.
+struct Metric {
+  std::string name;
+  PairedMetric counts;
+};
+
+using Score = double (*)(std::span<const double> sums);
+constexpr Score kBleu = [](std::span<const double> sums) { return bleu_of(sums).score; };
+constexpr Score kChrf = [](std::span<const double> sums) { return chrf_of(sums).score; };
+constexpr Score kTer = [](std::span<const double> sums) { return ter_of(sums).score; };
+
+/// `count` makes a system's counts.
+Metric metric(std::string name, const ScoredSystem& s, Score score,
+              SampleScore (*sample)(std::span<const double>), const auto& count) {
+  Metric m{std::move(name), {}};
+  m.counts.system = count(s.hypotheses);
+  m.counts.system_score = score(m.counts.system.sums());
+  m.counts.score = sample;
+  if (s.against == nullptr) return m;
+  m.counts.baseline = count(*s.against);
+  m.counts.baseline_score = score(m.counts.baseline.sums());
+  return m;
+}
+
+std::vector<Metric> metrics_of(const ScoredSystem& s, const ScoreSettings& settings) {
+  using Lines = std::vector<std::string>;
+  const auto chrf = [&](bool words) {
+    return [&s, options = ChrfOptions{settings.lowercase, words}](const Lines& lines) {
+      return chrf_counts(lines, s.references, options);
+    };
+  };
+  const auto bleu = [&](const Lines& lines) {
+    return bleu_counts(lines, s.references, {settings.lowercase, settings.tokenizer});
+  };
+  const auto ter = [&](const Lines& lines) { return ter_counts(lines, s.references); };
+  return {metric("BLEU", s, kBleu, bleu_of_sample, bleu),
+          metric("chrF2", s, kChrf, chrf_of_sample, chrf(false)),
+          metric("chrF2++", s, kChrf, chrf_of_sample, chrf(true)),
+          metric("TER", s, kTer, ter_of_sample, ter)};
+}
+
+BleuReport bleu_report(const SentenceCounts& counts) {
+  const BleuScore s = bleu_of(counts.sums());
+  return {s.score,
+          {},
+          {s.precisions.begin(), s.precisions.end()},
+          {s.correct.begin(), s.correct.end()},
+          {s.total.begin(), s.total.end()},
+          s.brevity_penalty,
+          s.hypothesis_length,
+          s.reference_length,
+          s.length_ratio()};
+}
+
+ChrfReport chrf_report(const SentenceCounts& counts) {
+  const ChrfScore s = chrf_of(counts.sums());
+  return {s.score, {}, s.precision, s.recall};
+}
+
+PairedReport paired_report(const std::vector<Metric>& metrics, const Resampling& resampling) {
+  std::vector<PairedMetric> counts;
+  for (const Metric& m : metrics) counts.push_back(m.counts);
+  const std::vector<PairedResult> results = paired_bootstrap(counts, resampling);
+  PairedReport report{{}, resampling.samples, resampling.seed, {}};
+  const auto sampled = [](double score, const Interval& interval) {
+    return SampledScore{score, interval.mean, interval.half_width};
+  };
+  for (std::size_t m = 0; m < metrics.size(); ++m) {
+    report.scores.push_back({metrics[m].name, sampled(counts[m].system_score, results[m].system),
+                             sampled(counts[m].baseline_score, results[m].baseline),
+                             results[m].p_value});
+  }
+  return report;
+}
+
+}  // namespace
+
+void score_into(ScoreReport& report, const ScoredSystem& system, const ScoreSettings& settings) {
+  const std::vector<Metric> metrics = metrics_of(system, settings);
+  report.sentences = system.hypotheses.size();
+  report.bleu = bleu_report(metrics[0].counts.system);
+  report.chrf = chrf_report(metrics[1].counts.system);
+  report.chrf_words = chrf_report(metrics[2].counts.system);
+  const TerScore ter = ter_of(metrics[3].counts.system.sums());
+  report.ter = {ter.score, {}, ter.edits, ter.reference_length};
+  SignatureFacts facts{system.references.size(), {}};
+  if (system.against != nullptr) facts.resampling = settings.resampling;
+  report.bleu.signature = bleu_signature({settings.lowercase, settings.tokenizer}, facts);
+  report.chrf.signature = chrf_signature({settings.lowercase, false}, facts);
+  report.chrf_words.signature = chrf_signature({settings.lowercase, true}, facts);
+  report.ter.signature = ter_signature(facts);
+  if (system.against != nullptr) report.paired = paired_report(metrics, settings.resampling);
+}
+
+}  // namespace attn

@@ -1,0 +1,62 @@
+// Which model is asked for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/at.h"
+#include "compute/matmul.h"
+#include "service/field_text.h"
+#include "service/values.h"
+
+namespace attn {
+
+inline constexpr WholeField seed_field{"seed", 0, ~std::uint64_t{0}};
+inline constexpr std::uint64_t most_of_shape = std::uint64_t{1} << 62;
+inline constexpr WholeField d_model_field{"d_model", 1, most_of_shape};
+inline constexpr WholeField heads_field{"heads", 1, most_of_shape};
+inline constexpr WholeField layers_field{"layers", 1, most_of_shape};
+
+/// What multiplies by the weights.
+enum class ProductPrecision { float32, int8 };
+
+/// "float32" or "int8"; UsageError for another word.
+ProductPrecision parse_precision(const std::string& text);
+std::string to_string(ProductPrecision precision);
+
+/// UsageError where the environment's choice of products has no such precision.
+Backend backend_for(ProductPrecision precision);
+
+/// A directory, a config, a preset, or none of them: the shipped model, or a random one where
+/// something below asks for it.
+struct ModelChoice {
+  std::vector<std::string> models;  ///< directories or names of Hugging Face's cache
+  std::string maps_of;              ///< of several, whose maps: its directory or number, from 1
+  std::string config;
+  std::string preset;
+  std::optional<std::uint64_t> seed;  ///< of random weights
+  std::optional<std::uint64_t> d_model, heads, layers;
+  std::vector<std::string> overrides;  ///< of config keys: section.key=value
+  std::string globals;                 ///< places of global tokens: "0,5", or "none"
+  ProductPrecision precision = ProductPrecision::float32;
+
+  bool several() const { return models.size() > 1; }
+  /// Which of the models `maps_of` names, counted from 0; UsageError where it names none.
+  std::size_t maps_index() const;
+  bool changes_shape() const { return d_model || heads || layers; }
+  /// Whether something asks for random weights in place of the shipped model.
+  bool asks_for_another() const { return changes_shape() || seed || !overrides.empty(); }
+
+  /// UsageError where two sources are named, or one with what cannot change it.
+  void check_one_source() const;
+  /// The shape as overrides of config keys, after the user's own.
+  std::vector<std::string> all_overrides() const;
+  /// Places of the global tokens in rising order, each once, below `positions`.
+  std::vector<Index> global_places(int positions) const;
+  /// What changes a config's model, in words; with values those of the model alone.
+  FieldText asked_changes(bool with_values) const;
+};
+
+}  // namespace attn

@@ -1,0 +1,81 @@
+// Where a command's model comes from: a directory, a config or a preset.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "config/experiment.h"
+#include "config/model_config.h"
+#include "config/presets.h"
+#include "model/directory/model_directory.h"
+#include "service/file_guard.h"
+#include "service/model/model_choice.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+/// The config of an experiment with changes of its keys.
+ExperimentConfig read_with_overrides(const std::string& path,
+                                     const std::vector<std::string>& overrides);
+
+/// A well-known shape; InputError that says which is nearest and where all are listed.
+const Preset& named_preset(const std::string& name);
+
+/// A shape without weights: what `inspect` needs.
+struct ModelShape {
+  ModelConfig config;
+  std::string name;                       ///< as the user named it
+  std::vector<std::string> unknown_keys;  ///< of a directory's config.json
+  std::vector<std::string> notes;
+  FieldText instead;  ///< that it is not the shipped model's, which nothing else was named for
+};
+ModelShape read_shape(const ModelChoice& options);
+
+/// A model that can translate.
+struct ReadyModel {
+  std::unique_ptr<Transformer> transformer;
+  std::unique_ptr<Tokenizer> tokenizer;
+  std::string tokenizer_directory;  ///< whose files `init` copies
+  DecodeOptions decode;
+  std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
+  std::optional<std::uint64_t> seed;      ///< of random weights
+  std::string name;
+  ProductPrecision precision = ProductPrecision::float32;
+  std::vector<FieldText> notes;
+  /// Keeps a tokenizer that was trained for this run alive, and removes it after.
+  std::shared_ptr<void> temporary;
+};
+ReadyModel load_or_make(const ModelChoice& options);
+
+/// Models that translate together; one alone where there is one --model or none.
+struct ReadyEnsemble {
+  std::vector<ReadyModel> models;
+  std::size_t maps_of = 0;
+
+  const ReadyModel& mapped() const { return models.at(maps_of); }
+  std::vector<std::string> names() const;
+};
+
+/// MemoryError where all of them together would not fit; InputError naming two whose vocabularies
+/// differ.
+ReadyEnsemble load_all(const ModelChoice& options);
+
+/// Tells the guard every file that load_or_make or read_shape will read.
+void tell_inputs(const ModelChoice& options, FileGuard& guard);
+
+/// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
+/// InputError naming the path and, behind it, what was asked to change in it: one of them is what
+/// the message is about.
+void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked);
+
+/// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
+/// InputError where they contradict each other.
+void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
+
+/// How a model that is made here searches: the experiment's `decode`, never producing padding.
+DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
+
+}  // namespace attn

@@ -1,0 +1,45 @@
+#include "service/model/shipped.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "service/field_text.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string& shipped_root() {
+  static std::string root;
+  return root;
+}
+
+}  // namespace
+
+void set_shipped_root(std::string directory) {
+  shipped_root() = std::move(directory);
+}
+
+std::string shipped(const std::string& relative) {
+  std::vector<fs::path> roots;
+  if (!shipped_root().empty()) roots.emplace_back(shipped_root());
+  std::error_code error;
+  const fs::path executable = fs::read_symlink("/proc/self/exe", error);
+  if (!error) roots.push_back(executable.parent_path().parent_path() / "share" / "attn-demo");
+  roots.emplace_back(ATTN_SOURCE_DIR);
+  roots.emplace_back(ATTN_DATA_DIR);
+  for (const fs::path& root : roots) {
+    const fs::path path = root / relative;
+    if (fs::exists(path, error)) return path.string();
+  }
+  throw FieldError<InputError>(FieldText(
+      fmt::format("{}: not found beside the program ({}) nor in its source tree ({}); install it "
+                  "again, or give ",
+                  relative, roots.front().string(), ATTN_SOURCE_DIR),
+      Field{"model"}, " or ", Field{"config"}));
+}
+
+}  // namespace attn

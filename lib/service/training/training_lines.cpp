@@ -1,0 +1,59 @@
+#include "service/training/training_lines.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace attn {
+namespace {
+
+constexpr int kPlainColumns = 80;
+
+/// "4,812"
+std::string with_commas(double number) {
+  std::string digits = fmt::format("{:.0f}", number);
+  if (!(number >= 0 && number < 1e15)) return digits;
+  for (std::size_t at = digits.size(); at > 3;) digits.insert(at -= 3, 1, ',');
+  return digits;
+}
+
+/// e^loss may be anything.
+std::string perplexity_text(double value) {
+  if (value >= 1e6) return fmt::format("{:.1e}", value);
+  return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.2f}", value);
+}
+
+}  // namespace
+
+std::vector<StatusPart> update_parts(const UpdateFigures& figures, LossNames names) {
+  std::vector<StatusPart> parts;
+  parts.push_back({fmt::format("epoch {}", figures.epoch), 3});
+  parts.push_back({figures.updates > 0
+                       ? fmt::format("update {}/{}", figures.update, figures.updates)
+                       : fmt::format("update {}", figures.update),
+                   0});
+  const char* smoothed = names == LossNames::smoothed ? "smoothed " : "";
+  parts.push_back({fmt::format("{}loss {:.2f}", smoothed, figures.loss), 1});
+  parts.push_back({fmt::format("{} tokens/s", with_commas(figures.tokens_per_second)), 4});
+  parts.push_back({fmt::format("lr {:.1e}", figures.learning_rate), 5});
+  const double left = figures.seconds_left.value_or(-1);
+  if (left >= 0 && left < 1e8) parts.push_back({clock_text(left) + " left", 2});
+  return parts;
+}
+
+std::string update_line(const UpdateFigures& figures, LossNames names) {
+  return fitted(update_parts(figures, names), kPlainColumns);
+}
+
+std::string look_line(const LookFigures& figures, LossNames names) {
+  const bool smoothed = names == LossNames::smoothed;
+  std::string line = fmt::format("dev {}: {}loss {:.3f}, {}ppl {}", figures.point.update,
+                                 smoothed ? "smoothed " : "", figures.point.loss,
+                                 smoothed ? "plain " : "", perplexity_text(figures.perplexity));
+  if (!std::isnan(figures.point.bleu)) {
+    line += fmt::format(", BLEU {:.2f}, chrF2 {:.2f}", figures.point.bleu, figures.point.chrf);
+  }
+  return line + (figures.best ? ", best" : "");
+}
+
+}  // namespace attn

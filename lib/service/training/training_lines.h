@@ -1,0 +1,26 @@
+// What a training run tells, as lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "service/status_line.h"
+#include "train/run/training_listener.h"
+
+namespace attn {
+
+/// How lines name the two losses. With label smoothing the loss is not the one that the perplexity
+/// is made of, and each says which it is.
+enum class LossNames { plain, smoothed };
+
+/// "epoch 2", "update 700/1236", "loss 4.91", "4,812 tokens/s", "lr 3.5e-04", "2:10 left"
+std::vector<StatusPart> update_parts(const UpdateFigures& figures, LossNames names);
+
+/// The same as a plain line of at most 80 columns.
+std::string update_line(const UpdateFigures& figures, LossNames names);
+
+/// A look at the dev part: "dev 700: smoothed loss 2.345, plain ppl 6.78, BLEU 12.34, chrF2 34.56,
+/// best"
+std::string look_line(const LookFigures& figures, LossNames names);
+
+}  // namespace attn

@@ -1,0 +1,316 @@
+#include "service/training/training_run.h"
+
+#include <array>
+#include <filesystem>
+#include <memory>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/files/files.h"
+#include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
+#include "model/directory/model_directory.h"
+#include "record/json/record_json.h"
+#include "service/file_guard.h"
+#include "service/model/hub_cache.h"
+#include "service/model/model_source.h"
+#include "service/new_directory.h"
+#include "service/progress.h"
+#include "service/search_settings.h"
+#include "service/training/experiment_tokenizer.h"
+#include "service/training/run_directory.h"
+#include "service/training/start_model.h"
+#include "train/run/run_identity.h"
+#include "train/trainer.h"
+#include "train/training_memory.h"
+#include "view/svg/curve_svg.h"
+
+namespace attn {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a run leaves in its directory, beside its lock.
+constexpr std::array kFiles{"train.jsonl", "curve.svg", "probe.jsonl", "config.json"};
+constexpr const char* kModel = "model";
+constexpr std::array kFolders{kModel, "tokenizer", "checkpoints"};
+
+class TrainingRun {
+ public:
+  TrainingRun(const TrainingRequest& request, RunOwner& owner) : request_(request), owner_(owner) {
+    if (!request_.from.empty()) request_.from = model_directory(request_.from);
+    request_.out = without_detours(request_.out);
+    use_threads(request_.threads.value_or(available_cores()));
+  }
+
+  TrainingEnd run() {
+    experiment_ = read_with_overrides(request_.config, request_.overrides);
+    std::string note;
+    if (!request_.from.empty()) note = start_from(experiment_, request_.from);
+    check_experiment();
+    ParallelText text = read_parallel(experiment_.data.train);
+    std::optional<ParallelText> dev;
+    if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
+    check_memory();
+    check_files();
+    const std::string config = config_as_used();
+    const bool smoothed = experiment_.train.label_smoothing > 0;
+    const std::unique_ptr<RunListener> listens =
+        owner_.begins(request_.out, smoothed ? LossNames::smoothed : LossNames::plain);
+    RunListener& listener = *listens;
+    directory_ = std::make_unique<RunDirectory>(request_.out, request_.resume);
+    if (!note.empty()) listener.say(note);
+    const std::string tokenizer_directory = prepare_tokenizer(listener);
+    const Tokenizer tokenizer(tokenizer_directory);
+    const double sampling = experiment_.tokenizer.sampling;
+    if (sampling > 0) tokenizer.require_sampling(sampling, request_.config);
+
+    TrainerSetup setup;
+    setup.directory = request_.out;
+    setup.train = experiment_.train;
+    setup.model = experiment_.model;
+    fit_to_tokenizer(setup.model, tokenizer, request_.config);
+    setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
+                           setup.model.eos_token_id, request_.config);
+    setup.tokenizer_directory = tokenizer_directory;
+    {
+      const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
+      setup.corpus = make_corpus(text, tokenizer, most_tokens());
+    }
+    report_corpus(setup.corpus, text, listener);
+    if (sampling > 0) {
+      const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens()};
+      setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
+    }
+    text = {};
+    require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
+                                                  : largest_batch(setup.corpus, experiment_.train));
+    setup.dev = std::move(dev);
+    setup.probe = experiment_.data.probe;
+    setup.probe_target = experiment_.data.probe_target;
+    setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, request_.from);
+    if (!request_.from.empty()) {
+      // What a checkpoint holds takes its place; without one this is where training begins.
+      setup.start =
+          std::make_shared<Transformer>(load_model(request_.from, default_backend()).transformer);
+    }
+    setup.title = fs::path(request_.config).stem().string();
+    Trainer trainer(std::move(setup), tokenizer, listener);
+    if (request_.resume && !trainer.resume()) {
+      listener.say("note: no checkpoint yet in " + request_.out + "; training begins anew");
+    }
+    const bool stays = has_own_config() && request_.overrides.empty();
+    directory_->begin(stays ? std::nullopt : std::optional(config));
+    return train(trainer, listener);
+  }
+
+ private:
+  void check_experiment() const {
+    const auto need = [&](const std::string& path, const char* key) {
+      if (path.empty()) throw InputError("{}: {} is missing; name a file", request_.config, key);
+    };
+    need(experiment_.data.train.source, "data.train.source");
+    need(experiment_.data.train.target, "data.train.target");
+    if (!experiment_.data.dev.source.empty() || !experiment_.data.dev.target.empty()) {
+      need(experiment_.data.dev.source, "data.dev.source");
+      need(experiment_.data.dev.target, "data.dev.target");
+    }
+    const TrainConfig& c = experiment_.train;
+    const bool by_patience = c.patience > 0 && !experiment_.data.dev.source.empty();
+    if (c.updates == 0 && c.epochs == 0 && !by_patience) {
+      throw InputError(
+          "{}: nothing would end the training; set train.updates, train.epochs, or train.patience "
+          "with data.dev",
+          request_.config);
+    }
+    if (experiment_.tokenizer.model.empty() && experiment_.tokenizer.type.empty()) {
+      throw InputError(
+          "{}: section tokenizer names neither a type nor a model; add \"tokenizer\": {{\"type\": "
+          "\"unigram\", \"vocab_size\": 8000}}",
+          request_.config);
+    }
+    for (const char* keys : {"tokenizer.", "data.train.", "data.dev."}) {
+      require_paths(experiment_, keys);
+    }
+    ModelChoice asked;
+    asked.overrides = request_.overrides;
+    check_shape(experiment_.model, request_.config, asked.asked_changes(true));
+    resolve(experiment_.decode, 0, request_.config);  // refuses what is out of range there
+  }
+
+  /// Whether CONFIG is what the run itself wrote: unless it is changed, it stays as it is, with
+  /// what somebody may have added.
+  bool has_own_config() const {
+    std::error_code ignored;
+    return fs::equivalent(request_.config, request_.out + "/config.json", ignored);
+  }
+
+  /// What a resumed run writes must not be what it learns from.
+  void check_files() const {
+    FileGuard guard;
+    const DataConfig& data = experiment_.data;
+    for (const auto& [key, path] : {std::pair{"data.train.source", &data.train.source},
+                                    {"data.train.target", &data.train.target},
+                                    {"data.dev.source", &data.dev.source},
+                                    {"data.dev.target", &data.dev.target}}) {
+      guard.read(key, *path);
+    }
+    guard.read_all(Field{"from"}, request_.from);
+    guard.read_all("tokenizer.model", experiment_.tokenizer.model);
+    if (!has_own_config()) guard.read("CONFIG", request_.config);
+    guard.write(Field{"out"}, request_.out + "/lock");
+    for (const char* name : kFiles) guard.write(Field{"out"}, request_.out + "/" + name);
+    for (const char* folder : kFolders) {
+      std::error_code error;
+      for (fs::directory_iterator entry(request_.out + "/" + folder, error), end;
+           !error && entry != end; entry.increment(error)) {
+        guard.write(Field{"out"}, entry->path().string());
+      }
+    }
+  }
+
+  std::size_t most_tokens() const {
+    const TrainConfig& c = experiment_.train;
+    auto most = to_size(experiment_.model.pair_positions());
+    if (c.max_length > 0) most = std::min(most, c.max_length);
+    return to_size(std::min(most, c.batch_tokens));
+  }
+
+  /// By what the config says; the text will say more exactly.
+  void check_memory() const {
+    ModelConfig model = experiment_.model;
+    if (!experiment_.tokenizer.model.empty()) {
+      fit_to_tokenizer(model, Tokenizer(experiment_.tokenizer.model), request_.config);
+    } else if (model.vocab_size == 0) {
+      model.vocab_size = model.decoder_vocab_size = tokenizer_pieces(experiment_.tokenizer) + 1;
+    }
+    require_memory_for(model, expected_batch(experiment_.train));
+  }
+
+  void require_memory_for(const ModelConfig& model, const BatchShape& largest) const {
+    require_training_memory(training_memory(model, experiment_.train, largest), largest,
+                            request_.config);
+  }
+
+  /// DIR/config.json, made before DIR is: a path in it may be no text.
+  std::string config_as_used() const try {
+    return experiment_.document.dump(2) + "\n";
+  } catch (const Json::exception&) {
+    throw InputError(
+        "{}: a path in it is not valid UTF-8, and DIR/config.json could not hold it; rename the "
+        "folder",
+        request_.config);
+  }
+
+  /// The directory of the tokenizer's files: the config's own, or DIR/tokenizer, trained once.
+  std::string prepare_tokenizer(RunListener& listener) const {
+    if (!experiment_.tokenizer.model.empty()) return experiment_.tokenizer.model;
+    std::string directory = request_.out + "/tokenizer";
+    std::error_code ignored;
+    // It was renamed there when it was complete; without a checkpoint it may be another config's.
+    if (directory_->has_checkpoint()) {
+      if (directory_exists(directory)) return directory;
+      throw FieldError<InputError>(
+          FieldText("cannot resume " + printable(request_.out),
+                    ": it has no tokenizer of its own, so it began with another's; give the same ",
+                    Field{"from"}, " or tokenizer.model again"));
+    }
+    fs::remove_all(directory, ignored);
+    const int wanted = tokenizer_pieces(experiment_.tokenizer);
+    listener.say(fmt::format("training a {} tokenizer of at most {} pieces",
+                             experiment_.tokenizer.type, wanted));
+    NewDirectory writing(directory);
+    const TrainedTokenizer made = train_tokenizer_for(experiment_, writing.writing());
+    writing.commit();
+    const int fewest = std::min(made.source_pieces, made.target_pieces);
+    if (fewest < wanted) {
+      listener.say(
+          fmt::format("the text gives {} pieces, fewer than the {} asked for", fewest, wanted));
+    }
+    return directory;
+  }
+
+  void report_corpus(const Corpus& corpus, const ParallelText& text, RunListener& listener) const {
+    if (text.controls > 0) {
+      listener.say(fmt::format("note: {} control characters in the training text were replaced",
+                               text.controls));
+    }
+    if (corpus.empty > 0 || corpus.too_long > 0) {
+      listener.say(fmt::format(
+          "note: {} of {} pairs were skipped: {} with an empty side, {} longer than {} tokens",
+          corpus.empty + corpus.too_long, text.source.size(), corpus.empty, corpus.too_long,
+          most_tokens()));
+    }
+    if (corpus.size() == 0) {
+      throw InputError(
+          "{} and {}: no pair is left to train on ({} with an empty side, {} longer than {} "
+          "tokens); raise train.max_length, train.batch_tokens or model.max_position_embeddings",
+          experiment_.data.train.source, experiment_.data.train.target, corpus.empty,
+          corpus.too_long, most_tokens());
+    }
+    listener.say(fmt::format("{} sentence pairs to train on", corpus.size()));
+  }
+
+  TrainingEnd train(Trainer& trainer, RunListener& listener) const {
+    const std::atomic<int>& stop = owner_.stop();
+    if (const double smoothing = experiment_.train.label_smoothing; smoothing > 0) {
+      listener.say(fmt::format(
+          "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
+    }
+    if (trainer.run(stop) == TrainingEnd::stopped) {
+      const FieldText stopped("stopped after a checkpoint; ", Field{"resume"}, " goes on");
+      listener.say(stopped.worded(owner_.words()));
+      return TrainingEnd::stopped;
+    }
+    tell_results(listener);
+    return TrainingEnd::finished;
+  }
+
+  /// What lies in the directory now, and what one does with it.
+  void tell_results(RunListener& listener) const {
+    std::string out = request_.out;
+    while (out.size() > 1 && out.back() == '/') out.pop_back();
+    std::string files;
+    for (const char* name : kFiles) {
+      if (file_exists(out + "/" + name)) files += std::string(", ") + name;
+    }
+    for (const char* name : kFolders) {
+      if (name != kModel && directory_exists(out + "/" + name)) files += std::string(", ") + name;
+    }
+    const std::optional<std::uint64_t> kept = listener.kept_update();
+    const char* why = experiment_.data.dev.source.empty() ? "" : ", the best on dev";
+    listener.say(fmt::format("done: wrote {}/model{}{}", out,
+                             kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
+    const std::string& probe = experiment_.data.probe;
+    listener.say(fmt::format("next: attn-demo translate --model {}/model{}", out,
+                             probe.empty() ? "" : fmt::format(" \"{}\"", probe)));
+    if (file_exists(out + "/probe.jsonl")) {
+      listener.say(
+          fmt::format("film: attn-demo page {}/probe.jsonl --html {}/film.html", out, out));
+    }
+  }
+
+  TrainingRequest request_;
+  RunOwner& owner_;
+  ExperimentConfig experiment_;
+  std::unique_ptr<RunDirectory> directory_;
+};
+
+}  // namespace
+
+std::string RunListener::record_line(const AttentionRecord& record) {
+  std::string line = to_json_line(record);
+  if (line.ends_with('\n')) line.pop_back();
+  return line;
+}
+
+void RunListener::curve_changed(const TrainingCurve& curve) {
+  write_file(directory_ + "/curve.svg", training_curve_svg(curve));
+  kept_update_ = curve.best_update;
+}
+
+TrainingEnd run_training(const TrainingRequest& request, RunOwner& owner) {
+  return TrainingRun(request, owner).run();
+}
+
+}  // namespace attn

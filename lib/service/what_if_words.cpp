@@ -1,0 +1,222 @@
+#include "service/what_if_words.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "analysis/shown_maps.h"
+#include "base/at.h"
+#include "base/error.h"
+#include "base/head_name.h"
+#include "base/strings/excerpt.h"
+#include "record/token_names.h"
+#include "record/words.h"
+#include "service/field_text.h"
+
+namespace attn {
+namespace {
+
+AttentionKind kind_of(std::string_view written, std::string_view word) {
+  const std::optional<AttentionKind> kind = parse_kind(word);
+  if (!kind) {
+    throw UsageError("{}: \"{}\" is no kind; expected encoder, decoder or cross", excerpt(written),
+                     excerpt(word));
+  }
+  return *kind;
+}
+
+/// Of "best", "cross:best" and "cross:2:best"; which head that is, a sentence says.
+bool names_best(const std::string& text) {
+  return split_at(text, ':').back() == "best";
+}
+
+/// Without a record "best" has no head yet.
+HeadSwitch parse_without(const std::string& text, const AttentionRecord* record) {
+  if (names_best(text)) {
+    const std::string_view kind = split_at(text, ':').front();
+    if (kind != "best" && kind_of(text, kind) != AttentionKind::cross) {
+      throw UsageError("{}: only heads of cross-attention align words; try best or {}:0:1",
+                       excerpt(text), kind);
+    }
+    HeadName name = parse_head_name(text);
+    if (record != nullptr) name = resolve_best(name, *record, 0);
+    return {name.kind, name.layer.value_or(0), name.head};
+  }
+  const std::vector<std::string_view> parts = split_at(text, ':');
+  if (parts.size() < 2 || parts.size() > 3) {
+    throw UsageError("{}: expected KIND:LAYER, KIND:LAYER:HEAD or best, as in cross:1:3",
+                     excerpt(text));
+  }
+  HeadSwitch off{kind_of(text, parts[0]), parse_index(text, parts[1], "layer"), {}};
+  if (parts.size() == 3) off.head = parse_index(text, parts[2], "head");
+  return off;
+}
+
+constexpr int kNotYet = -1;  // a word whose sentence is not known
+
+/// A query or key: an index, or a word of the axis that `axis` gives where there is a record.
+template <typename Axis>
+int token_of(std::string_view written, const AttentionRecord* record, Axis&& axis) {
+  if (is_index(written)) return find_token(written, {});
+  return record == nullptr ? kNotYet : find_token(written, axis(*record));
+}
+
+ForcedWeight parse_force(const std::string& text, const AttentionRecord* record) {
+  const std::vector<std::string_view> sides = split_at(text, '=');
+  const std::vector<std::string_view> parts = split_at(sides[0], ':');
+  if (sides.size() != 2 || parts.size() != 4 || parts[3].empty() || sides[1].empty()) {
+    throw UsageError(
+        "{}: expected KIND:LAYER:HEAD:QUERY=KEY, as in cross:1:3:2=4 or cross:1:3:ging=went",
+        excerpt(text));
+  }
+  const AttentionKind kind = kind_of(text, parts[0]);
+  ForcedWeight forced{kind, parse_index(text, parts[1], "layer"),
+                      parse_index(text, parts[2], "head"), kNotYet, kNotYet};
+  forced.query = token_of(parts[3], record,
+                          [kind](const AttentionRecord& of) { return query_axis(of, kind, 0); });
+  forced.key = token_of(sides[1], record,
+                        [kind](const AttentionRecord& of) { return key_axis(of, kind, 0); });
+  return forced;
+}
+
+struct Swap {
+  std::size_t position = 0;
+  std::string word;
+};
+
+/// The words of a text as `swap` counts them; punctuation at their ends is not theirs.
+TokenAxis axis_of(const std::vector<std::string>& words) {
+  TokenAxis axis{"source", {}};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    axis.words.push_back({bare_word(words[i]), to_int(i), 1, WordKind::word, to_int(i)});
+  }
+  return axis;
+}
+
+Swap parse_swap(const std::string& text, const std::vector<std::string>& words) {
+  const std::size_t sign = text.find('=');
+  if (sign == 0 || sign == std::string::npos ||
+      text.find_first_not_of(" \t", sign + 1) == std::string::npos) {
+    refuse_field(Field{"swap"}, " " + excerpt(text),
+                 ": expected POSITION=WORD, as in 2=house (words count from 0), or OLD=NEW");
+  }
+  const int position =
+      for_field("swap", [&] { return find_token(text.substr(0, sign), axis_of(words)); });
+  return {to_size(position), text.substr(sign + 1)};
+}
+
+bool same_row(const ForcedWeight& a, const ForcedWeight& b) {
+  return a.kind == b.kind && a.layer == b.layer && a.head == b.head && a.query == b.query &&
+         a.query != kNotYet;
+}
+
+bool covers(const HeadSwitch& off, const ForcedWeight& forced) {
+  return off.kind == forced.kind && off.layer == forced.layer &&
+         (!off.head || *off.head == forced.head);
+}
+
+bool is_mark(char c) {
+  return c == '.' || c == '?' || c == '!' || c == ',' || c == ';' || c == ':';
+}
+
+}  // namespace
+
+Changes WhatIfWords::changes(const ModelSummary& model, const AttentionRecord* record) const {
+  Changes changes;
+  for (const std::string& text : without) {
+    changes.without.push_back(for_field("without", [&] {
+      const HeadSwitch off = parse_without(text, record);
+      check_head(text, off.layer, off.head, model.stack(off.kind));
+      return off;
+    }));
+  }
+  for (const std::string& text : force) {
+    const ForcedWeight forced = for_field("force", [&] {
+      const ForcedWeight typed = parse_force(text, record);
+      check_head(text, typed.layer, typed.head, model.stack(typed.kind));
+      return typed;
+    });
+    for (const ForcedWeight& other : changes.forced) {
+      if (same_row(forced, other)) {
+        refuse_field(Field{"force"}, " " + excerpt(text),
+                     ": the same query of the same head is forced twice");
+      }
+    }
+    for (const HeadSwitch& off : changes.without) {
+      if (covers(off, forced) && (record != nullptr || !has_best())) {
+        refuse_field(Field{"force"}, " " + excerpt(text), ": that head is switched off by ",
+                     Field{"without"});
+      }
+    }
+    changes.forced.push_back(forced);
+  }
+  return changes;
+}
+
+bool WhatIfWords::has_best() const {
+  return std::any_of(without.begin(), without.end(), names_best);
+}
+
+bool WhatIfWords::needs_record() const {
+  return has_best() || std::any_of(force.begin(), force.end(), [](const std::string& text) {
+           const ForcedWeight typed = parse_force(text, nullptr);
+           return typed.query == kNotYet || typed.key == kNotYet;
+         });
+}
+
+std::string WhatIfWords::swapped(const std::string& sentence) const {
+  std::vector<std::string> words;
+  for (const std::string_view word : split_at(sentence, ' ')) {
+    if (!word.empty()) words.emplace_back(word);
+  }
+  const std::vector<std::string> original = words;
+  std::set<std::size_t> swapped;
+  for (const std::string& text : swap) {
+    const Swap change = parse_swap(text, original);
+    if (!swapped.insert(change.position).second) {
+      refuse_field(Field{"swap"}, " " + excerpt(text), ": that word is replaced twice");
+    }
+    if (change.position >= words.size()) {
+      refuse_field(Field{"swap"}, fmt::format(" {}: the sentence has words 0 to {}", excerpt(text),
+                                              words.empty() ? 0 : words.size() - 1));
+    }
+    std::string& word = words[change.position];
+    const char last = word.back();
+    word = change.word;
+    if (is_mark(last) && !is_mark(word.back())) word += last;
+  }
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : " ") + word;
+  return joined;
+}
+
+std::vector<std::string> WhatIfWords::described(const Changes& changes) const {
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < without.size(); ++i) {
+    const HeadSwitch& off = changes.without[i];
+    lines.push_back("without " + (names_best(without[i])
+                                      ? to_string(HeadName{off.kind, off.layer, off.head})
+                                      : without[i]));
+  }
+  for (const std::string& text : force) lines.push_back("forced " + text);
+  for (const std::string& text : swap) lines.push_back("swapped " + text);
+  return lines;
+}
+
+ShowSelection WhatIfWords::selection(const Changes& changes) const {
+  ShowSelection shown;
+  if (changes.without.empty() && changes.forced.empty()) return shown;  // the last layers
+  shown.last_layers = false;
+  for (std::size_t i = 0; i < without.size(); ++i) {
+    const HeadSwitch& off = changes.without[i];
+    const bool open = names_best(without[i]) && !off.head;
+    shown.items.push_back(open ? parse_head_name(without[i])
+                               : HeadName{off.kind, off.layer, off.head});
+  }
+  for (const ForcedWeight& f : changes.forced) shown.items.push_back({f.kind, f.layer, f.head});
+  return shown;
+}
+
+}  // namespace attn

@@ -1,0 +1,83 @@
+// Errors carry the field's name, and each front end words it.
+#include "service/field_text.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "service/model/model_choice.h"
+#include "service/search_settings.h"
+#include "service/values.h"
+
+using namespace attn;
+
+namespace {
+
+/// What an action refuses, in the program's words; the second is what() of the error.
+template <typename Action>
+std::pair<std::string, std::string> refused(Action&& action) {
+  try {
+    action();
+  } catch (const UsageError& error) {
+    return {worded(error, option_name), error.what()};
+  }
+  return {};
+}
+
+}  // namespace
+
+TEST_CASE("a text words its fields and nothing else") {
+  const FieldText text(Field{"n_best"}, " 3: {n_best} --n-best; raise ", Field{"beam"});
+  CHECK(text.plain() == "n_best 3: {n_best} --n-best; raise beam");
+  CHECK(text.worded(option_name) == "--n-best 3: {n_best} --n-best; raise --beam");
+  CHECK(FieldText().empty());
+}
+
+TEST_CASE("a field comes before what a library refuses, and keeps the fields inside") {
+  const auto inner = [] { throw UsageError("cross:9: layer 9 is asked for"); };
+  CHECK(refused([&] { for_field("align_least", inner); }) ==
+        std::pair{std::string("--align-least cross:9: layer 9 is asked for"),
+                  std::string("align_least cross:9: layer 9 is asked for")});
+  CHECK(refused([&] {
+          for_field("force", [] { refuse_field("x: off by ", Field{"without"}); });
+        }).first == "--force x: off by --without");
+  CHECK_THROWS_AS(for_field("force", [] { throw InputError("no"); }), InputError);
+  CHECK_THROWS_AS(for_field<SystemError>("csv", [] { throw SystemError("no"); }), SystemError);
+}
+
+TEST_CASE("numbers out of range are refused alike as numbers and as text") {
+  const std::string expected = " 0: expected a whole number from 1 to 1000, in plain decimals";
+  CHECK(refused([] { checked_whole(beam_field, 0); }).second == "beam" + expected);
+  CHECK(refused([] { parse_whole(beam_field, "0"); }).first == "--beam" + expected);
+  CHECK(refused([] { checked_whole(beam_field, -1); }).first.starts_with("--beam -1: expected"));
+  CHECK(checked_whole(beam_field, 1000) == 1000);
+  for (const double none : {101.0, std::nan(""), INFINITY}) {
+    CHECK(refused([&] {
+            checked_decimal(length_penalty_field, none);
+          }).first.starts_with("--length-penalty "));
+  }
+}
+
+TEST_CASE("settings of a search are checked wherever they come from") {
+  SearchSettings settings;
+  CHECK(!settings.decode().num_beams);
+  settings.beam = 4;
+  settings.max_length = 9;
+  CHECK(settings.decode().num_beams == 4);
+  CHECK(settings.decode().max_length == 10);  // generate counts the start symbol, too
+  settings.n_best = 1001;
+  CHECK(refused([&] { settings.decode(); }).second.starts_with("n_best 1001: expected"));
+}
+
+TEST_CASE("two sources of a model exclude each other") {
+  ModelChoice choice;
+  choice.models = {"a"};
+  choice.check_one_source();
+  choice.seed = 7;
+  CHECK(refused([&] { choice.check_one_source(); }) ==
+        std::pair{std::string("--seed makes random weights; --model a brings its own"),
+                  std::string("seed makes random weights; model a brings its own")});
+  choice.config = "b";
+  CHECK(refused([&] { choice.check_one_source(); }).first ==
+        "--model, --config and --preset exclude each other; give one of them");
+}

@@ -1,0 +1,24 @@
+// Directories that are made, and no others.
+#include "service/new_directory.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "temporary_directory.h"
+
+using namespace attn;
+namespace fs = std::filesystem;
+
+TEST_CASE("a way back from a folder that is not there does not make it") {
+  const test::TemporaryDirectory scene;
+  const auto way = [&](const std::string& path) { return without_detours(scene.file(path)); };
+  CHECK(way("new/../x") == scene.file("x"));
+  CHECK(way("new/deep/../../x/y") == scene.file("x/y"));
+  CHECK(way("x/y") == scene.file("x/y"));
+  CHECK(without_detours("new/../x") == "x");
+  // What is there keeps its way: behind a link, .. is another folder.
+  fs::create_directories(scene.file("there/inside"));
+  fs::create_directory_symlink(scene.file("there/inside"), scene.file("link"));
+  CHECK(way("link/../x") == scene.file("link/../x"));
+}
