@@ -66,11 +66,11 @@ ScoreSettings EvaluateOptions::scoring() const {
   }
   settings.tokenizer = *named;
   if (!samples.empty()) {
-    settings.resampling.samples = parse_whole("--resamples", samples, 1, 1'000'000);
+    settings.resampling.samples = parse_whole({"resamples", 1, 1'000'000}, samples);
   }
   if (!sampling_seed.empty()) {
     settings.resampling.seed =
-        parse_whole("--resampling-seed", sampling_seed, 1, std::uint64_t{1} << 63);
+        parse_whole({"resampling_seed", 1, std::uint64_t{1} << 63}, sampling_seed);
   }
   return settings;
 }

@@ -51,8 +51,23 @@ double record_bytes(const Question& question, const Translator& translator,
   return question.what_if.given() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
 }
 
+void check_search_size(const Translator& translator, const PreparedSentence& sentence) {
+  const ModelSummary& model = translator.summary();
+  // Keys and values of each layer, and once more while beams change places.
+  constexpr double kNumbers = 2 * 2;
+  const double bytes = kNumbers * sizeof(float) * model.d_model * model.decoder_layers *
+                       translator.decode_config().num_beams *
+                       static_cast<double>(translator.most_target_tokens(sentence.ids.size()));
+  if (bytes <= most_search_bytes) return;
+  throw InputError(
+      "the search may take {:.0f} MB, and at most {:.0f} are taken; ask for fewer beams, a smaller "
+      "max_length or a shorter sentence",
+      bytes / 1e6, most_search_bytes / 1e6);
+}
+
 void check_record_size(const Question& question, const Translator& translator,
                        const PreparedSentence& sentence) {
+  if (!question.target) check_search_size(translator, sentence);
   const double bytes = record_bytes(question, translator, sentence);
   if (bytes <= most_record_bytes) return;
   throw InputError(

@@ -12,12 +12,18 @@ inline constexpr double most_record_bytes = 256e6;
 /// Up to here a page has queries, keys, values and the search.
 inline constexpr double most_page_detail_bytes = 64e6;
 
+/// The most bytes that one search keeps of its beams' keys and values.
+inline constexpr double most_search_bytes = 1e9;
+
+/// InputError where a search from this sentence may keep more than most_search_bytes.
+void check_search_size(const Translator& translator, const PreparedSentence& sentence);
+
 /// About what a record of this sentence takes at most, as JSON, with what `question` asks for
 /// besides the maps. Of a translation that is much longer than its source it is more.
 double record_bytes(const Question& question, const Translator& translator,
                     const PreparedSentence& sentence);
 
-/// InputError where that is more than most_record_bytes.
+/// InputError where that is more than most_record_bytes, or the search is too large.
 void check_record_size(const Question& question, const Translator& translator,
                        const PreparedSentence& sentence);
 

@@ -96,6 +96,7 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
   const auto told = [&](const PreparedLine& line) {
     timed.reset();
     for (const PreparedSentence& part : line.parts) {
+      check_search_size(*translator, part);
       add_notes(notes, part, translator->most_source_tokens());
     }
   };

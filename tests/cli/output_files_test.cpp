@@ -1,6 +1,8 @@
 // Files that translate and others write and read: named, called what they are, whole or not at all.
 #include <doctest/doctest.h>
 
+#include <filesystem>
+
 #include <regex>
 
 #include "bad_input.h"
@@ -112,6 +114,13 @@ TEST_CASE("evaluate, explain, inspect and page name their files, too") {
     INFO(args[0]);
     CHECK(written(run_program({.args = args})) == std::vector<std::string>{"note: wrote " + out});
   }
+}
+
+TEST_CASE("a way back from a folder that is not there does not make it") {
+  const TemporaryDirectory scene;
+  CHECK(at_random({"--csv", scene.file("new/../tables"), "We"}).code == kDone);
+  CHECK(std::filesystem::exists(scene.file("tables")));
+  CHECK(!std::filesystem::exists(scene.file("new")));
 }
 
 TEST_CASE("bad input: names that say another kind") {

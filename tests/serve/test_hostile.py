@@ -29,7 +29,7 @@ class Hostile(ServerCase):
         cls.folder = server_case.slow_model()
         slow = os.path.join(cls.folder.name, "slow")
         cls.models = ("--model", SHIPPED, "--model", slow)
-        cls.slow = {"text": "The group went home and " * 60, "beams": 64, "max_length": 500, "model": slow}
+        cls.slow = {"text": "The group went home and " * 60, "beams": 24, "max_length": 500, "model": slow}
         cls.server = Server(*cls.models)
 
     @classmethod
@@ -128,6 +128,14 @@ class Hostile(ServerCase):
         if not self.server.sanitized():
             self.assertLess(self.server.memory() - before, 100_000, "kilobytes more")
         self.answers()
+
+    def test_a_search_has_a_size(self):
+        before = self.server.memory()
+        for path, more in (("translate", {}), ("attend", {}), ("page", {}), ("page", {"without": "cross:0"})):
+            answer = self.server.post("/api/" + path, {**self.slow, **more, "beams": 64})
+            self.assertEqual(self.error(answer), (422, "the search may take 2097 MB, and at most 1000 are taken; ask for "
+                "fewer beams, a smaller max_length or a shorter sentence"))
+        self.assertLess(self.server.memory() - before, 200_000)
 
     def test_slow_clients_are_cut_off_where_no_descriptor_is_left(self):
         server = Server()
