@@ -17,6 +17,11 @@ struct Field {
   std::string_view name;
 };
 
+/// A command of the program, which a text tells of: attn-demo translate.
+struct Command {
+  std::string_view name;
+};
+
 /// What a front end calls a field.
 using FieldWords = std::string (*)(std::string_view field);
 
@@ -42,6 +47,7 @@ class FieldText {
 
   void add(std::string text) { parts_.push_back({std::move(text), false}); }
   void add(const char* text) { add(std::string(text)); }
+  void add(Command command) { add("attn-demo " + std::string(command.name)); }
   void add(Field field) { parts_.push_back({std::string(field.name), true}); }
   void add(const FieldText& text) {
     parts_.insert(parts_.end(), text.parts_.begin(), text.parts_.end());

@@ -205,7 +205,7 @@ const Preset& named_preset(const std::string& name) {
     return find_preset(name);
   } catch (const InputError& error) {
     throw FieldError<InputError>(
-        FieldText(error.what(), " (attn-demo inspect ", Field{"presets"}, " lists all)"));
+        FieldText(error.what(), " (", Command{"inspect"}, " ", Field{"presets"}, " lists all)"));
   }
 }
 

@@ -258,12 +258,15 @@ class TrainingRun {
           "smoothed loss: with label smoothing {}; plain ppl: perplexity without it", smoothing));
     }
     if (trainer.run(stop) == TrainingEnd::stopped) {
-      const FieldText stopped("stopped after a checkpoint; ", Field{"resume"}, " goes on");
-      listener.say(stopped.worded(owner_.words()));
+      say(listener, {"stopped after a checkpoint; ", Field{"resume"}, " goes on"});
       return TrainingEnd::stopped;
     }
     tell_results(listener);
     return TrainingEnd::finished;
+  }
+
+  void say(RunListener& listener, const FieldText& text) const {
+    listener.say(text.worded(owner_.words()));
   }
 
   /// What lies in the directory now, and what one does with it.
@@ -282,11 +285,11 @@ class TrainingRun {
     listener.say(fmt::format("done: wrote {}/model{}{}", out,
                              kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
     const std::string& probe = experiment_.data.probe;
-    listener.say(fmt::format("next: attn-demo translate --model {}/model{}", out,
-                             probe.empty() ? "" : fmt::format(" \"{}\"", probe)));
+    say(listener, {"next: ", Command{"translate"}, " ", Field{"model"}, " " + out + "/model",
+                   probe.empty() ? "" : fmt::format(" \"{}\"", probe)});
     if (file_exists(out + "/probe.jsonl")) {
-      listener.say(
-          fmt::format("film: attn-demo page {}/probe.jsonl --html {}/film.html", out, out));
+      say(listener, {"film: ", Command{"page"}, " " + out + "/probe.jsonl ", Field{"html"},
+                     " " + out + "/film.html"});
     }
   }
 
