@@ -58,7 +58,7 @@ class Hostile(PageCase):
 
     def test_nan_is_shown_as_such(self):
         record = json.loads(make_fixture.lines("bare")[0])
-        record["encoder_self"][0][0][1][1] = None
+        record["encoder_self"][0][0][1][1] = -99  # page_fixture.cpp makes NaN of it
         self.open_path(write_page("nan", [json.dumps(record)]), "#kind=encoder_self&layer=0&head=0")
         self.assertEqual(self.shown_map()[1][1], "NaN")
         for address in ("#kind=encoder_self&layer=0&head=0&cell=1.0",
