@@ -76,9 +76,9 @@ std::size_t bytes_of(const std::optional<AttentionVectors>& vectors) {
   return floats * sizeof(float);
 }
 
-std::size_t bytes_of(const std::vector<WayStep>& way) {
+std::size_t bytes_of(const std::vector<ResidualStep>& way) {
   std::size_t floats = 0;
-  for (const WayStep& step : way) floats += step.values.size();
+  for (const ResidualStep& step : way) floats += step.values.size();
   return floats * sizeof(float);
 }
 

@@ -146,7 +146,7 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
 
   Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);
-  StackEnds ends = parameters.encoder;
+  EmbeddingsAndNorm ends = parameters.encoder;
   ends.positions =
       row_major(zeros.data(), zeros.rows(), config.d_model);  // every token stands at 0
   const std::vector<Index> places(sentence.ids.size(), 0);

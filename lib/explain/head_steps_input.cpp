@@ -51,7 +51,8 @@ ExplanationStep tokens_step(const Scene& s) {
 
 /// Embedding of one stack: table row, scaled, plus position.
 ExplanationStep embedding_step(const Scene& s, bool encoder) {
-  const StackEnds& ends = encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
+  const EmbeddingsAndNorm& ends =
+      encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = std::ssize(sequence.ids);
   const float scale = embedding_scale(s.model.config());

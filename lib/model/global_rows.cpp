@@ -60,13 +60,13 @@ void GlobalRows::take(const ConstMatrixRef& all, MatrixRef sentences) const {
 namespace {
 
 /// Without the first `globals` rows and keys; the others count from there.
-SeenCells without_first(const SeenCells& seen, Index globals) {
-  SeenCells own;
+PatternCells without_first(const PatternCells& seen, Index globals) {
+  PatternCells own;
   const auto first = same_number<std::int32_t>(globals);
   for (Index row = globals; row + 1 < std::ssize(seen.rows); ++row) {
-    for (const SeenRun& run : seen.row(to_int(row))) {
+    for (const CellRun& run : seen.row(to_int(row))) {
       const std::int32_t from = std::max(run.first, first);
-      if (from < run.end) own.runs.push_back({from - first, run.end - first, run.sight, run.bias});
+      if (from < run.end) own.runs.push_back({from - first, run.end - first, run.reason, run.bias});
     }
     own.end_row();
   }
@@ -87,7 +87,8 @@ void WithoutGlobals::pass(const AttentionHead& head, Action&& action) const {
   };
   const Matrix scores = corner(head.scores);
   const Matrix mask = corner(head.mask);
-  const SeenCells seen = head.seen != nullptr ? without_first(*head.seen, globals_) : SeenCells();
+  const PatternCells seen =
+      head.seen != nullptr ? without_first(*head.seen, globals_) : PatternCells();
   Eigen::VectorXf on_globals = head.weights.bottomLeftCorner(queries, globals_).rowwise().sum();
   MatrixRef all_weights = head.weights;
   MatrixRef all_output = head.output;

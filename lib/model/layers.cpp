@@ -178,16 +178,16 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
   add_and_norm(forward, out, x);
 }
 
-void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
+void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
                  std::span<const Index> places, MatrixRef x) {
-  embed({ends.embedding, position_rows(run.config, ends.positions), embedding_scale(run.config)},
+  embed({stack.embedding, position_rows(run.config, stack.positions), embedding_scale(run.config)},
         {tokens, places}, x);
-  if (run.config.normalize_embedding) ends.embedding_norm.forward(x, x);
+  if (run.config.normalize_embedding) stack.embedding_norm.forward(x, x);
   Watch{run.observer, run.kind, 0}(Stage::embedded, x);
 }
 
-void leave_stack(const StackEnds& ends, const StackRun& run, MatrixRef x) {
-  if (run.config.add_final_layer_norm) ends.final_norm.forward(x, x);
+void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x) {
+  if (run.config.add_final_layer_norm) stack.final_norm.forward(x, x);
   const bool encoder = run.kind == AttentionKind::encoder_self;
   const Index last = (encoder ? run.config.encoder_layers : run.config.decoder_layers) - 1;
   Watch{run.observer, run.kind, last}(Stage::stack_output, x);

@@ -56,7 +56,7 @@ float embedding_scale(const ModelConfig& config);
 
 /// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
 /// position places[t], normed where the model norms embeddings. x [T, D].
-void enter_stack(const StackEnds& ends, const StackRun& run, std::span<const int> tokens,
+void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
                  std::span<const Index> places, MatrixRef x);
 
 /// x [T, D] ← encoder layer number `index` of x: self-attention, feed-forward.
@@ -68,6 +68,6 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
                    const DecoderMemory& memory, MatrixRef x);
 
 /// The norm behind the last layer, where the model has one. x [T, D], in place.
-void leave_stack(const StackEnds& ends, const StackRun& run, MatrixRef x);
+void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x);
 
 }  // namespace attn

@@ -38,7 +38,7 @@ struct DecoderLayer {
 };
 
 /// What both stacks have besides their layers.
-struct StackEnds {
+struct EmbeddingsAndNorm {
   Parameter embedding;       ///< [V, D]; one memory for both stacks where the vocabulary is shared
   Parameter positions;       ///< [P, D]; BART's first two rows belong to no position
   Parameter global_tokens;   ///< [G, D] Pegasus-X's own, before each sentence; encoder only
@@ -47,8 +47,8 @@ struct StackEnds {
 };
 
 struct ModelParameters {
-  StackEnds encoder;
-  StackEnds decoder;
+  EmbeddingsAndNorm encoder;
+  EmbeddingsAndNorm decoder;
   std::vector<EncoderLayer> encoder_layers;
   std::vector<DecoderLayer> decoder_layers;
   Parameter output;  ///< [V, D], as Hugging Face stores lm_head; logits = h · outputᵀ + bias

@@ -26,7 +26,7 @@ std::span<const float> AttentionMaps::whole(int layer, int head,
   scratch.assign(to_size(queries) * to_size(keys), 0.0F);
   auto next = cells(layer, head).begin();
   for (int query = 0; query < queries; ++query) {
-    for (const SeenRun& run : seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : seen_by(layer, head)->row(query)) {
       const auto to = scratch.begin() + to_index(query) * keys + run.first;
       std::copy_n(next, run.end - run.first, to);
       next += run.end - run.first;
@@ -47,7 +47,7 @@ std::vector<std::uint8_t> AttentionMaps::left_out(std::optional<int> layer,
     if (attn::at(done, pattern) != 0) continue;
     attn::at(done, pattern) = 1;
     for (int query = 0; query < queries; ++query) {
-      for (const SeenRun& run : attn::at(seen->patterns, pattern).row(query)) {
+      for (const CellRun& run : attn::at(seen->patterns, pattern).row(query)) {
         const auto row = out.begin() + to_index(query) * keys;
         std::fill(row + run.first, row + run.end, std::uint8_t{0});
       }

@@ -9,7 +9,7 @@
 
 #include "base/at.h"
 #include "base/outside_keys.h"
-#include "base/seen_cells.h"
+#include "base/pattern_cells.h"
 #include "record/approximation.h"
 
 namespace attn {
@@ -18,9 +18,9 @@ namespace attn {
 inline constexpr int most_dense_tokens = 1024;
 
 /// What a pattern looked at, head by head.
-struct SeenMaps {
-  std::vector<SeenCells> patterns;  ///< those that differ
-  std::vector<int> of;              ///< [layers · heads] the number of each head's pattern
+struct PatternMaps {
+  std::vector<PatternCells> patterns;  ///< those that differ
+  std::vector<int> of;                 ///< [layers · heads] the number of each head's pattern
   OutsideWeights<std::vector<float>> outside = {};  ///< [layers · heads · queries] on keys that are
                                                     ///< no columns of these maps
   std::vector<Index> own_projections = {};  ///< queries whose query, keys and values are made by
@@ -36,7 +36,7 @@ struct AttentionMaps {
   /// layers · heads · queries · keys, row-major; of sparse() maps the computed cells alone, in the
   /// order of their runs.
   std::vector<float> weights;
-  std::optional<SeenMaps> seen = std::nullopt;  ///< none: every cell is computed, or masked
+  std::optional<PatternMaps> seen = std::nullopt;  ///< none: every cell is computed, or masked
   std::optional<Approximation> approximation = std::nullopt;  ///< of linformer, performer and lsh
 
   /// Whether keys are linformer's mixtures of all tokens.
@@ -79,7 +79,7 @@ struct AttentionMaps {
   }
 
   /// What a head looked at; null: at all.
-  const SeenCells* seen_by(int layer, int head) const {
+  const PatternCells* seen_by(int layer, int head) const {
     if (!seen) return nullptr;
     return &attn::at(seen->patterns, attn::at(seen->of, layer * heads + head));
   }

@@ -64,7 +64,7 @@ struct SearchTree {
 };
 
 /// A vector of every token at one place on the way through a stack, as the forward pass had it.
-struct WayStep {
+struct ResidualStep {
   /// "token" (its row of the table · √D), "position", "embedded"; in a block "normed" (what it
   /// reads, where it norms first), "hidden" (inside the feed-forward), "added" (what the block
   /// adds), "sum" and "output" (the norm of the sum); "stack_output" (the norm behind all layers).
@@ -111,7 +111,7 @@ struct HypothesisRecord {
   std::optional<Alternatives> alternatives = std::nullopt;              ///< where asked for
   std::optional<AttentionVectors> decoder_self_vectors = std::nullopt;  ///< where asked for
   std::optional<AttentionVectors> cross_vectors = std::nullopt;         ///< where asked for
-  std::vector<WayStep> way = {};                                        ///< where asked for
+  std::vector<ResidualStep> way = {};                                   ///< where asked for
   std::optional<KindReport> decoder_report = std::nullopt;              ///< where asked for
   std::optional<KindReport> cross_report = std::nullopt;                ///< where asked for
   std::optional<WordAlignment> alignment = std::nullopt;                ///< where asked for
@@ -168,7 +168,7 @@ struct AttentionRecord {
   AttentionMaps encoder_self;  ///< [layers, heads, S, S]; of a linformer [layers, heads, S, k]
   std::vector<HypothesisRecord> hypotheses;                        ///< best first
   std::optional<AttentionVectors> encoder_vectors = std::nullopt;  ///< where asked for
-  std::vector<WayStep> way = {};                                   ///< of the encoder, as above
+  std::vector<ResidualStep> way = {};                              ///< of the encoder, as above
   std::optional<KindReport> encoder_report = std::nullopt;         ///< where asked for
   std::optional<SearchTree> search = std::nullopt;                 ///< where asked for
 };

@@ -16,12 +16,12 @@ std::optional<float> BestKeys::share() const {
 
 BestKeys best_keys(const AttentionMaps& maps, int layer, int head) {
   const HashedHead& hashed = *maps.hashed(layer, head);
-  const SeenCells& seen = *maps.seen_by(layer, head);
+  const PatternCells& seen = *maps.seen_by(layer, head);
   BestKeys keys;
   for (int query = 0; query < maps.queries; ++query) {
     const int best = at(hashed.best, query);
     const auto row = seen.row(query);
-    const bool met = std::any_of(row.begin(), row.end(), [&](const SeenRun& run) {
+    const bool met = std::any_of(row.begin(), row.end(), [&](const CellRun& run) {
       return run.first <= best && best < run.end;
     });
     keys.met.push_back(met ? 1 : 0);

@@ -54,9 +54,9 @@ class TokenSets {
 };
 
 /// What `row` has seen after one more layer.
-void see(TokenSets& now, const TokenSets& before, const LayerSight& layer, int row, int tokens) {
-  for (const SeenCells* head : layer.heads) {
-    for (const SeenRun& run : head->row(row)) {
+void see(TokenSets& now, const TokenSets& before, const LayerCells& layer, int row, int tokens) {
+  for (const PatternCells* head : layer.heads) {
+    for (const CellRun& run : head->row(row)) {
       for (int key = run.first; key < run.end; ++key) {
         now.join(row, before, key);
         // Many rows of long sentences are full at once.
@@ -91,7 +91,7 @@ void note(ReceptiveField& field, int layer, const TokenSets& now, const TokenSet
 
 }  // namespace
 
-ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, int most_side,
+ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, int most_side,
                                bool relays) {
   ReceptiveField field{tokens, std::min(tokens, most_side), {}, {}};
   field.first.resize(to_size(field.side) * to_size(field.side));
@@ -100,12 +100,12 @@ ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, i
   for (int row = 0; row < tokens; ++row) now.add(row, row);
   for (int layer = 0; layer < to_int(layers.size()); ++layer) {
     before = now;
-    const LayerSight& sight = at(layers, layer);
+    const LayerCells& layer_cells = at(layers, layer);
     for (int row = 0; row < tokens; ++row) {
-      if (sight.heads.empty() || (relays && layer > 0)) {
+      if (layer_cells.heads.empty() || (relays && layer > 0)) {
         now.fill(row);
       } else if (before.count(row) < tokens) {
-        see(now, before, sight, row, tokens);
+        see(now, before, layer_cells, row, tokens);
       }
     }
     // A token has seen itself before the first layer; the picture says so with the first.
@@ -115,10 +115,10 @@ ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, i
 }
 
 ReceptiveField receptive_field(const AttentionMaps& maps) {
-  std::vector<LayerSight> layers(to_size(maps.layers));
+  std::vector<LayerCells> layers(to_size(maps.layers));
   for (int place = 0; place < maps.layers * maps.heads; ++place) {
-    std::vector<const SeenCells*>& heads = at(layers, place / maps.heads).heads;
-    const SeenCells* seen = maps.seen_by(place / maps.heads, place % maps.heads);
+    std::vector<const PatternCells*>& heads = at(layers, place / maps.heads).heads;
+    const PatternCells* seen = maps.seen_by(place / maps.heads, place % maps.heads);
     if (std::find(heads.begin(), heads.end(), seen) == heads.end()) heads.push_back(seen);
   }
   return receptive_field(layers, maps.queries, maps.queries, maps.seen->outside.any());

@@ -11,8 +11,8 @@
 namespace attn {
 
 /// What the heads of one layer look at.
-struct LayerSight {
-  std::vector<const SeenCells*> heads;  ///< those that differ; none: every query sees every key
+struct LayerCells {
+  std::vector<const PatternCells*> heads;  ///< those that differ; none: every query sees every key
 };
 
 /// How many tokens the rows of a layer are made from.
@@ -33,7 +33,7 @@ struct ReceptiveField {
 
 /// Layer by layer; a picture of at most `most_side` blocks. `relays`: the model has global tokens
 /// of its own beside the sentence, which hand on everything after two layers.
-ReceptiveField receptive_field(std::span<const LayerSight> layers, int tokens, int most_side,
+ReceptiveField receptive_field(std::span<const LayerCells> layers, int tokens, int most_side,
                                bool relays);
 
 /// Of recorded maps of a pattern.

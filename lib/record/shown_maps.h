@@ -25,7 +25,7 @@ struct ShownMap {
   std::vector<float> weights;               ///< [rows · columns], row-major
   std::vector<std::uint8_t> left_out = {};  ///< [rows · columns] 1: a pattern leaves the cell out;
                                             ///< empty: there is no pattern
-  OutsideWeights<std::vector<float>> outside = {};  ///< [rows] as SeenMaps has it
+  OutsideWeights<std::vector<float>> outside = {};  ///< [rows] as PatternMaps has it
   MapPart part = MapPart::weights;                  ///< others follow the maps that they belong to
 };
 

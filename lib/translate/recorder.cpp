@@ -13,7 +13,7 @@ namespace attn {
 namespace {
 
 /// What the next head of `maps` looked at.
-void add_pattern(SeenMaps& seen, const AttentionHead& head) {
+void add_pattern(PatternMaps& seen, const AttentionHead& head) {
   const auto known = std::find(seen.patterns.begin(), seen.patterns.end(), *head.seen);
   seen.of.push_back(to_int(to_size(known - seen.patterns.begin())));
   if (known == seen.patterns.end()) seen.patterns.push_back(*head.seen);
@@ -100,7 +100,7 @@ void AttentionRecorder::weights_ready(AttentionHead& head) {
   }
   for (Index i = 0; i < head.weights.rows(); ++i) {
     const float* row = head.weights.data() + i * head.weights.outerStride();
-    for (const SeenRun& run : head.seen->row(to_int(i))) {
+    for (const CellRun& run : head.seen->row(to_int(i))) {
       maps.weights.insert(maps.weights.end(), row + run.first, row + run.end);
     }
   }

@@ -184,10 +184,11 @@ std::vector<std::vector<Translation>> Translator::translate(
   return results;
 }
 
-std::vector<WayStep> Translator::whole_way(const StackEnds& ends, std::span<const int> ids,
-                                           VectorRecorder& recorder) const {
-  std::vector<WayStep> way = embedding_steps(ends, model_.config(), ids);
-  for (WayStep& step : recorder.take_way()) way.push_back(std::move(step));
+std::vector<ResidualStep> Translator::whole_residual_stream(const EmbeddingsAndNorm& stack,
+                                                            std::span<const int> ids,
+                                                            VectorRecorder& recorder) const {
+  std::vector<ResidualStep> way = embedding_steps(stack, model_.config(), ids);
+  for (ResidualStep& step : recorder.take_residual_stream()) way.push_back(std::move(step));
   return way;
 }
 
@@ -213,7 +214,7 @@ Translator::Session Translator::begin(const PreparedSentence& sentence, const Re
   record.encoder_self = recorder.take(AttentionKind::encoder_self, 0);
   if (detail.vectors) {
     record.encoder_vectors = recorder.take_vectors(AttentionKind::encoder_self);
-    record.way = whole_way(model_.parameters().encoder, sentence.ids, recorder);
+    record.way = whole_residual_stream(model_.parameters().encoder, sentence.ids, recorder);
   }
   return session;
 }
@@ -259,7 +260,8 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   if (session.detail.vectors) {
     record.decoder_self_vectors = recorder.take_vectors(AttentionKind::decoder_self);
     record.cross_vectors = recorder.take_vectors(AttentionKind::cross);
-    record.way = whole_way(model_.parameters().decoder, record.decoder_input.ids, recorder);
+    record.way =
+        whole_residual_stream(model_.parameters().decoder, record.decoder_input.ids, recorder);
   }
   return record;
 }

@@ -140,8 +140,9 @@ class Translator {
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
   /// Puts what a search found into the record.
   void replay_all(Session& session, const std::vector<SearchHypothesis>& found) const;
-  std::vector<WayStep> whole_way(const StackEnds& ends, std::span<const int> ids,
-                                 VectorRecorder& recorder) const;
+  std::vector<ResidualStep> whole_residual_stream(const EmbeddingsAndNorm& stack,
+                                                  std::span<const int> ids,
+                                                  VectorRecorder& recorder) const;
   SearchTree grow_tree(const PreparedSentence& sentence, const EncodedSource& encoded) const;
 
   Ensemble models_;

@@ -90,7 +90,7 @@ void VectorRecorder::weights_ready(AttentionHead& head) {
 void VectorRecorder::stage_ready(const StageView& view) {
   const std::optional<StageName> name = wanted_ ? name_of(view.stage) : std::nullopt;
   if (!name) return;
-  WayStep step{name->stage, "", -1, to_int(view.rows.cols()), {}};
+  ResidualStep step{name->stage, "", -1, to_int(view.rows.cols()), {}};
   if (name->in_block) {
     step.block = block_of(view);
     step.layer = to_int(view.layer);
@@ -102,16 +102,16 @@ void VectorRecorder::stage_ready(const StageView& view) {
   if (way_.empty() || way_.back().values != step.values) way_.push_back(std::move(step));
 }
 
-std::vector<WayStep> embedding_steps(const StackEnds& ends, const ModelConfig& config,
-                                     std::span<const int> ids) {
+std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const ModelConfig& config,
+                                          std::span<const int> ids) {
   const float scale = embedding_scale(config);
-  const Parameter positions = position_rows(config, ends.positions);
-  const Index columns = ends.embedding.columns;
-  WayStep token{"token", "", -1, to_int(columns), {}};
-  WayStep position{"position", "", -1, to_int(columns), {}};
+  const Parameter positions = position_rows(config, stack.positions);
+  const Index columns = stack.embedding.columns;
+  ResidualStep token{"token", "", -1, to_int(columns), {}};
+  ResidualStep position{"position", "", -1, to_int(columns), {}};
   for (std::size_t t = 0; t < ids.size(); ++t) {
     for (Index j = 0; j < columns; ++j) {
-      token.values.push_back(ends.embedding.at(ids[t], j) * scale);
+      token.values.push_back(stack.embedding.at(ids[t], j) * scale);
       position.values.push_back(positions.at(to_index(t), j));
     }
   }

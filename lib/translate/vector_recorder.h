@@ -22,16 +22,16 @@ class VectorRecorder : public AttentionRecorder {
 
   /// The stages of the stack in the order of the pass, those left out that change nothing (the
   /// output of a block that does not norm it).
-  std::vector<WayStep> take_way() { return std::move(way_); }
+  std::vector<ResidualStep> take_residual_stream() { return std::move(way_); }
 
  private:
   bool wanted_;
   AttentionVectors vectors_[3];  ///< by kind
-  std::vector<WayStep> way_;
+  std::vector<ResidualStep> way_;
 };
 
 /// What enters a stack: the tokens' rows of the table times `scale`, and their positions.
-std::vector<WayStep> embedding_steps(const StackEnds& ends, const ModelConfig& config,
-                                     std::span<const int> ids);
+std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const ModelConfig& config,
+                                          std::span<const int> ids);
 
 }  // namespace attn

@@ -11,11 +11,11 @@ namespace attn {
 namespace {
 
 /// |i − j| ≤ reach.
-SeenCells window(int tokens, int reach) {
-  SeenCells seen;
+PatternCells window(int tokens, int reach) {
+  PatternCells seen;
   for (int row = 0; row < tokens; ++row) {
     seen.runs.push_back(
-        {std::max(0, row - reach), std::min(tokens, row + reach + 1), Sight::window});
+        {std::max(0, row - reach), std::min(tokens, row + reach + 1), Reason::window});
     seen.end_row();
   }
   return seen;
@@ -23,8 +23,8 @@ SeenCells window(int tokens, int reach) {
 
 TEST_CASE("receptive field: windows add up layer by layer") {
   constexpr int tokens = 150;
-  const SeenCells narrow = window(tokens, 1), wide = window(tokens, 3);
-  const std::vector<LayerSight> layers = {{{&narrow}}, {{&wide, &narrow}}, {{&narrow}}};
+  const PatternCells narrow = window(tokens, 1), wide = window(tokens, 3);
+  const std::vector<LayerCells> layers = {{{&narrow}}, {{&wide, &narrow}}, {{&narrow}}};
   const ReceptiveField field = receptive_field(layers, tokens, 1000, false);
   REQUIRE(field.side == tokens);
   for (int i = 0; i < tokens; ++i) {
@@ -43,8 +43,8 @@ TEST_CASE("receptive field: windows add up layer by layer") {
 
 TEST_CASE("receptive field: blocks have the first layer of any of their tokens") {
   constexpr int tokens = 10;
-  const SeenCells near = window(tokens, 1);
-  const std::vector<LayerSight> layers(2, LayerSight{{&near}});
+  const PatternCells near = window(tokens, 1);
+  const std::vector<LayerCells> layers(2, LayerCells{{&near}});
   const ReceptiveField field = receptive_field(layers, tokens, 5, false);
   REQUIRE(field.side == 5);
   const std::vector<int> row(field.first.begin() + 10, field.first.begin() + 15);
@@ -53,10 +53,10 @@ TEST_CASE("receptive field: blocks have the first layer of any of their tokens")
 
 TEST_CASE("receptive field: full layers, and tokens of the model's own, show everything") {
   constexpr int tokens = 70;
-  const SeenCells near = window(tokens, 1);
-  const std::vector<LayerSight> full = {{{&near}}, {}};
+  const PatternCells near = window(tokens, 1);
+  const std::vector<LayerCells> full = {{{&near}}, {}};
   CHECK(receptive_field(full, tokens, 70, false).after[1].least == tokens);
-  const std::vector<LayerSight> windows(2, LayerSight{{&near}});
+  const std::vector<LayerCells> windows(2, LayerCells{{&near}});
   CHECK(receptive_field(windows, tokens, 70, false).after[1].most == 5);
   const ReceptiveField relayed = receptive_field(windows, tokens, 70, true);
   CHECK(relayed.after[0].most == 3);

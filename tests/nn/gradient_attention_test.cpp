@@ -139,7 +139,7 @@ void check_attention(const Setting& s) {
   const KeysAndValues from = keys_and_values(memory);
   Embedded in(queries);
   Embedded out(poisoned(rows.queries, d));
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(shape, {in.view(), from, rows.groups}, s.dropout, out.view(), kept);
   CHECK(out.untouched_outside());
   CHECK(clear_gaps(out.view(), rows, true));
@@ -202,7 +202,7 @@ TEST_CASE("attention in training is attend() where dropout is off, to the bit") 
   const KeysAndValues from{qkv.data() + 15, qkv.data() + 30, 45};
   Matrix a = Matrix::Zero(rows.queries, 15);
   Matrix b = a;
-  KeptWeights kept;
+  SavedForBackward kept;
   attend(shape, {qkv.leftCols(15), from, rows.groups}, a, nullptr);
   attend_training(shape, {qkv.leftCols(15), from, rows.groups}, {}, b, kept);
   CHECK(a == b);
@@ -215,7 +215,7 @@ TEST_CASE("attention in training refuses keys that lie in a cache") {
   const std::int32_t order[] = {1, 0};
   rows.groups[0].key_rows = order;
   Matrix x = random_matrix(3, 15, "x");
-  KeptWeights kept;
+  SavedForBackward kept;
   CHECK_THROWS_AS(attend_training({AttentionKind::cross, 0, 3, 5, 1.0F},
                                   {x, {x.data(), x.data(), 15}, rows.groups}, {}, x, kept),
                   std::logic_error);

@@ -197,7 +197,7 @@ void check_kind_gradients(const KindSetting& s) {
   Matrix output = poisoned(rows.rows, d), dqueries = output, dmemory = poisoned(rows.rows, 2 * d);
   AddedTo de(kPlaces, kRank, "de"), df(kPlaces, kRank, "df");
   const AttentionExtras dextras{view(de.now), view(df.now), {}, {}};
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(shape, input, s.dropout, output, kept);
   AttentionInputGradient gradient = input_gradient(dqueries, dmemory);
   gradient.extras = &dextras;

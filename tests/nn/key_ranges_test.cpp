@@ -212,7 +212,7 @@ TEST_CASE("bigbird: seeded blocks differ by head, layer and seed, and are never 
     for (const QueryTile& tile : query_tiles(p, layer, head, {n, n})) {
       Index random = 0;
       for (const KeyRange& range : tile.ranges) {
-        if (range.sight != Sight::random) continue;
+        if (range.reason != Reason::random) continue;
         ++random;
         CHECK(range.first % 4 == 0);
         CHECK(range.end == range.first + 4);
@@ -242,12 +242,12 @@ TEST_CASE("the seen cells of a head are those its mask lets through, in runs tha
         CAPTURE(n);
         const AttentionGroup group = group_of(c, n, n, causal);
         const Matrix mask = mask_matrix(shape_of(c), group, 0);
-        const SeenCells seen = seen_cells(shape_of(c), group, 0);
+        const PatternCells seen = pattern_cells(shape_of(c), group, 0);
         REQUIRE(std::ssize(seen.rows) == n + 1);
         Index wrong = 0;
         for (Index i = 0; i < n; ++i) {
           Index j = 0;
-          for (const SeenRun& run : seen.row(static_cast<int>(i))) {
+          for (const CellRun& run : seen.row(static_cast<int>(i))) {
             REQUIRE(run.first >= j);
             REQUIRE(run.end > run.first);
             for (; j < run.first; ++j) wrong += mask(i, j) == kMinusInfinity ? 0 : 1;
@@ -267,10 +267,10 @@ TEST_CASE("seen cells say why: near, global, drawn, a stride away, in one block"
     std::string text;
     const RangeCase c{"", p, {}, globals};
     const Index n = 12;
-    const SeenCells seen = seen_cells(shape_of(c), group_of(c, n, n, false), 0);
-    for (const SeenRun& run : seen.row(row)) {
+    const PatternCells seen = pattern_cells(shape_of(c), group_of(c, n, n, false), 0);
+    for (const CellRun& run : seen.row(row)) {
       text += std::to_string(run.first) + "-" + std::to_string(run.end) + " " +
-              std::string(sight_word(run.sight)) + ", ";
+              std::string(reason_word(run.reason)) + ", ";
     }
     return text;
   };

@@ -131,7 +131,7 @@ void check_kind(const Json& golden) {
   const AttentionInput input{query, keys_and_values(memory), groups, nullptr, &own.extras};
   Matrix output = Matrix::Constant(kRows, kColumns, NAN);
   Matrix dquery = output, dmemory = Matrix::Constant(kRows, 2 * kColumns, NAN);
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(shape, input, {}, output, kept);
   AttentionInputGradient gradient = input_gradient(dquery, dmemory);
   gradient.extras = &gradients.extras;

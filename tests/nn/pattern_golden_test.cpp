@@ -65,7 +65,7 @@ TEST_CASE("patterns compute what PyTorch computes under their masks, both ways")
     const AttentionInput input{query, keys_and_values(memory), groups};
     Matrix output = Matrix::Constant(kGoldenRows, kGoldenColumns, NAN);
     Matrix dquery = output, dmemory = Matrix::Constant(kGoldenRows, 2 * kGoldenColumns, NAN);
-    KeptWeights kept;
+    SavedForBackward kept;
     attend_training(shape, input, {}, output, kept);
     attend_backward(shape, input, kept, golden_input(3), input_gradient(dquery, dmemory));
     CHECK(distance_to(golden["output"], output) < 2e-6);

@@ -130,7 +130,7 @@ Doubles factors_of(const TiledCase& c, Index n, Index head, const Dropout& dropo
   const AttentionInput input{rows.leftCols(wide.width()),
                              keys_and_values(rows.rightCols(2 * wide.width())), groups};
   Matrix with(n, wide.width()), without(n, wide.width());
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(wide.shape(), input, dropout, with, kept);
   attend_training(wide.shape(), input, {}, without, kept);
   Doubles factors = Doubles::Zero(n, n);
@@ -150,7 +150,7 @@ void check_gradients(const TiledCase& c, Index n, const Dropout& dropout) {
   const std::vector<AttentionGroup> groups{c.group(0, n)};
   const AttentionInput input{rows.leftCols(d), keys_and_values(rows.rightCols(2 * d)), groups};
   Matrix out = Matrix::Constant(n, d, NAN), drows = Matrix::Constant(n, 3 * d, NAN);
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(c.shape(), input, dropout, out, kept);
   attend_backward(c.shape(), input, kept, dout,
                   input_gradient(drows.leftCols(d), drows.rightCols(2 * d)));
@@ -220,7 +220,7 @@ TEST_CASE("attention: gradients of many queries that look at few keys") {
     const AttentionInput input{queries, keys_and_values(memory), groups};
     Matrix out(rows, d), dqueries = Matrix::Constant(rows, d, NAN);
     Matrix dmemory = Matrix::Constant(keys, 2 * d, NAN);
-    KeptWeights kept;
+    SavedForBackward kept;
     attend_training(c.shape(), input, {}, out, kept);
     attend_backward(c.shape(), input, kept, dout, input_gradient(dqueries, dmemory));
     for (Index h = 0; h < c.heads; ++h) {
@@ -355,7 +355,7 @@ TEST_CASE("tiles: gradients have the same bits on any threads") {
     for (const int threads : {1, 3}) {
       set_threads(threads);
       Matrix out(n, d), drows(n, 3 * d);
-      KeptWeights kept;
+      SavedForBackward kept;
       attend_training(c.shape(), input, {0.2F, 5}, out, kept);
       attend_backward(c.shape(), input, kept, dout,
                       input_gradient(drows.leftCols(d), drows.rightCols(2 * d)));
@@ -464,7 +464,7 @@ TEST_CASE("tiles: global tokens with projections of their own") {
   const AttentionInput input{rows.leftCols(d), keys_and_values(rows.rightCols(2 * d)), groups,
                              &global};
   Matrix out(n, d), again(n, d), drows(n, 3 * d), dothers(n, 3 * d);
-  KeptWeights kept;
+  SavedForBackward kept;
   attend_training(c.shape(), input, {}, out, kept);
   attend(c.shape(), input, again, nullptr);
   CHECK(out == again);

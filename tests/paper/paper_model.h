@@ -58,7 +58,8 @@ paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind ki
 }
 
 template <typename T, typename Layer>
-void fill_ends(const ModelConfig& config, const StackEnds& from, paper::Stack<T, Layer>& to) {
+void fill_ends(const ModelConfig& config, const EmbeddingsAndNorm& from,
+               paper::Stack<T, Layer>& to) {
   to.embedding = paper_matrix<T>(from.embedding);
   to.positions = paper_matrix<T>(position_rows(config, from.positions));
   to.scale = config.scale_embedding ? std::sqrt(static_cast<T>(config.d_model)) : T(1);

@@ -256,7 +256,7 @@ TEST_CASE("json: large maps of a pattern are the computed cells alone") {
   constexpr int tokens = most_dense_tokens + 1;
   AttentionRecord record = demo_record();
   AttentionMaps& maps = record.encoder_self;
-  maps = {1, 2, tokens, tokens, {}, SeenMaps{{small_longformer(tokens)}, {0, 0}}};
+  maps = {1, 2, tokens, tokens, {}, PatternMaps{{small_longformer(tokens)}, {0, 0}}};
   const std::size_t cells = maps.seen->patterns[0].count();
   CHECK(maps.weight_count() == 2 * cells);
   for (std::size_t i = 0; i < 2 * cells; ++i) maps.weights.push_back(static_cast<float>(i));

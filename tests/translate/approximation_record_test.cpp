@@ -185,7 +185,7 @@ TEST_CASE("lsh's record: tokens in the order of their buckets, and who met the b
       CHECK(static_cast<double>(at(hashed.mass, query)) == doctest::Approx(mass).epsilon(1e-5));
       // What is seen is what was met.
       std::size_t cells = 0;
-      for (const SeenRun& run : maps.seen_by(layer, head)->row(query)) {
+      for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
         for (int key = run.first; key < run.end; ++key) CHECK(at(at(met, query), key));
         cells += to_size(run.end - run.first);
       }

@@ -22,7 +22,7 @@ constexpr double kRounding = 1e-5;  // of 32-bit sums, relative to the largest n
 using Row = std::vector<double>;
 
 /// Row t of a step.
-Row row_of(const WayStep& step, std::size_t t) {
+Row row_of(const ResidualStep& step, std::size_t t) {
   const auto width = to_size(step.columns);
   const auto first = step.values.begin() + to_index(t * width);
   return {first, first + to_index(width)};
@@ -106,11 +106,12 @@ std::vector<std::vector<Block>> blocks_of(const ModelParameters& p, bool encoder
 /// Takes the steps one after another.
 class Walk {
  public:
-  explicit Walk(const std::vector<WayStep>& way) : way_(way) {}
+  explicit Walk(const std::vector<ResidualStep>& way) : way_(way) {}
 
-  const WayStep& next(const std::string& stage, const std::string& block = "", int layer = -1) {
+  const ResidualStep& next(const std::string& stage, const std::string& block = "",
+                           int layer = -1) {
     REQUIRE_MESSAGE(next_ < way_.size(), stage << " is missing");
-    const WayStep& step = way_[next_++];
+    const ResidualStep& step = way_[next_++];
     CHECK(step.stage == stage);
     CHECK(step.block == block);
     CHECK(step.layer == layer);
@@ -119,16 +120,16 @@ class Walk {
   bool done() const { return next_ == way_.size(); }
 
  private:
-  const std::vector<WayStep>& way_;
+  const std::vector<ResidualStep>& way_;
   std::size_t next_ = 0;
 };
 
 /// The whole way of token t, each station from the ones before it. Returns the last vector.
-Row check_way(const std::vector<WayStep>& way, const Transformer& model, bool encoder,
+Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bool encoder,
               std::size_t t) {
   const ModelConfig& config = model.config();
   const ModelParameters& parameters = model.parameters();
-  const StackEnds& ends = encoder ? parameters.encoder : parameters.decoder;
+  const EmbeddingsAndNorm& ends = encoder ? parameters.encoder : parameters.decoder;
   Walk walk(way);
   Row x = row_of(walk.next("token"), t);
   x = plus(x, row_of(walk.next("position"), t));
@@ -175,8 +176,8 @@ Row check_way(const std::vector<WayStep>& way, const Transformer& model, bool en
   return x;
 }
 
-std::vector<WayStep> joined(std::vector<WayStep> first, std::vector<WayStep> rest) {
-  for (WayStep& step : rest) first.push_back(std::move(step));
+std::vector<ResidualStep> joined(std::vector<ResidualStep> first, std::vector<ResidualStep> rest) {
+  for (ResidualStep& step : rest) first.push_back(std::move(step));
   return first;
 }
 
@@ -193,8 +194,9 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
 
     VectorRecorder in_encoder(true);
     const EncodedSource encoded = model.encode(pack({source}), &in_encoder);
-    const std::vector<WayStep> encoder = joined(
-        embedding_steps(model.parameters().encoder, model.config(), source), in_encoder.take_way());
+    const std::vector<ResidualStep> encoder =
+        joined(embedding_steps(model.parameters().encoder, model.config(), source),
+               in_encoder.take_residual_stream());
     for (std::size_t t = 0; t < source.size(); ++t) {
       const Row last = check_way(encoder, model, true, t);
       for (std::size_t j = 0; j < last.size(); ++j) {
@@ -204,8 +206,9 @@ TEST_CASE("a token's way: every station follows from the ones before it, up to t
 
     VectorRecorder in_decoder(true);
     const Matrix hidden = model.decode(pack({input}), encoded, &in_decoder);
-    const std::vector<WayStep> decoder = joined(
-        embedding_steps(model.parameters().decoder, model.config(), input), in_decoder.take_way());
+    const std::vector<ResidualStep> decoder =
+        joined(embedding_steps(model.parameters().decoder, model.config(), input),
+               in_decoder.take_residual_stream());
     for (std::size_t t = 0; t < input.size(); ++t) {
       const Row last = check_way(decoder, model, false, t);
       for (std::size_t j = 0; j < last.size(); ++j) {
@@ -219,7 +222,7 @@ TEST_CASE("without vectors the recorder keeps no way") {
   const GoldenModel golden(golden_names().front());
   VectorRecorder recorder(false);
   golden.model.transformer.encode(pack({{5, 6, 0}}), &recorder);
-  CHECK(recorder.take_way().empty());
+  CHECK(recorder.take_residual_stream().empty());
 }
 
 TEST_CASE(

@@ -70,14 +70,14 @@ inline AttentionRecord demo_record() {
 }
 
 /// Window ±1 and the first token global: runs of `tokens` rows.
-inline SeenCells small_longformer(int tokens) {
-  SeenCells seen;
+inline PatternCells small_longformer(int tokens) {
+  PatternCells seen;
   for (int row = 0; row < tokens; ++row) {
     if (row == 0) {
-      seen.runs.push_back({0, tokens, Sight::global});
+      seen.runs.push_back({0, tokens, Reason::global});
     } else {
-      seen.runs.push_back({0, 1, Sight::global});
-      seen.runs.push_back({std::max(1, row - 1), std::min(tokens, row + 2), Sight::window});
+      seen.runs.push_back({0, 1, Reason::global});
+      seen.runs.push_back({std::max(1, row - 1), std::min(tokens, row + 2), Reason::window});
     }
     seen.end_row();
   }

@@ -78,7 +78,7 @@ class TrainableSelfAttention {
   TrainableLinear output_;
   Buffer projected_;  ///< [T, 3D] = Q | K | V, or [T, 2D] = Q | V
   Buffer heads_;      ///< [T, D] the outputs of all heads side by side
-  KeptWeights kept_;
+  SavedForBackward kept_;
 };
 
 /// What cross-attention reads in the encoder's output, and what it gives back.
@@ -110,7 +110,7 @@ class TrainableCrossAttention {
   Buffer queries_;      ///< [T, D]
   Buffer keys_values_;  ///< [S, 2D]
   Buffer heads_;        ///< [T, D]
-  KeptWeights kept_;
+  SavedForBackward kept_;
 };
 
 /// The encoder's layer: self-attention and feed-forward, each in its residual.

@@ -20,10 +20,10 @@ constexpr Index kLogitRows = 256;
 }  // namespace
 
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
-class TrainableStackEnds {
+class TrainableEmbeddingsAndNorm {
  public:
-  TrainableStackEnds(const ModelConfig& config, const StackEnds& parameters,
-                     const StackEnds& gradient)
+  TrainableEmbeddingsAndNorm(const ModelConfig& config, const EmbeddingsAndNorm& parameters,
+                             const EmbeddingsAndNorm& gradient)
       : config_(config), parameters_(parameters), gradient_(gradient) {}
 
   ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
@@ -70,8 +70,8 @@ class TrainableStackEnds {
 
  private:
   const ModelConfig& config_;
-  const StackEnds& parameters_;
-  const StackEnds& gradient_;
+  const EmbeddingsAndNorm& parameters_;
+  const EmbeddingsAndNorm& gradient_;
   Dropout dropout_;
   std::vector<Index> positions_;
   Buffer embedded_;
@@ -122,8 +122,8 @@ class TrainingPass::Layers {
  public:
   Layers(TrainableModel& model, Backend backend)
       : config_(model.config()),
-        encoder_ends_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
-        decoder_ends_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
+        encoder_outer_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
+        decoder_outer_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
         global_tokens_(config_, model.parameters().encoder.global_tokens,
                        model.gradient_parameters().encoder.global_tokens),
         output_(without_last(model.parameters().output),
@@ -160,18 +160,18 @@ class TrainingPass::Layers {
     // Forward. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
     source_inputs_.push_back(
-        global_tokens_.enter(encoder_ends_.enter(batch.source, keys.next(dropout))));
+        global_tokens_.enter(encoder_outer_.enter(batch.source, keys.next(dropout))));
     for (TrainableEncoderLayer& layer : encoder_) {
       source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
     }
     const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
-    const ConstMatrixRef source = encoder_ends_.leave(encoded);
+    const ConstMatrixRef source = encoder_outer_.leave(encoded);
     target_inputs_.clear();
-    target_inputs_.push_back(decoder_ends_.enter(batch.decoder_input, keys.next(dropout)));
+    target_inputs_.push_back(decoder_outer_.enter(batch.decoder_input, keys.next(dropout)));
     for (TrainableDecoderLayer& layer : decoder_) {
       target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
     }
-    const ConstMatrixRef hidden = decoder_ends_.leave(target_inputs_.back());
+    const ConstMatrixRef hidden = decoder_outer_.leave(target_inputs_.back());
 
     MatrixRef dtarget = dtarget_.resize(hidden.rows(), hidden.cols());
     const LossSum sum = loss_and_gradient(hidden, batch.targets, options, with_backward, dtarget);
@@ -180,18 +180,18 @@ class TrainingPass::Layers {
     // Backward: the same in reverse. The decoder's layers add to the gradient at the source.
     MatrixRef dsource = dsource_.resize(source.rows(), source.cols());
     dsource.setZero();
-    decoder_ends_.leave_backward(target_inputs_.back(), dtarget);
+    decoder_outer_.leave_backward(target_inputs_.back(), dtarget);
     for (std::size_t i = decoder_.size(); i-- > 0;) {
       decoder_[i].backward(target_inputs_[i], {source, dsource}, decoder_pass, dtarget);
     }
-    decoder_ends_.enter_backward(batch.decoder_input, dtarget);
-    encoder_ends_.leave_backward(encoded, dsource);
+    decoder_outer_.enter_backward(batch.decoder_input, dtarget);
+    encoder_outer_.leave_backward(encoded, dsource);
     MatrixRef drows = global_tokens_.leave_backward(dsource);
     for (std::size_t i = encoder_.size(); i-- > 0;) {
       encoder_[i].backward(source_inputs_[i], encoder_pass, drows);
     }
     global_tokens_.enter_backward(drows, dsource);
-    encoder_ends_.enter_backward(batch.source, dsource);
+    encoder_outer_.enter_backward(batch.source, dsource);
     return sum;
   }
 
@@ -237,8 +237,8 @@ class TrainingPass::Layers {
   }
 
   const ModelConfig& config_;
-  TrainableStackEnds encoder_ends_;
-  TrainableStackEnds decoder_ends_;
+  TrainableEmbeddingsAndNorm encoder_outer_;
+  TrainableEmbeddingsAndNorm decoder_outer_;
   TrainableGlobalTokens global_tokens_;
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;

@@ -112,7 +112,7 @@ inline void mask_and_softmax(const AttentionMask& mask, Index visible, Index key
 }
 
 /// The weighted sum of some of a row's values: those that are seen, and no 0 times the others.
-class SeenKeys {
+class VisibleValues {
  public:
   /// Of keys [0, n) those for which seen(j) is true.
   template <typename Seen>
@@ -140,7 +140,7 @@ class SeenKeys {
 /// the same ones, may look at. Masked keys are left out, not multiplied by 0: a value of ∞ there
 /// would make NaN of it.
 inline void sum_values(const AttentionGroup& group, const HeadRows& rows, Index i,
-                       const RowBlock& weights, SeenKeys& seen) {
+                       const RowBlock& weights, VisibleValues& seen) {
   float* out = rows.output + i * rows.output_stride;
   const Index visible = visible_keys(group, i);
   const std::span<const std::uint8_t> hidden = group.mask.hidden;

@@ -32,39 +32,39 @@ Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index
   return pairs;
 }
 
-SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, Index head) {
-  std::vector<std::vector<SeenRun>> rows(to_size(group.queries));
+PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& group, Index head) {
+  std::vector<std::vector<CellRun>> rows(to_size(group.queries));
   const Index first_query = group.keys - group.queries;
   for (const QueryTile& tile : tiles_of_head(shape, group, head)) {
     for (Index r = 0; r < tile.count; ++r) {
-      std::vector<SeenRun>& runs = at(rows, tile.first + r * tile.step - first_query);
+      std::vector<CellRun>& runs = at(rows, tile.first + r * tile.step - first_query);
       for_each_key(tile, r, group.globals, [&](Index place, const KeyRange& range) {
         const auto key = same_number<std::int32_t>(place);
-        if (!runs.empty() && runs.back().end == key && runs.back().sight == range.sight &&
+        if (!runs.empty() && runs.back().end == key && runs.back().reason == range.reason &&
             runs.back().bias == range.bias) {
           ++runs.back().end;
         } else {
-          runs.push_back({key, key + 1, range.sight, range.bias});
+          runs.push_back({key, key + 1, range.reason, range.bias});
         }
       });
     }
   }
-  SeenCells seen;
-  for (std::vector<SeenRun>& runs : rows) {
+  PatternCells seen;
+  for (std::vector<CellRun>& runs : rows) {
     std::sort(runs.begin(), runs.end(),
-              [](const SeenRun& a, const SeenRun& b) { return a.first < b.first; });
+              [](const CellRun& a, const CellRun& b) { return a.first < b.first; });
     seen.runs.insert(seen.runs.end(), runs.begin(), runs.end());
     seen.end_row();
   }
   return seen;
 }
 
-void mask_row(const AttentionGroup& group, const SeenCells* seen, Index i, float* row) {
+void mask_row(const AttentionGroup& group, const PatternCells* seen, Index i, float* row) {
   std::fill(row, row + group.keys, kMinusInfinity);
   if (seen == nullptr) {  // cross-attention too, whose queries are not among the keys
     std::fill(row, row + visible_keys(group, i), 0.0F);
   } else {
-    for (const SeenRun& run : seen->row(to_int(i)))
+    for (const CellRun& run : seen->row(to_int(i)))
       std::fill(row + run.first, row + run.end, run.bias);
   }
   const std::span<const std::uint8_t> hidden = group.mask.hidden;
@@ -75,7 +75,7 @@ void mask_row(const AttentionGroup& group, const SeenCells* seen, Index i, float
 
 Matrix mask_matrix(const AttentionShape& shape, const AttentionGroup& group, Index head) {
   const bool all = sees_all(shape, group);
-  const SeenCells seen = all ? SeenCells() : seen_cells(shape, group, head);
+  const PatternCells seen = all ? PatternCells() : pattern_cells(shape, group, head);
   Matrix mask(group.queries, group.keys);
   for (Index i = 0; i < group.queries; ++i) {
     mask_row(group, all ? nullptr : &seen, i, mask.row(i).data());

@@ -1,7 +1,7 @@
 // The mask of one head as a whole matrix: for those who watch, and for tests.
 #pragma once
 
-#include "base/seen_cells.h"
+#include "base/pattern_cells.h"
 #include "config/kinds/pattern_kind.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/key_ranges.h"
@@ -28,10 +28,10 @@ std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const Attentio
 Index pairs_seen(const AttentionShape& shape, const AttentionGroup& group, Index head);
 
 /// The cells of one head's map that are computed, and why; rows are the group's queries.
-SeenCells seen_cells(const AttentionShape& shape, const AttentionGroup& group, Index head);
+PatternCells pattern_cells(const AttentionShape& shape, const AttentionGroup& group, Index head);
 
-/// Row i of mask_matrix(). `seen`: the head's seen_cells(), null where sees_all().
-void mask_row(const AttentionGroup& group, const SeenCells* seen, Index i, float* row);
+/// Row i of mask_matrix(). `seen`: the head's pattern_cells(), null where sees_all().
+void mask_row(const AttentionGroup& group, const PatternCells* seen, Index i, float* row);
 
 /// [L, S] what is added to the scores before softmax: −∞ where a query may not look, else 0 or the
 /// pattern's bias.

@@ -9,7 +9,7 @@
 #include "base/attention_kind.h"
 #include "base/hash_order.h"
 #include "base/outside_keys.h"
-#include "base/seen_cells.h"
+#include "base/pattern_cells.h"
 #include "compute/tensor.h"
 
 namespace attn {
@@ -54,7 +54,7 @@ struct AttentionHead {
                       ///< so in `changed`. Where the mask is −∞ what is written counts for nothing
   MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
 
-  const SeenCells* seen = nullptr;                ///< what a pattern computes; null: there is none
+  const PatternCells* seen = nullptr;             ///< what a pattern computes; null: there is none
   OutsideWeights<std::span<float>> outside = {};  ///< [L] the weight on keys that are no rows of
                                                   ///< `key`; may be written to as `weights`
   std::span<const Index> own_projections = {};    ///< queries of global tokens that LED projects by

@@ -106,7 +106,7 @@ void backward_keys(const HeadBackward& head, const QueryRange& queries, Scratch&
 
 /// Room for what is kept of all groups, and where each group's begins.
 void make_room(const AttentionShape& shape, std::span<const AttentionGroup> groups,
-               KeptWeights& kept) {
+               SavedForBackward& kept) {
   kept.first.clear();
   kept.place.clear();
   Index numbers = 0, weights = 0, sums = 0;
@@ -129,7 +129,7 @@ void make_room(const AttentionShape& shape, std::span<const AttentionGroup> grou
 }  // namespace
 
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                     const Dropout& dropout, MatrixRef output, KeptWeights& kept) {
+                     const Dropout& dropout, MatrixRef output, SavedForBackward& kept) {
   kept.dropout = dropout;
   kept.output = output.data();
   kept.output_stride = output.outerStride();
@@ -137,19 +137,19 @@ void attend_training(const AttentionShape& shape, const AttentionInput& input,
 }
 
 void AttentionMethod::attend_training(const AttentionShape& shape, const AttentionInput& input,
-                                      MatrixRef output, KeptWeights& kept) const {
+                                      MatrixRef output, SavedForBackward& kept) const {
   make_room(shape, input.groups, kept);
   attend_exactly(shape, input, output, &kept);
 }
 
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                     const KeptWeights& kept, const ConstMatrixRef& doutput,
+                     const SavedForBackward& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient) {
   method_of(shape).attend_backward(shape, input, kept, doutput, gradient);
 }
 
 void AttentionMethod::attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                                      const KeptWeights& kept, const ConstMatrixRef& doutput,
+                                      const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                       AttentionInputGradient gradient) const {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;

@@ -12,7 +12,7 @@ namespace attn {
 
 /// What the backward pass needs of one forward pass: softmax's output of every head of the groups
 /// that go through no tiles, one log-sum-exp a row of the others, and the dropout that acted.
-struct KeptWeights {
+struct SavedForBackward {
   AlignedFloats weights;          ///< group after group: [heads, queries, keys]
   std::vector<float> log_sums;    ///< group after group: [heads, queries]
   std::vector<Index> first;       ///< number of each group's first weight, for dropout
@@ -28,7 +28,7 @@ struct KeptWeights {
 /// attend() that keeps the weights; dropout acts on them before they meet the values.
 /// std::logic_error where keys lie in a cache.
 void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                     const Dropout& dropout, MatrixRef output, KeptWeights& kept);
+                     const Dropout& dropout, MatrixRef output, SavedForBackward& kept);
 
 /// Where the gradients of GlobalProjections go; rows of other tokens become 0.
 struct GlobalGradient {
@@ -64,7 +64,7 @@ inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys
 ///   dK = dSᵀ · Q
 /// where dP is dP̃ through the same dropout. Writes `gradient`; every key belongs to one group.
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                     const KeptWeights& kept, const ConstMatrixRef& doutput,
+                     const SavedForBackward& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient);
 
 }  // namespace attn

@@ -11,7 +11,7 @@ namespace {
 struct RowScratch {
   std::vector<float> weights;  ///< [queries at a time, keys]
   std::vector<float> dropped;  ///< the same after dropout, where training keeps them before
-  SeenKeys seen;
+  VisibleValues seen;
 };
 
 /// Memory that grows and is used again.
@@ -46,7 +46,7 @@ void fetch_keys(const HeadRows& rows, Index keys) {
 }
 
 /// Where one head's weights are kept, and what drops them.
-RowsInTraining training_of(const AttentionInput& input, KeptWeights& kept, Index group,
+RowsInTraining training_of(const AttentionInput& input, SavedForBackward& kept, Index group,
                            Index head) {
   const AttentionGroup& of = at(input.groups, group);
   const Index in_group = head * of.queries * of.keys;
@@ -56,7 +56,7 @@ RowsInTraining training_of(const AttentionInput& input, KeptWeights& kept, Index
 
 /// The groups that go through tiles.
 void attend_tiles(const AttentionShape& shape, const AttentionInput& input, MatrixRef& output,
-                  KeptWeights* kept) {
+                  SavedForBackward* kept) {
   const TiledWork work(shape, input.groups);
   if (work.sums == 0) return;
   std::vector<float> memory;
@@ -77,7 +77,7 @@ void attend_tiles(const AttentionShape& shape, const AttentionInput& input, Matr
 }  // namespace
 
 void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                    KeptWeights* kept) {
+                    SavedForBackward* kept) {
   attend_tiles(shape, input, output, kept);
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
@@ -126,7 +126,7 @@ void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const
   sum_values(group, rows, queries.first, {weights, stride, queries.count()}, scratch.seen);
 }
 
-TileDropout dropout_of_head(const AttentionInput& input, const KeptWeights& kept, Index group,
+TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& kept, Index group,
                             Index head) {
   const AttentionGroup& rows = at(input.groups, group);
   return {kept.dropout, at(kept.first, group) + head * rows.queries * rows.keys, true};

@@ -11,7 +11,7 @@ namespace attn {
 
 /// `kept`: what training keeps of the pass, with room made for it; null in translating.
 void attend_exactly(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                    KeptWeights* kept);
+                    SavedForBackward* kept);
 
 /// What training does to the rows of a head, and keeps of them; in translating nothing.
 struct RowsInTraining {
@@ -26,7 +26,7 @@ void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const
                  const QueryRange& queries, const RowsInTraining& training);
 
 /// What dropout does to one head of a group.
-TileDropout dropout_of_head(const AttentionInput& input, const KeptWeights& kept, Index group,
+TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& kept, Index group,
                             Index head);
 
 }  // namespace attn

@@ -22,25 +22,10 @@
 #include <span>
 #include <vector>
 
-#include "base/sight.h"
+#include "base/reason.h"
 #include "config/attention_pattern.h"
 
 namespace attn {
-
-/// Keys in the order in which a range counts them: number n is the key
-/// base + (n / run) · step + n mod run, or keys[n].
-struct KeyList {
-  Index base = 0;
-  Index run = 1;
-  Index step = 1;
-  const Index* keys = nullptr;
-
-  Index operator[](Index n) const {
-    return keys != nullptr ? keys[n] : base + n / run * step + n % run;
-  }
-  /// Whether number n is key n.
-  bool every_key() const { return keys == nullptr && run == 1 && step == 1 && base == 0; }
-};
 
 /// Keys that the rows of a tile look at. Row r, which stands at number own + r of the list itself,
 /// sees the numbers of [first, end) from own + r − back to own + r + ahead, without those that are
@@ -48,7 +33,22 @@ struct KeyList {
 struct KeyRange {
   static constexpr Index kFar = std::numeric_limits<Index>::max() / 4;
 
-  KeyList list = {};
+  /// Keys in the order in which a range counts them: number n is the key
+  /// base + (n / run) · step + n mod run, or keys[n].
+  struct List {
+    Index base = 0;
+    Index run = 1;
+    Index step = 1;
+    const Index* keys = nullptr;
+
+    Index operator[](Index n) const {
+      return keys != nullptr ? keys[n] : base + n / run * step + n % run;
+    }
+    /// Whether number n is key n.
+    bool every_key() const { return keys == nullptr && run == 1 && step == 1 && base == 0; }
+  };
+
+  List list = {};
   Index first = 0;
   Index end = 0;
   Index own = 0;
@@ -57,7 +57,7 @@ struct KeyRange {
   Index hole = -1;
   float bias = 0.0F;          ///< added to every score
   bool skip_globals = false;  ///< global keys are in another range
-  Sight sight = Sight::full;
+  Reason reason = Reason::full;
 
   /// The numbers that row r sees, before the hole.
   Index first_of(Index r) const { return std::max(first, own + r - back); }

@@ -63,7 +63,7 @@ AttentionHead ObservedRows::view(Index head) {
 void ObservedRows::show(Index head, AttentionObserver& observer) {
   AttentionHead shown = view(head);
   observer.weights_ready(shown);
-  SeenKeys seen_keys;
+  VisibleValues seen_keys;
   for (Index i = 0; i < group.queries; ++i) {
     if (!shown.changed.has(i)) continue;
     seen_keys.find(weights.row(i).data(), rows.values, group.keys,
@@ -82,10 +82,10 @@ constexpr Index kQueriesShown = 256;
 
 /// Which keys any query looks at. What stands in the others' rows belongs to nobody: padding, or
 /// rows of a cache that a pattern has given to other places.
-std::vector<bool> keys_in_use(const AttentionGroup& group, const SeenCells* pattern) {
+std::vector<bool> keys_in_use(const AttentionGroup& group, const PatternCells* pattern) {
   std::vector<bool> used(to_size(group.keys), pattern == nullptr);
   if (pattern != nullptr) {
-    for (const SeenRun& run : pattern->runs) {
+    for (const CellRun& run : pattern->runs) {
       std::fill(used.begin() + run.first, used.begin() + run.end, true);
     }
   }
@@ -125,7 +125,7 @@ class ShownHead {
       : head_(head),
         rows_(rows_of_head({shape, input, group, head}, output)),
         all_(shape, group, rows_) {
-    if (!sees_all(shape, group)) all_.seen = &pattern_.emplace(seen_cells(shape, group, head));
+    if (!sees_all(shape, group)) all_.seen = &pattern_.emplace(pattern_cells(shape, group, head));
     const std::vector<bool> used = keys_in_use(group, all_.seen);
     own_.emplace(rows_, used);
     all_.key = own_->key.cast<float>();
@@ -221,7 +221,7 @@ class ShownHead {
   Index head_;
   HeadRows rows_;
   ObservedRows all_;
-  std::optional<SeenCells> pattern_;
+  std::optional<PatternCells> pattern_;
   std::optional<PaperRows> own_;
   std::optional<PaperRows> global_;
 };

@@ -15,7 +15,7 @@ struct ObservedRows {
   Matrix scores;   ///< [L, S] query · key · scale
   Matrix mask;     ///< [L, S]
   Matrix weights;  ///< [L, S] the caller fills them in
-  const SeenCells* seen = nullptr;
+  const PatternCells* seen = nullptr;
   std::span<const Index> own_projections = {};
   const HashOrder* hashes = nullptr;
   bool estimated = false;

@@ -28,24 +28,24 @@ void read_runs(const JsonPlace& runs, std::size_t cells, Read&& read) {
       runs[i + 1].fail(fmt::format("{}", count), fmt::format("1 to {}", cells - first));
     }
     end = first + count;
-    read(SeenRun{to_int(first), to_int(end)}, runs[i + 2]);
+    read(CellRun{to_int(first), to_int(end)}, runs[i + 2]);
   }
 }
 
-Sight read_reason(const JsonPlace& reason) {
-  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Sight::block); ++i) {
-    if (reason.text() == sight_word(static_cast<Sight>(i))) return static_cast<Sight>(i);
+Reason read_reason(const JsonPlace& reason) {
+  for (std::uint8_t i = 0; i <= static_cast<std::uint8_t>(Reason::block); ++i) {
+    if (reason.text() == reason_word(static_cast<Reason>(i))) return static_cast<Reason>(i);
   }
   reason.fail("\"" + excerpt(reason.text()) + "\"",
               "window, global, random, stride, block or full");
 }
 
-SeenCells read_pattern(const JsonPlace& rows, const MapShape& shape,
-                       const std::vector<Sight>& reasons) {
-  SeenCells pattern;
+PatternCells read_pattern(const JsonPlace& rows, const MapShape& shape,
+                          const std::vector<Reason>& reasons) {
+  PatternCells pattern;
   rows.for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
-    read_runs(row, shape.keys, [&](SeenRun run, const JsonPlace& reason) {
-      run.sight = reasons[reason.below(reasons.size())];
+    read_runs(row, shape.keys, [&](CellRun run, const JsonPlace& reason) {
+      run.reason = reasons[reason.below(reasons.size())];
       pattern.runs.push_back(run);
     });
     pattern.end_row();
@@ -54,13 +54,13 @@ SeenCells read_pattern(const JsonPlace& rows, const MapShape& shape,
 }
 
 /// The biases of a pattern's runs.
-void read_biases(const JsonPlace& rows, const MapShape& shape, SeenCells& pattern) {
+void read_biases(const JsonPlace& rows, const MapShape& shape, PatternCells& pattern) {
   rows.array(shape.queries, "rows, one a query");
   for (std::size_t query = 0; query < shape.queries; ++query) {
     const auto begin = pattern.runs.begin() + to_index(pattern.rows[query]);
     const auto end = pattern.runs.begin() + to_index(pattern.rows[query + 1]);
-    read_runs(rows[query], shape.keys, [&](const SeenRun& of, const JsonPlace& bias) {
-      const auto run = std::find_if(begin, end, [&](const SeenRun& each) {
+    read_runs(rows[query], shape.keys, [&](const CellRun& of, const JsonPlace& bias) {
+      const auto run = std::find_if(begin, end, [&](const CellRun& each) {
         return each.first == of.first && each.end == of.end;
       });
       const float number = bias.number();
@@ -77,11 +77,11 @@ void read_biases(const JsonPlace& rows, const MapShape& shape, SeenCells& patter
 void read_cells(const JsonPlace& weights, const MapShape& shape, AttentionMaps& maps) {
   int place = 0;
   read_heads(weights, shape, [&](const JsonPlace& rows) {
-    const SeenCells& pattern = at(maps.seen->patterns, at(maps.seen->of, place++));
+    const PatternCells& pattern = at(maps.seen->patterns, at(maps.seen->of, place++));
     rows.array(shape.queries, "rows, one a query");
     for (std::size_t query = 0; query < shape.queries; ++query) {
       std::size_t cells = 0;
-      for (const SeenRun& run : pattern.row(to_int(query))) cells += to_size(run.end - run.first);
+      for (const CellRun& run : pattern.row(to_int(query))) cells += to_size(run.end - run.first);
       rows[query].numbers(cells, "weights, one a computed cell", maps.weights);
     }
   });
@@ -89,8 +89,8 @@ void read_cells(const JsonPlace& weights, const MapShape& shape, AttentionMaps& 
 
 void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& shape,
                AttentionMaps& maps) {
-  SeenMaps& all = maps.seen.emplace();
-  std::vector<Sight> reasons;
+  PatternMaps& all = maps.seen.emplace();
+  std::vector<Reason> reasons;
   seen["reasons"].for_each(
       [&](const JsonPlace& reason) { reasons.push_back(read_reason(reason)); });
   seen["patterns"].for_each(
@@ -120,7 +120,7 @@ void read_seen(const JsonPlace& seen, const JsonPlace& dense, const MapShape& sh
   if (const auto reach = seen.find("reach")) {  // follows from the runs
     reach->for_each(shape.queries, "rows, one a query", [&](const JsonPlace& row) {
       read_runs(row, shape.keys,
-                [&](const SeenRun&, const JsonPlace& layers) { layers.below(shape.layers + 1); });
+                [&](const CellRun&, const JsonPlace& layers) { layers.below(shape.layers + 1); });
     });
   }
   if (!maps.sparse()) return read_dense(dense, shape, maps.weights);

@@ -30,10 +30,10 @@ void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
 }
 
 /// A member, where there is a way.
-void write_way(JsonWriter& json, const std::vector<WayStep>& way) {
+void write_way(JsonWriter& json, const std::vector<ResidualStep>& way) {
   if (way.empty()) return;
   json.key("way");
-  json.array(way, [&](const WayStep& step) {
+  json.array(way, [&](const ResidualStep& step) {
     json.object([&] {
       json.member("stage", step.stage);
       if (!step.block.empty()) {

@@ -9,13 +9,13 @@
 namespace attn {
 namespace {
 
-/// The reasons that occur, in the order of Sight.
-std::vector<Sight> reasons_of(const SeenMaps& seen) {
-  std::vector<Sight> reasons;
-  for (const SeenCells& pattern : seen.patterns) {
-    for (const SeenRun& run : pattern.runs) {
-      if (std::find(reasons.begin(), reasons.end(), run.sight) == reasons.end()) {
-        reasons.push_back(run.sight);
+/// The reasons that occur, in the order of Reason.
+std::vector<Reason> reasons_of(const PatternMaps& seen) {
+  std::vector<Reason> reasons;
+  for (const PatternCells& pattern : seen.patterns) {
+    for (const CellRun& run : pattern.runs) {
+      if (std::find(reasons.begin(), reasons.end(), run.reason) == reasons.end()) {
+        reasons.push_back(run.reason);
       }
     }
   }
@@ -25,10 +25,10 @@ std::vector<Sight> reasons_of(const SeenMaps& seen) {
 
 /// [first,count,what,…] a query: the runs of a pattern, where `what(run)` is something.
 template <typename What>
-void write_runs(JsonWriter& json, const SeenCells& pattern, What&& what) {
+void write_runs(JsonWriter& json, const PatternCells& pattern, What&& what) {
   json.counted(to_int(pattern.rows.size()) - 1, [&](int query) {
     json.array([&] {
-      for (const SeenRun& run : pattern.row(query)) {
+      for (const CellRun& run : pattern.row(query)) {
         const auto of_run = what(run);
         if (!of_run) continue;
         json.value(run.first);
@@ -39,11 +39,11 @@ void write_runs(JsonWriter& json, const SeenCells& pattern, What&& what) {
   });
 }
 
-std::optional<float> bias_of(const SeenRun& run) {
+std::optional<float> bias_of(const CellRun& run) {
   return run.bias != 0 ? std::optional(run.bias) : std::nullopt;
 }
 
-bool has_bias(const SeenCells& pattern) {
+bool has_bias(const PatternCells& pattern) {
   return std::any_of(pattern.runs.begin(), pattern.runs.end(), bias_of);
 }
 
@@ -69,7 +69,7 @@ void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int hea
   std::span<const float> rest = maps.cells(layer, head);
   json.counted(maps.queries, [&](int query) {
     std::size_t cells = 0;
-    for (const SeenRun& run : maps.seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
       cells += to_size(run.end - run.first);
     }
     json.value(rest.first(cells));
@@ -77,14 +77,14 @@ void write_cells(JsonWriter& json, const AttentionMaps& maps, int layer, int hea
   });
 }
 
-void write_patterns(JsonWriter& json, const SeenMaps& seen) {
-  const std::vector<Sight> reasons = reasons_of(seen);
+void write_patterns(JsonWriter& json, const PatternMaps& seen) {
+  const std::vector<Reason> reasons = reasons_of(seen);
   json.key("reasons");
-  json.array(reasons, [&](Sight sight) { json.value(sight_word(sight)); });
+  json.array(reasons, [&](Reason reason) { json.value(reason_word(reason)); });
   json.key("patterns");
-  json.array(seen.patterns, [&](const SeenCells& pattern) {
-    write_runs(json, pattern, [&](const SeenRun& run) {
-      return std::optional(std::find(reasons.begin(), reasons.end(), run.sight) - reasons.begin());
+  json.array(seen.patterns, [&](const PatternCells& pattern) {
+    write_runs(json, pattern, [&](const CellRun& run) {
+      return std::optional(std::find(reasons.begin(), reasons.end(), run.reason) - reasons.begin());
     });
   });
 }
@@ -92,7 +92,7 @@ void write_patterns(JsonWriter& json, const SeenMaps& seen) {
 }  // namespace
 
 void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells) {
-  const SeenMaps& seen = *maps.seen;
+  const PatternMaps& seen = *maps.seen;
   const auto all_heads = [&](std::string_view key, auto&& each) {
     json.key(key);
     write_heads(json, maps.layers, maps.heads, each);
@@ -104,7 +104,7 @@ void write_seen(JsonWriter& json, const AttentionMaps& maps, bool cells) {
     if (std::any_of(seen.patterns.begin(), seen.patterns.end(), has_bias)) {
       json.key("bias");
       json.array(seen.patterns,
-                 [&](const SeenCells& pattern) { write_runs(json, pattern, bias_of); });
+                 [&](const PatternCells& pattern) { write_runs(json, pattern, bias_of); });
     }
     if (!seen.own_projections.empty()) json.member("own_projections", seen.own_projections);
     if (seen.outside.any()) {

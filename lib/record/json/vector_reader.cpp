@@ -40,7 +40,7 @@ bool is_in_block(std::string_view stage) {
   return std::find(stages.begin(), stages.end(), stage) != stages.end();
 }
 
-void read_block(const JsonPlace& place, const WayShape& shape, WayStep& step) {
+void read_block(const JsonPlace& place, const WayShape& shape, ResidualStep& step) {
   const JsonPlace block = place["block"], layer = place["layer"];
   if (std::find(shape.blocks.begin(), shape.blocks.end(), block.text()) == shape.blocks.end()) {
     block.fail("\"" + excerpt(block.text()) + "\"",
@@ -60,10 +60,10 @@ AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape) {
   return read;
 }
 
-std::vector<WayStep> read_way(const JsonPlace& way, const WayShape& shape) {
-  std::vector<WayStep> steps;
+std::vector<ResidualStep> read_way(const JsonPlace& way, const WayShape& shape) {
+  std::vector<ResidualStep> steps;
   way.for_each([&](const JsonPlace& place) {
-    WayStep& step = steps.emplace_back();
+    ResidualStep& step = steps.emplace_back();
     step.stage = place["stage"].text();
     if (is_in_block(step.stage) || place.find("block")) read_block(place, shape, step);
     step.columns = place["columns"].integer();

@@ -22,6 +22,6 @@ struct WayShape {
 };
 
 /// The vectors of all tokens, stage by stage. A stage inside a block names it and its layer.
-std::vector<WayStep> read_way(const JsonPlace& way, const WayShape& shape);
+std::vector<ResidualStep> read_way(const JsonPlace& way, const WayShape& shape);
 
 }  // namespace attn

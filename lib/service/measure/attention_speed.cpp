@@ -126,7 +126,7 @@ AttentionTiming measure_here(const AttentionTrial& trial) {
   const std::uint64_t before = status_bytes("VmRSS:");
   Matrix output(trial.length, width);
   Matrix gradient(trial.backward ? trial.length : 0, 3 * width);
-  KeptWeights kept;
+  SavedForBackward kept;
   const Dropout dropout(trial.dropout, 1);
   std::vector<double> forward, backward;
   double spent = 0;

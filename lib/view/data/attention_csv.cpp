@@ -50,7 +50,7 @@ template <typename F>
 void for_each_cell(const AttentionMaps& maps, int layer, int head, F&& f) {
   auto weight = maps.cells(layer, head).begin();
   for (int query = 0; query < maps.queries; ++query) {
-    for (const SeenRun& run : maps.seen_by(layer, head)->row(query)) {
+    for (const CellRun& run : maps.seen_by(layer, head)->row(query)) {
       for (int key = run.first; key < run.end; ++key) f(to_size(query), to_size(key), *weight++);
     }
   }

@@ -108,7 +108,7 @@ TEST_CASE("page record: large maps of a pattern, and mixtures") {
   CHECK(!more.contains("weights"));
   CHECK(more["keys"].is_string());
   constexpr int tokens = most_dense_tokens + 1;
-  maps = {1, 1, tokens, tokens, {}, SeenMaps{{test::small_longformer(tokens)}, {0}}};
+  maps = {1, 1, tokens, tokens, {}, PatternMaps{{test::small_longformer(tokens)}, {0}}};
   maps.weights.resize(maps.weight_count());
   const Json large = page_json(record);
   CHECK(large["encoder_self"] == Json::array());

@@ -405,7 +405,7 @@ TEST_CASE("svg: cells that a pattern leaves out have a ground of their own, and 
 TEST_CASE("svg: large maps of a pattern are left out with a line") {
   constexpr int tokens = most_dense_tokens + 1;
   AttentionRecord record = demo_record();
-  record.encoder_self = {1, 1, tokens, tokens, {}, SeenMaps{{small_longformer(tokens)}, {0}}};
+  record.encoder_self = {1, 1, tokens, tokens, {}, PatternMaps{{small_longformer(tokens)}, {0}}};
   record.encoder_self.weights.resize(record.encoder_self.weight_count());
   const std::string svg = attention_svg(record, {AttentionKind::encoder_self});
   CHECK(svg.find("1025 × 1025 cells are more than a picture shows; JSON and CSV have those that "

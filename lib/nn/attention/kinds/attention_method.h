@@ -30,9 +30,9 @@ class AttentionMethod {
                       AttentionObserver* observer) const;
   /// The same, keeping what the way back needs; kept.dropout acts on the weights.
   virtual void attend_training(const AttentionShape& shape, const AttentionInput& input,
-                               MatrixRef output, KeptWeights& kept) const;
+                               MatrixRef output, SavedForBackward& kept) const;
   virtual void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                               const KeptWeights& kept, const ConstMatrixRef& doutput,
+                               const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) const;
 
   /// What a decoder keeps from step to step: keys and values, and their bytes.

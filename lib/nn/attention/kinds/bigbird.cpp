@@ -40,24 +40,24 @@ class BigBirdMethod : public AttentionMethod {
     maker.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
       const Index own = tile.first / size;
       if (own == 0 || own == blocks - 1) {
-        tile.ranges.push_back(maker.all_keys(Sight::global));
+        tile.ranges.push_back(maker.all_keys(Reason::global));
         return;
       }
-      const auto see = [&](Index first, Index end, Sight sight) {
-        KeyRange range = maker.all_keys(sight);
+      const auto see = [&](Index first, Index end, Reason reason) {
+        KeyRange range = maker.all_keys(reason);
         range.first = first * size;
         range.end = std::min(maker.rows().keys, end * size);
         tile.ranges.push_back(range);
       };
-      see(0, 1, Sight::global);
+      see(0, 1, Reason::global);
       if (!pattern.random_is_seeded) {
         tile.ranges.back().bias = std::log(1.0F + static_cast<float>(pattern.random_blocks));
       }
-      see(std::max<Index>(1, own - 1), std::min(blocks - 1, own + 2), Sight::window);
+      see(std::max<Index>(1, own - 1), std::min(blocks - 1, own + 2), Reason::window);
       for (const Index block : random_blocks(maker, own, blocks)) {
-        see(block, block + 1, Sight::random);
+        see(block, block + 1, Reason::random);
       }
-      see(blocks - 1, blocks, Sight::global);
+      see(blocks - 1, blocks, Reason::global);
     });
   }
 };

@@ -16,7 +16,7 @@ class ChunksMethod : public AttentionMethod {
     const Index origin = maker.rows().origin;
     maker.for_each_tile(kSharedTile, size, origin - shift, [&](QueryTile& tile) {
       const Index block = (tile.first - origin + shift) / size;
-      KeyRange range = maker.all_keys(Sight::block);
+      KeyRange range = maker.all_keys(Reason::block);
       range.first = std::max(origin, origin - shift + block * size);
       range.end = std::min(maker.rows().keys, origin - shift + (block + 1) * size);
       maker.add_beside_globals(tile, range);

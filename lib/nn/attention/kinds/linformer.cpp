@@ -35,7 +35,7 @@ void check_linformer(const AttentionInput& input, const AttentionGroup& group) {
 }
 
 /// The rows of E or F for the keys that are no padding [n, k].
-Matrix rows_for(const Parameter& projection, const ShownKeys& keys) {
+Matrix rows_for(const Parameter& projection, const VisibleKeys& keys) {
   Matrix rows(keys.count(), projection.columns);
   for (Index n = 0; n < keys.count(); ++n) {
     for (Index c = 0; c < projection.columns; ++c) rows(n, c) = projection.at(keys.place(n), c);
@@ -45,7 +45,7 @@ Matrix rows_for(const Parameter& projection, const ShownKeys& keys) {
 
 /// Rows of keys or values of those keys [n, D].
 Matrix shown_rows(const float* base, Index stride, Index width, const AttentionGroup& group,
-                  const ShownKeys& keys) {
+                  const VisibleKeys& keys) {
   Matrix rows(keys.count(), width);
   for (Index n = 0; n < keys.count(); ++n) {
     rows.row(n) =
@@ -62,7 +62,7 @@ void compress(const AttentionShape& shape, const AttentionInput& input, MatrixRe
   Index first = 0;
   for (const AttentionGroup& group : input.groups) {
     check_linformer(input, group);
-    const ShownKeys keys(group);
+    const VisibleKeys keys(group);
     const Index rank = input.extras->key_projection.columns;
     add_transposed_product(rows_for(input.extras->key_projection, keys),
                            shown_rows(memory.keys, memory.stride, width, group, keys),
@@ -87,7 +87,7 @@ std::vector<AttentionGroup> compressed_groups(const AttentionInput& input) {
 
 /// The rows of E or F for all keys of a sentence, 0 for padding.
 Matrix whole_rows_for(const Parameter& projection, const AttentionGroup& group) {
-  const ShownKeys keys(group);
+  const VisibleKeys keys(group);
   const Matrix shown = rows_for(projection, keys);
   Matrix rows = Matrix::Zero(group.keys, projection.columns);
   for (Index n = 0; n < keys.count(); ++n) rows.row(keys.place(n)) = shown.row(n);
@@ -139,7 +139,7 @@ struct Side {
 };
 
 /// From dcompressed [k, D]: the rows' gradient is E · dcompressed, E's is rows · dcompressedᵀ.
-void back(const Side& side, const AttentionGroup& group, const ShownKeys& keys,
+void back(const Side& side, const AttentionGroup& group, const VisibleKeys& keys,
           MatrixRef dcompressed) {
   const Index width = dcompressed.cols();
   const Parameter weight{dcompressed.data(), dcompressed.rows(), width, dcompressed.outerStride(),
@@ -173,7 +173,7 @@ void attend_linformer(const AttentionShape& shape, const AttentionInput& input, 
 }
 
 void attend_linformer_training(const AttentionShape& shape, const AttentionInput& input,
-                               MatrixRef output, KeptWeights& kept) {
+                               MatrixRef output, SavedForBackward& kept) {
   kept.low_rank_groups = compressed_groups(input);
   const Index rank = input.extras->key_projection.columns;
   MatrixRef rows =
@@ -184,7 +184,7 @@ void attend_linformer_training(const AttentionShape& shape, const AttentionInput
 }
 
 void attend_linformer_backward(const AttentionShape& shape, const AttentionInput& input,
-                               const KeptWeights& kept, const ConstMatrixRef& doutput,
+                               const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) {
   const MatrixRef rows = kept.low_rank;
   const Index width = rows.cols() / 2;
@@ -202,7 +202,7 @@ void attend_linformer_backward(const AttentionShape& shape, const AttentionInput
   const Index rank = input.extras->key_projection.columns;
   for (std::size_t b = 0; b < input.groups.size(); ++b) {
     const AttentionGroup& group = input.groups[b];
-    const ShownKeys keys(group);
+    const VisibleKeys keys(group);
     MatrixRef both = drows.middleRows(to_index(b) * rank, rank);
     back(key, group, keys, both.leftCols(width));
     back(value, group, keys, both.rightCols(width));
@@ -218,11 +218,11 @@ class LinformerMethod : public AttentionMethod {
     attend_linformer(shape, input, output, observer);
   }
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       KeptWeights& kept) const override {
+                       SavedForBackward& kept) const override {
     attend_linformer_training(shape, input, output, kept);
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
     attend_linformer_backward(shape, input, kept, doutput, gradient);
   }

@@ -17,9 +17,9 @@ void attend_linformer(const AttentionShape& shape, const AttentionInput& input, 
 
 /// The same in training, and its way back; the gradients at E and F are added to.
 void attend_linformer_training(const AttentionShape& shape, const AttentionInput& input,
-                               MatrixRef output, KeptWeights& kept);
+                               MatrixRef output, SavedForBackward& kept);
 void attend_linformer_backward(const AttentionShape& shape, const AttentionInput& input,
-                               const KeptWeights& kept, const ConstMatrixRef& doutput,
+                               const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient);
 
 }  // namespace attn

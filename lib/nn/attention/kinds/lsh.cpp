@@ -120,7 +120,7 @@ Matrix met(const AttentionGroup& group, const LshHead& head, const LshOrder& ord
 }
 
 /// What observers are told of an order: round by round, without padding.
-HashOrder told_order(const LshOrder& order, Index places) {
+HashOrder observed_order(const LshOrder& order, Index places) {
   HashOrder told{same_number<std::int32_t>(order.chunk)};
   const Index a_round = std::ssize(order.places) / order.rounds;
   for (Index round = 0; round < order.rounds; ++round) {
@@ -148,8 +148,8 @@ Matrix all_scores(const LshHead& head) {
   return scores;
 }
 
-SeenCells cells_of(const Matrix& mask) {
-  SeenCells seen;
+PatternCells cells_of(const Matrix& mask) {
+  PatternCells seen;
   for (Index i = 0; i < mask.rows(); ++i) {
     for (Index j = 0; j < mask.cols(); ++j) {
       if (mask(i, j) == kMinusInfinity) continue;
@@ -157,7 +157,7 @@ SeenCells cells_of(const Matrix& mask) {
       if (j > 0 && mask(i, j - 1) != kMinusInfinity) {
         ++seen.runs.back().end;
       } else {
-        seen.runs.push_back({key, key + 1, Sight::block});
+        seen.runs.push_back({key, key + 1, Reason::block});
       }
     }
     seen.end_row();
@@ -181,8 +181,8 @@ void show_head(const OneHead& of, MatrixRef output, AttentionObserver& observer)
     }
     kernels().softmax(observed.weights.row(i).data(), group.keys);
   }
-  const SeenCells seen = cells_of(observed.mask);
-  const HashOrder hashes = told_order(order, group.keys);
+  const PatternCells seen = cells_of(observed.mask);
+  const HashOrder hashes = observed_order(order, group.keys);
   observed.seen = &seen;
   observed.hashes = &hashes;
   observed.show(head_index, observer);
@@ -276,7 +276,7 @@ void attend_lsh(const AttentionShape& shape, const AttentionInput& input, Matrix
 }
 
 void attend_lsh_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                         KeptWeights& kept) {
+                         SavedForBackward& kept) {
   // Row r of head h of all: the maximum and then the sum of its scores.
   const Index rows = output.rows();
   kept.log_sums.resize(to_size(rows * shape.heads));
@@ -302,11 +302,11 @@ class LshMethod : public AttentionMethod {
     attend_lsh(shape, input, output, observer);
   }
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       KeptWeights& kept) const override {
+                       SavedForBackward& kept) const override {
     attend_lsh_training(shape, input, output, kept);
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
     attend_lsh_backward(shape, input, kept, doutput, gradient);
   }

@@ -35,9 +35,9 @@ void attend_lsh(const AttentionShape& shape, const AttentionInput& input, Matrix
 
 /// The same in training, with kept.dropout, and its way back. Buckets have no gradient.
 void attend_lsh_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                         KeptWeights& kept);
+                         SavedForBackward& kept);
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
-                         const KeptWeights& kept, const ConstMatrixRef& doutput,
+                         const SavedForBackward& kept, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient);
 
 }  // namespace attn

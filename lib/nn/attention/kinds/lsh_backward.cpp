@@ -114,7 +114,7 @@ void back_through_norm(const LshHead& head, float scale, Matrix& dkey) {
 }  // namespace
 
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
-                         const KeptWeights& kept, const ConstMatrixRef& doutput,
+                         const SavedForBackward& kept, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient) {
   const auto tasks = std::ssize(input.groups) * shape.heads;
   const Index width = shape.head_dim, all_rows = doutput.rows();

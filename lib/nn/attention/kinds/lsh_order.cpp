@@ -104,7 +104,7 @@ void sort_round(const std::int32_t* buckets, Index n, Index kinds,
 }
 
 /// All places in one chunk, without padding.
-void order_whole(const ShownKeys& keys, LshOrder& order) {
+void order_whole(const VisibleKeys& keys, LshOrder& order) {
   order.rounds = 1;
   order.chunk = std::max<Index>(keys.count(), 1);
   for (Index n = 0; n < keys.count(); ++n) {
@@ -118,7 +118,7 @@ LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head) {
   check_lsh(input, group);
   const AttentionPattern& pattern = *shape.pattern;
-  const ShownKeys keys(group);
+  const VisibleKeys keys(group);
   LshOrder order;
   if (keys.count() <= pattern.block_size) {
     order_whole(keys, order);

@@ -40,7 +40,7 @@ void divide(float* row, Index width, float divisor) {
 void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
   auto& scratch = of_this_thread<PerformerScratch>();
   KeySums sums;
-  sums.add_up(map, rows, ShownKeys(group));
+  sums.add_up(map, rows, VisibleKeys(group));
   for (Index first = 0; first < group.queries; first += kFeatureRows) {
     const Index n = std::min(kFeatureRows, group.queries - first);
     make_queries(map, rows, first, n, scratch.queries);
@@ -57,8 +57,8 @@ void run_whole_head(const FeatureMap& map, const AttentionGroup& group, const He
 
 /// A tile's queries, which are features: the sums of the earlier keys, and the tile's own keys one
 /// by one → out [queries, K], divided.
-void run_causal_tile(const PerformerState& state, const CausalSight& sight, const float* values,
-                     PerformerScratch& scratch) {
+void run_causal_tile(const PerformerState& state, const CausalTileMask& tile_mask,
+                     const float* values, PerformerScratch& scratch) {
   const Index m = scratch.keys.count(), n = scratch.keys.rows(), queries = scratch.queries.rows();
   const Index width = state.width();
   const float* u = scratch.queries.features();
@@ -70,14 +70,14 @@ void run_causal_tile(const PerformerState& state, const CausalSight& sight, cons
            products);
   for (Index i = 0; i < queries; ++i) {
     float* row = products + i * n;
-    sight.take(i, n, row);
-    const float earlier = sight.of_earlier(i);
+    tile_mask.take(i, n, row);
+    const float earlier = tile_mask.of_earlier(i);
     const float epsilon = kFeatureEpsilon * row_of(u, i, m).sum();
     divisors[i] = earlier * divisors[i] + epsilon * state.keys();
     for (Index k = 0; k < width; ++k) {
       out[i * width + k] = earlier * out[i * width + k] + epsilon * state.values()[k];
     }
-    for (Index j = 0; j < at(sight.seen, i); ++j) divisors[i] += row[j] += epsilon;
+    for (Index j = 0; j < at(tile_mask.seen, i); ++j) divisors[i] += row[j] += epsilon;
   }
   multiply({products, queries, n}, {scratch.packed.as_rows(values, n, width), width}, out, true);
   for (Index i = 0; i < queries; ++i) divide(out + i * width, width, divisors[i]);
@@ -87,7 +87,7 @@ void run_causal_tile(const PerformerState& state, const CausalSight& sight, cons
 void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const HeadRows& rows) {
   auto& scratch = of_this_thread<PerformerScratch>();
   const Index width = map.width();
-  const ShownKeys keys(group);
+  const VisibleKeys keys(group);
   PerformerState state(scratch.state.reserve(PerformerState::size(map.count(), width)), map.count(),
                        width);
   state.begin();
@@ -97,14 +97,14 @@ void run_causal_head(const FeatureMap& map, const AttentionGroup& group, const H
     scratch.keys.load(map, keys.from(rows.keys, tile.first_key), n);
     make_causal_features(scratch.keys, state.maximum(), maxima);
     const float* values = scratch.values.copy(keys.from(rows.values, tile.first_key), n, width);
-    const CausalSight sight(tile, group, keys, state.maximum(), maxima);
+    const CausalTileMask tile_mask(tile, group, keys, state.maximum(), maxima);
     make_queries(map, rows, tile.first_query, tile.queries(), scratch.queries);
-    run_causal_tile(state, sight, values, scratch);
+    run_causal_tile(state, tile_mask, values, scratch);
     for (Index i = 0; i < tile.queries(); ++i) {
       std::copy_n(scratch.out.reserve(0) + i * width, width,
                   rows.output + (tile.first_query + i) * rows.output_stride);
     }
-    state.add(sight, n, scratch.keys.features(), values);
+    state.add(tile_mask, n, scratch.keys.features(), values);
   }
 }
 
@@ -290,11 +290,11 @@ class PerformerMethod : public AttentionMethod {
     attend_performer(shape, input, output, observer);
   }
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                       KeptWeights& /*kept*/) const override {
+                       SavedForBackward& /*kept*/) const override {
     attend_performer(shape, input, output, nullptr);
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
-                       const KeptWeights& kept, const ConstMatrixRef& doutput,
+                       const SavedForBackward& kept, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
     const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> output(
         kept.output, doutput.rows(), doutput.cols(), Eigen::OuterStride<>(kept.output_stride));

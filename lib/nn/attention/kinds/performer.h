@@ -23,7 +23,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
                                const ConstMatrixRef& output, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient);
 
-struct CausalSight;
+struct CausalTileMask;
 
 /// What a causal head keeps of the keys so far: sums that new keys join.
 class PerformerState {
@@ -41,7 +41,8 @@ class PerformerState {
   /// A key's exponentials [m] under the maximum, and its value [K].
   void add(const float* exponentials, const float* value) const;
   /// A tile's n keys: exponentials [n, m] as `sight` says, which change, and values [n, K].
-  void add(const CausalSight& sight, Index n, float* exponentials, const float* tile_values) const;
+  void add(const CausalTileMask& tile_mask, Index n, float* exponentials,
+           const float* tile_values) const;
   /// What features u [n, m] make of the sums without ε → out [n, K] and divisors [n].
   void read(const float* u, Index n, float* out, float* divisors) const;
   /// What a query with features u [m] gets → out [K]. Returns the divisor.

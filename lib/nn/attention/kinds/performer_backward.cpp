@@ -50,7 +50,7 @@ void put_query_gradients(const PerformerHeadWork& head, Index first, Index n, co
   }
 }
 
-void put_key_gradients(const PerformerHeadWork& head, const ShownKeys& keys, Index first, Index n,
+void put_key_gradients(const PerformerHeadWork& head, const VisibleKeys& keys, Index first, Index n,
                        const float* drows) {
   for (Index r = 0; r < n; ++r) {
     std::copy_n(drows + r * head.map.width(), head.map.width(), head.dkey(keys, first + r));
@@ -86,7 +86,7 @@ void whole_queries(const PerformerHeadWork& head, const KeySums& sums, Matrix& d
   }
 }
 
-void whole_keys(const PerformerHeadWork& head, const ShownKeys& keys, const KeySums& sums,
+void whole_keys(const PerformerHeadWork& head, const VisibleKeys& keys, const KeySums& sums,
                 const Matrix& dsums, PerformerBackwardScratch& scratch) {
   const Kernels& kernel = kernels();
   const Index m = head.map.count(), width = head.map.width();
@@ -118,7 +118,7 @@ void whole_keys(const PerformerHeadWork& head, const ShownKeys& keys, const KeyS
   }
 }
 
-void whole_backward(const PerformerHeadWork& head, const ShownKeys& keys) {
+void whole_backward(const PerformerHeadWork& head, const VisibleKeys& keys) {
   auto& scratch = of_this_thread<PerformerBackwardScratch>();
   KeySums sums;
   sums.add_up(head.map, head.rows, keys);
@@ -166,7 +166,7 @@ void attend_performer_backward(const AttentionShape& shape, const AttentionInput
         gradient.dkeys + first_key,
         gradient.dvalues + first_key,
         gradient.stride};
-    const ShownKeys keys(group);
+    const VisibleKeys keys(group);
     clear_hidden(work_of_head);
     if (group.mask.causal) {
       performer_causal_backward(work_of_head, keys);

@@ -19,10 +19,10 @@ struct PerformerHeadWork {
   float* dvalues;
   Index dmemory_stride;
 
-  float* dkey(const ShownKeys& keys, Index n) const {
+  float* dkey(const VisibleKeys& keys, Index n) const {
     return dkeys + keys.place(n) * dmemory_stride;
   }
-  float* dvalue(const ShownKeys& keys, Index n) const {
+  float* dvalue(const VisibleKeys& keys, Index n) const {
     return dvalues + keys.place(n) * dmemory_stride;
   }
 };
@@ -51,10 +51,10 @@ void back_to_rows(FeatureTile& tile, const FeatureMap& map, const float* exponen
 
 /// Rows [n, K] to their places among all queries', or all keys' that are no padding.
 void put_query_gradients(const PerformerHeadWork& head, Index first, Index n, const float* drows);
-void put_key_gradients(const PerformerHeadWork& head, const ShownKeys& keys, Index first, Index n,
+void put_key_gradients(const PerformerHeadWork& head, const VisibleKeys& keys, Index first, Index n,
                        const float* drows);
 
 /// dqueries, dkeys and dvalues of a head whose queries see the keys up to their own.
-void performer_causal_backward(const PerformerHeadWork& head, const ShownKeys& keys);
+void performer_causal_backward(const PerformerHeadWork& head, const VisibleKeys& keys);
 
 }  // namespace attn

@@ -14,7 +14,7 @@ namespace {
 /// of it have to do with one another.
 struct CausalWork {
   const CausalTile& tile;
-  CausalSight sight;
+  CausalTileMask tile_mask;
   const float* values;  ///< [keys, K]
   float* gradients;     ///< [queries, K + 1] g
 };
@@ -30,7 +30,7 @@ void tile_products(const CausalWork& work, PerformerBackwardScratch& scratch, fl
   const Index m = scratch.keys.count(), n = work.tile.keys(), queries = work.tile.queries();
   multiply({scratch.queries.features(), queries, m},
            {scratch.packed.as_columns(scratch.keys.features(), n, m), n}, products);
-  for (Index i = 0; i < queries; ++i) work.sight.take(i, n, products + i * n);
+  for (Index i = 0; i < queries; ++i) work.tile_mask.take(i, n, products + i * n);
 }
 
 /// shares [queries, keys] = g_i · [v_j, 1], 0 where i does not see j; scaled as the products.
@@ -47,9 +47,9 @@ void tile_shares(const CausalWork& work, PerformerBackwardScratch& scratch, floa
     float* row = shares + i * n;
     const float last = work.gradients[i * (width + 1) + width];
     float sum = 0;
-    for (Index j = 0; j < at(work.sight.seen, i); ++j) sum += row[j] += last;
+    for (Index j = 0; j < at(work.tile_mask.seen, i); ++j) sum += row[j] += last;
     if (sums != nullptr) sums[i] = sum;
-    work.sight.take(i, n, row);
+    work.tile_mask.take(i, n, row);
   }
 }
 
@@ -60,14 +60,14 @@ struct TileMaxima {
 };
 
 /// A tile's features, values and place among the keys.
-CausalWork load_tile(const PerformerHeadWork& head, const ShownKeys& keys, const CausalTile& tile,
+CausalWork load_tile(const PerformerHeadWork& head, const VisibleKeys& keys, const CausalTile& tile,
                      const TileMaxima& at_keys, PerformerBackwardScratch& scratch) {
   const auto& [before, maxima] = at_keys;
   const Index width = head.map.width();
   scratch.keys.load(head.map, keys.from(head.rows.keys, tile.first_key), tile.keys());
   make_causal_features(scratch.keys, before, maxima);
   load_queries(head, tile.first_query, tile.queries(), scratch);
-  return {tile, CausalSight(tile, head.group, keys, before, maxima),
+  return {tile, CausalTileMask(tile, head.group, keys, before, maxima),
           scratch.values.copy(keys.from(head.rows.values, tile.first_key), tile.keys(), width),
           scratch.gradients.reserve(kFeatureRows * (width + 1))};
 }
@@ -82,8 +82,8 @@ void tile_divisors(const CausalWork& work, const PerformerState& state,
   kernels().dot_products(state.totals(), {u, m, nullptr}, work.tile.queries(), m, {divisors});
   for (Index i = 0; i < work.tile.queries(); ++i) {
     const float epsilon = kFeatureEpsilon * Eigen::Map<const RowVector>(u + i * m, m).sum();
-    const float seen = static_cast<float>(at(work.sight.seen, i)) + state.keys();
-    divisors[i] = work.sight.of_earlier(i) * divisors[i] + epsilon * seen +
+    const float seen = static_cast<float>(at(work.tile_mask.seen, i)) + state.keys();
+    divisors[i] = work.tile_mask.of_earlier(i) * divisors[i] + epsilon * seen +
                   Eigen::Map<const RowVector>(products + i * n, n).sum();
   }
 }
@@ -103,7 +103,7 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
   tile_shares(work, scratch, shares, unscaled);
   for (Index i = 0; i < queries; ++i) {
     const float* g = work.gradients + i * (width + 1);
-    const float earlier = work.sight.of_earlier(i);
+    const float earlier = work.tile_mask.of_earlier(i);
     float epsilon = g[width] * state.keys() + unscaled[i];
     for (Index k = 0; k < width; ++k) epsilon += g[k] * state.values()[k];
     float* du = dfeatures + i * m;
@@ -116,7 +116,7 @@ void tile_queries(const CausalWork& work, const PerformerState& state,
 }
 
 /// From the first place to the last: dqueries.
-void causal_queries(const PerformerHeadWork& head, const ShownKeys& keys,
+void causal_queries(const PerformerHeadWork& head, const VisibleKeys& keys,
                     const std::vector<CausalTile>& tiles, CausalMemory& memory,
                     PerformerBackwardScratch& scratch) {
   const Index m = head.map.count(), width = head.map.width();
@@ -135,7 +135,7 @@ void causal_queries(const PerformerHeadWork& head, const ShownKeys& keys,
     float* drows = scratch.drows.reserve(kFeatureRows * width);
     back_to_rows(scratch.queries, head.map, scratch.exponentials.reserve(0), dfeatures, drows);
     put_query_gradients(head, tile.first_query, tile.queries(), drows);
-    state.add(work.sight, tile.keys(), scratch.keys.features(), work.values);
+    state.add(work.tile_mask, tile.keys(), scratch.keys.features(), work.values);
   }
 }
 
@@ -152,13 +152,13 @@ struct LaterQueries {
   /// Queries u [n, m] under their maxima, which change, with their g.
   void add(const CausalWork& work, float* u) {
     const Index m = sums.rows(), width = epsilon.size();
-    if (any && work.sight.before < maximum) sums *= std::exp(work.sight.before - maximum);
-    maximum = work.sight.before;
+    if (any && work.tile_mask.before < maximum) sums *= std::exp(work.tile_mask.before - maximum);
+    maximum = work.tile_mask.before;
     for (Index i = 0; i < work.tile.queries(); ++i) {
       Eigen::Map<RowVector> features(u + i * m, m);
       const Eigen::Map<const RowVector> g(work.gradients + i * (width + 1), width);
       epsilon += kFeatureEpsilon * features.sum() * g;
-      features *= work.sight.of_earlier(i);
+      features *= work.tile_mask.of_earlier(i);
     }
     any = any || work.tile.queries() > 0;
     add_transposed_product(Eigen::Map<const Matrix>(u, work.tile.queries(), m),
@@ -178,7 +178,7 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   multiply({scratch.keys.features(), n, m},
            {scratch.packed.as_rows(values.data(), m, width), width}, dvalues);
   for (Index j = 0; j < n; ++j) {
-    const float later_scale = std::exp(work.sight.maxima[j] - work.sight.after);
+    const float later_scale = std::exp(work.tile_mask.maxima[j] - work.tile_mask.after);
     Eigen::Map<RowVector> de(dfeatures + j * m, m), dvalue(dvalues + j * width, width);
     de = later_scale * (de + later.sums.col(width).transpose());
     dvalue = later_scale * dvalue + later.epsilon;
@@ -191,7 +191,7 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
   tile_products(work, scratch, pairs);
   for (Index i = 0; i < queries; ++i) {
     const float epsilon = kFeatureEpsilon * u.row(i).sum();
-    for (Index j = 0; j < at(work.sight.seen, i); ++j) pairs[i * n + j] += epsilon;
+    for (Index j = 0; j < at(work.tile_mask.seen, i); ++j) pairs[i * n + j] += epsilon;
   }
   const Eigen::Map<const Matrix, 0, Eigen::OuterStride<>> g(work.gradients, queries, width,
                                                             Eigen::OuterStride<>(width + 1));
@@ -199,7 +199,7 @@ void tile_keys(const CausalWork& work, const LaterQueries& later, PerformerBackw
 }
 
 /// From the last place to the first: dkeys and dvalues.
-void causal_keys(const PerformerHeadWork& head, const ShownKeys& keys,
+void causal_keys(const PerformerHeadWork& head, const VisibleKeys& keys,
                  const std::vector<CausalTile>& tiles, CausalMemory& memory,
                  PerformerBackwardScratch& scratch) {
   const Index m = head.map.count(), width = head.map.width();
@@ -229,7 +229,7 @@ void causal_keys(const PerformerHeadWork& head, const ShownKeys& keys,
 
 }  // namespace
 
-void performer_causal_backward(const PerformerHeadWork& head, const ShownKeys& keys) {
+void performer_causal_backward(const PerformerHeadWork& head, const VisibleKeys& keys) {
   auto& scratch = of_this_thread<PerformerBackwardScratch>();
   const std::vector<CausalTile> tiles = causal_tiles(head.group, keys);
   CausalMemory memory;

@@ -97,7 +97,7 @@ void FeatureTile::exponents_backward(const FeatureMap& map, const float* dexpone
   }
 }
 
-ShownKeys::ShownKeys(const AttentionGroup& group)
+VisibleKeys::VisibleKeys(const AttentionGroup& group)
     : count_(group.keys),
       all_(group.mask.hidden.empty()),
       in_order_(all_ && group.key_rows == nullptr) {
@@ -111,7 +111,7 @@ ShownKeys::ShownKeys(const AttentionGroup& group)
   count_ = std::ssize(rows_);
 }
 
-GatheredRows ShownKeys::from(const GatheredRows& rows, Index first) const {
+GatheredRows VisibleKeys::from(const GatheredRows& rows, Index first) const {
   if (in_order_) return {rows.base + first * rows.stride, rows.stride, nullptr};
   return {rows.base, rows.stride, rows_.data() + first};
 }

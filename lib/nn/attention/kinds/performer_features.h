@@ -74,9 +74,9 @@ class FeatureTile {
 };
 
 /// The keys of a group that are no padding, in their order.
-class ShownKeys {
+class VisibleKeys {
  public:
-  explicit ShownKeys(const AttentionGroup& group);
+  explicit VisibleKeys(const AttentionGroup& group);
   Index count() const { return count_; }
   /// Number n's place in the sentence.
   Index place(Index n) const { return all_ ? n : Index{places_[to_size(n)]}; }

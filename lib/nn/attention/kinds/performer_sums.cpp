@@ -20,7 +20,7 @@ struct StateScratch {
 
 }  // namespace
 
-void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const ShownKeys& keys) {
+void KeySums::add_up(const FeatureMap& map, const HeadRows& head, const VisibleKeys& keys) {
   auto& scratch = of_this_thread<KeyScratch>();
   const Index m = map.count(), width = map.width();
   sums = Matrix::Zero(m, width + 1);
@@ -65,7 +65,7 @@ void KeySums::read(FeatureTile& queries, float* out, float* divisors) const {
                          {divisors});
 }
 
-std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKeys& keys) {
+std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const VisibleKeys& keys) {
   std::vector<CausalTile> tiles;
   const Index first_query = group.keys - group.queries;
   Index key = 0;
@@ -92,8 +92,8 @@ void make_causal_features(FeatureTile& keys, float before, float* maxima) {
   keys.exponentiate(maxima);
 }
 
-CausalSight::CausalSight(const CausalTile& tile, const AttentionGroup& group, const ShownKeys& keys,
-                         float before_it, const float* maxima_of)
+CausalTileMask::CausalTileMask(const CausalTile& tile, const AttentionGroup& group,
+                               const VisibleKeys& keys, float before_it, const float* maxima_of)
     : before(before_it),
       after(tile.keys() > 0 ? maxima_of[tile.keys() - 1] : before_it),
       maxima(maxima_of) {
@@ -106,11 +106,11 @@ CausalSight::CausalSight(const CausalTile& tile, const AttentionGroup& group, co
   }
 }
 
-float CausalSight::of_earlier(Index i) const {
+float CausalTileMask::of_earlier(Index i) const {
   return before == kMinusInfinity ? 0.0F : std::exp(before - at(maximum, i));
 }
 
-void CausalSight::take(Index i, Index keys, float* row) const {
+void CausalTileMask::take(Index i, Index keys, float* row) const {
   const Index first_hidden = at(seen, i);
   const float here = at(maximum, i);
   for (Index j = 0; j < first_hidden; ++j) {
@@ -166,11 +166,11 @@ void PerformerState::add(const float* exponentials, const float* value) const {
   keys() += 1.0F;
 }
 
-void PerformerState::add(const CausalSight& sight, Index n, float* exponentials,
+void PerformerState::add(const CausalTileMask& tile_mask, Index n, float* exponentials,
                          const float* tile_values) const {
-  rescale(sight.after);
+  rescale(tile_mask.after);
   for (Index j = 0; j < n; ++j) {
-    const float later = under_maximum(sight.maxima[j], sight.after);
+    const float later = under_maximum(tile_mask.maxima[j], tile_mask.after);
     float* row = exponentials + j * m_;
     if (later != 1.0F) {
       for (Index f = 0; f < m_; ++f) row[f] *= later;

@@ -31,7 +31,7 @@ struct KeySums {
   AlignedFloats rows;  ///< panels of [m, K]: without the last column
   RowVector totals;    ///< [m] the last column
 
-  void add_up(const FeatureMap& map, const HeadRows& head, const ShownKeys& keys);
+  void add_up(const FeatureMap& map, const HeadRows& head, const VisibleKeys& keys);
   /// A tile of queries, loaded and made features → out [n, K] and divisors [n].
   void read(FeatureTile& queries, float* out, float* divisors) const;
 };
@@ -54,7 +54,7 @@ struct CausalTile {
 };
 
 /// All places, in their order.
-std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const ShownKeys& keys);
+std::vector<CausalTile> causal_tiles(const AttentionGroup& group, const VisibleKeys& keys);
 
 /// What makes exponentials under one maximum those under a later one; both may be −∞.
 inline float under_maximum(float earlier, float later) {
@@ -64,15 +64,15 @@ inline float under_maximum(float earlier, float later) {
 /// Which keys of a tile its queries see, and under which maxima: query i sees the first seen[i].
 /// Key j's exponentials are those under the largest w_f · s x of the keys up to it, and a query
 /// reads them under that of the keys that it sees.
-struct CausalSight {
+struct CausalTileMask {
   float before = 0;            ///< the largest of the keys before the tile
   float after = 0;             ///< and of those up to its end
   const float* maxima;         ///< [keys] up to each
   std::vector<Index> seen;     ///< [queries]
   std::vector<float> maximum;  ///< [queries]
 
-  CausalSight(const CausalTile& tile, const AttentionGroup& group, const ShownKeys& keys,
-              float before, const float* maxima);
+  CausalTileMask(const CausalTile& tile, const AttentionGroup& group, const VisibleKeys& keys,
+                 float before, const float* maxima);
   /// What takes the sums before the tile to query i's maximum.
   float of_earlier(Index i) const;
   /// Row i of products of queries and keys [queries, keys]: under i's maximum, 0 where i sees none.

@@ -14,7 +14,7 @@ class SparseFixedMethod : public AttentionMethod {
     const Index summary = maker.pattern().summary;
     maker.for_each_tile(kSharedTile, size, 0, [&](QueryTile& tile) {
       const Index own = tile.first / size;
-      KeyRange block = maker.all_keys(Sight::block);
+      KeyRange block = maker.all_keys(Reason::block);
       block.first = own * size;
       block.end = std::min(keys, (own + 1) * size);
       block.own = tile.first;
@@ -22,7 +22,7 @@ class SparseFixedMethod : public AttentionMethod {
       KeyRange before;
       before.list = {size - summary, summary, size};
       before.end = own * summary;
-      before.sight = Sight::stride;
+      before.reason = Reason::stride;
       KeyRange after = before;
       after.first = (own + 1) * summary;
       after.end = keys / size * summary + std::max<Index>(0, keys % size - (size - summary));

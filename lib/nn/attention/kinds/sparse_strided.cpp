@@ -27,7 +27,7 @@ QueryTile residue_tile(const TileMaker& maker, const Residue& places) {
   range.ahead = maker.ahead(KeyRange::kFar);
   range.end = maker.rows().causal ? places.end : places.count;
   range.hole = 1;
-  range.sight = Sight::stride;
+  range.reason = Reason::stride;
   tile.ranges.push_back(range);
   return tile;
 }

@@ -9,10 +9,10 @@ TileMaker::TileMaker(const AttentionPattern& pattern, Index layer, Index head,
   globals_ = rows.globals.first(to_size(end - rows.globals.begin()));
 }
 
-KeyRange TileMaker::all_keys(Sight sight) const {
+KeyRange TileMaker::all_keys(Reason reason) const {
   KeyRange range;
   range.end = rows_.keys;
-  range.sight = sight;
+  range.reason = reason;
   return range;
 }
 
@@ -20,7 +20,7 @@ KeyRange TileMaker::global_keys() const {
   KeyRange range;
   range.list.keys = globals_.data();
   range.end = std::ssize(globals_);
-  range.sight = Sight::global;
+  range.reason = Reason::global;
   return range;
 }
 
@@ -31,7 +31,7 @@ KeyRange TileMaker::window(const QueryTile& tile, Index reach) const {
   range.ahead = ahead(reach);
   range.first = std::max<Index>(0, tile.first - reach);
   range.end = std::min(rows_.keys, tile.first + tile.count + range.ahead);
-  range.sight = Sight::window;
+  range.reason = Reason::window;
   return range;
 }
 
@@ -47,7 +47,7 @@ Index TileMaker::same_kind_until(Index i, Index end) const {
 void TileMaker::add_full() {
   for (Index i = first_query(); i < rows_.keys; i += kSharedTile) {
     const Index end = std::min(i + kSharedTile, rows_.keys);
-    KeyRange range = all_keys(Sight::full);
+    KeyRange range = all_keys(Reason::full);
     if (rows_.causal) {
       range.own = i;
       range.ahead = 0;

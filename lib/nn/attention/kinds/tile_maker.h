@@ -31,7 +31,7 @@ class TileMaker {
   /// For a kind that has none.
   void forget_globals() { globals_ = {}; }
 
-  KeyRange all_keys(Sight sight) const;
+  KeyRange all_keys(Reason reason) const;
   KeyRange global_keys() const;
   /// |i − j| ≤ reach for the rows of a tile.
   KeyRange window(const QueryTile& tile, Index reach) const;
@@ -57,7 +57,7 @@ class TileMaker {
       QueryTile& tile = tiles_.emplace_back(QueryTile{i, end - i});
       if (is_global(i)) {
         tile.is_global = true;
-        tile.ranges.push_back(all_keys(Sight::global));
+        tile.ranges.push_back(all_keys(Reason::global));
       } else {
         ranges(tile);
       }

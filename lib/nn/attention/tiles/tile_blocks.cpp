@@ -21,7 +21,7 @@ void run_product(const PanelProduct& product) {
   kernels().panel_product(product, 0, kernels().panels_of(product.out));
 }
 
-void BlockKeys::find(const TiledHead& head, const KeyRange& range, const KeyBlock& block) {
+void KeyBlockRows::find(const TiledHead& head, const KeyRange& range, const KeyBlock& block) {
   const AttentionGroup& group = head.group;
   const std::span<const std::uint8_t> padding = group.mask.hidden;
   in_order_ = range.list.every_key() && group.key_rows == nullptr;
@@ -46,7 +46,7 @@ void BlockKeys::find(const TiledHead& head, const KeyRange& range, const KeyBloc
   }
 }
 
-GatheredRows BlockKeys::of(const GatheredRows& all) const {
+GatheredRows KeyBlockRows::of(const GatheredRows& all) const {
   if (in_order_) return {all.base + first_ * all.stride, all.stride, nullptr};
   return {all.base, all.stride, rows.data()};
 }
@@ -70,7 +70,7 @@ void mask_block(const KeyRange& range, const KeyBlock& block,
 }
 
 Dropout dropout_of(const Dropout& dropout, const KeyRange& range) {
-  return range.list.every_key() ? dropout : dropout.other(static_cast<std::uint64_t>(range.sight));
+  return range.list.every_key() ? dropout : dropout.other(static_cast<std::uint64_t>(range.reason));
 }
 
 }  // namespace attn

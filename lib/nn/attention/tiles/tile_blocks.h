@@ -52,7 +52,7 @@ struct KeyBlock {
 };
 
 /// Which rows of keys and values, and which of them nobody sees, of one block.
-struct BlockKeys {
+struct KeyBlockRows {
   std::vector<std::int32_t> rows;    ///< of the keys, where they do not follow one another
   std::vector<std::int32_t> hidden;  ///< columns of padding, or of keys of other ranges
 

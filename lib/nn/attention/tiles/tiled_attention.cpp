@@ -23,8 +23,8 @@ struct ForwardScratch {
   TileMemory values;   ///< panels of the values as rows
   TileMemory sums;     ///< [2, rows]
   TileMemory row;      ///< [K]
-  BlockKeys block;
-  SeenKeys seen;
+  KeyBlockRows block;
+  VisibleValues seen;
 };
 
 /// One tile on its way, in memory of its own.
@@ -53,7 +53,7 @@ void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows
                         ForwardScratch& scratch) {
   const Index head_dim = t.head.shape.head_dim;
   float* sum = scratch.row.reserve(head_dim);
-  SeenKeys& seen = scratch.seen;
+  VisibleValues& seen = scratch.seen;
   for (Index r = block.first_row; r < block.end_row; ++r) {
     const float* weights = t.scores + (r - block.first_row) * kKeyTile;
     seen.find(weights, values, block.keys(), [&](Index n) { return weights[n] != 0.0F; });
@@ -121,7 +121,7 @@ bool sees_any_key(const TiledHead& head, Index number, Index i) {
   if (sees_all(head.shape, group)) {
     mask_row(group, nullptr, i, mask.data());
   } else {
-    const SeenCells seen = seen_cells(head.shape, group, number);
+    const PatternCells seen = pattern_cells(head.shape, group, number);
     mask_row(group, &seen, i, mask.data());
   }
   return (mask.array() != kMinusInfinity).any();

@@ -16,7 +16,7 @@ struct BackwardScratch {
   TileMemory strips;  ///< [kKeyTile, rows at once] of weights or score gradients
   TileMemory dblock;  ///< [2, kKeyTile, K] of keys and values
   TileMemory sums;    ///< [2, rows] log-sums, deltas
-  BlockKeys block;
+  KeyBlockRows block;
 };
 
 /// Rows [·, K] of one head in someone else's matrix, from the group's first one on.

@@ -79,11 +79,11 @@ std::string negative_style() {
 /// Whether a head leaves a cell out that no mask hides.
 bool leaves_out(const MapSubject& subject) {
   if (!subject.maps.seen) return false;
-  const std::vector<SeenCells>& patterns = subject.maps.seen->patterns;
+  const std::vector<PatternCells>& patterns = subject.maps.seen->patterns;
   const auto queries = to_size(subject.maps.queries), keys = to_size(subject.maps.keys);
   const std::size_t whole = subject.axes.causal ? queries * (queries + 1) / 2 : queries * keys;
   return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const SeenCells& pattern) { return pattern.count() < whole; });
+                     [&](const PatternCells& pattern) { return pattern.count() < whole; });
 }
 
 double level_x(double level) {

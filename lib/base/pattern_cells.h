@@ -7,28 +7,28 @@
 #include <vector>
 
 #include "base/at.h"
-#include "base/sight.h"
+#include "base/reason.h"
 
 namespace attn {
 
 /// Neighbouring keys [first, end) that a query looks at for one reason.
-struct SeenRun {
+struct CellRun {
   std::int32_t first = 0;
   std::int32_t end = 0;
-  Sight sight = Sight::full;
+  Reason reason = Reason::full;
   float bias = 0.0F;  ///< added to the scores: ln c for keys that count c times
 
-  bool operator==(const SeenRun&) const = default;
+  bool operator==(const CellRun&) const = default;
 };
 
 /// Which keys each query of one head looks at: runs of every row, rising and apart.
-struct SeenCells {
+struct PatternCells {
   std::vector<std::size_t> rows = {0};  ///< the runs of row r: [rows[r], rows[r + 1])
-  std::vector<SeenRun> runs = {};
+  std::vector<CellRun> runs = {};
 
-  bool operator==(const SeenCells&) const = default;
+  bool operator==(const PatternCells&) const = default;
 
-  std::span<const SeenRun> row(int query) const {
+  std::span<const CellRun> row(int query) const {
     const std::size_t first = at(rows, query);
     return std::span(runs).subspan(first, at(rows, query + 1) - first);
   }
@@ -38,7 +38,7 @@ struct SeenCells {
   /// How many cells they are.
   std::size_t count() const {
     std::size_t cells = 0;
-    for (const SeenRun& run : runs) cells += to_size(run.end - run.first);
+    for (const CellRun& run : runs) cells += to_size(run.end - run.first);
     return cells;
   }
 };

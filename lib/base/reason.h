@@ -9,7 +9,7 @@
 namespace attn {
 
 /// Why a query looks at a key, where attention follows a pattern.
-enum class Sight : std::uint8_t {
+enum class Reason : std::uint8_t {
   full,    ///< everything is looked at
   window,  ///< the key is near
   global,  ///< one of the two looks at all and is looked at by all
@@ -19,10 +19,10 @@ enum class Sight : std::uint8_t {
 };
 
 /// "full", "window", "global", "random", "stride" or "block".
-constexpr std::string_view sight_word(Sight sight) {
+constexpr std::string_view reason_word(Reason reason) {
   constexpr std::array<std::string_view, 6> words = {"full",   "window", "global",
                                                      "random", "stride", "block"};
-  return at(words, sight);
+  return at(words, reason);
 }
 
 }  // namespace attn
