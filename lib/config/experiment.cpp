@@ -156,17 +156,23 @@ TokenizerConfig read_tokenizer(const Json& json, ExperimentConfig& experiment) {
   const std::optional<std::string> type = reader.text("type");
   const std::optional<int> vocab_size = reader.integer("vocab_size");
   config.joint = reader.boolean("joint").value_or(true);
+  config.byte_fallback = reader.boolean("byte_fallback").value_or(false);
   config.sampling = reader.number("sampling").value_or(0.0);
   config.model = read_path(reader, "model", experiment);
   reader.refuse_unused();
-  if (!config.model.empty() && (type || vocab_size)) {
-    reader.fail(type ? "type" : "vocab_size",
+  if (!config.model.empty() && (type || vocab_size || config.byte_fallback)) {
+    reader.fail(type         ? "type"
+                : vocab_size ? "vocab_size"
+                             : "byte_fallback",
                 "has no meaning beside tokenizer.model, which names an existing tokenizer; "
                 "remove one of them");
   }
   if (type && *type != "unigram" && *type != "bpe" && *type != "word") {
     reader.fail("type",
                 fmt::format("{} is not supported; use unigram, bpe or word", in_quotes(*type)));
+  }
+  if (config.byte_fallback && type == "word") {
+    reader.fail("byte_fallback", "needs a unigram or BPE tokenizer, but tokenizer.type is word");
   }
   // </s>, <unk> and at least one piece.
   if (vocab_size && (*vocab_size < 3 || *vocab_size >= ModelLimits::vocab_size)) {

@@ -14,9 +14,10 @@ namespace attn {
 
 /// The `tokenizer` section.
 struct TokenizerConfig {
-  std::string type;    ///< unigram, bpe or word; empty where `model` names an existing one
-  int vocab_size = 0;  ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
-  bool joint = true;   ///< one vocabulary for both languages
+  std::string type;            ///< unigram, bpe or word; empty where `model` names an existing one
+  int vocab_size = 0;          ///< pieces with </s> and <unk>, without <pad>; 0 with `model`
+  bool joint = true;           ///< one vocabulary for both languages
+  bool byte_fallback = false;  ///< bytes for what no piece covers, and text as it is typed
   /// How much training cuts its text at random, anew in each epoch; 0: always into the best pieces.
   /// Unigram models: the exponent α of a cut's probability (Kudo 2018). BPE models: the probability
   /// to drop a merge (Provilkov et al. 2020), below 1.

@@ -60,20 +60,21 @@ const char* type_name(TokenizerType type) {
 }
 
 LibraryOptions library_options(const TokenizerTraining& training) {
-  return {
-      {"model_type", type_name(training.type)},
-      {"vocab_size", std::to_string(training.vocab_size)},
-      {"hard_vocab_limit", "false"},
-      {"character_coverage", "1.0"},
-      {"byte_fallback", "false"},
-      {"eos_id", "0"},
-      {"unk_id", "1"},
-      {"bos_id", "-1"},
-      {"pad_id", "-1"},
-      {"add_dummy_prefix", "true"},
-      {"normalization_rule_name", training.type == TokenizerType::word ? "identity" : "nmt_nfkc"},
-      {"num_threads", "4"},  // the sums of the threads, and so the scores, depend on it
-      {"minloglevel", "3"}};
+  const bool as_it_is = training.type == TokenizerType::word || training.byte_fallback;
+  return {{"model_type", type_name(training.type)},
+          {"vocab_size", std::to_string(training.vocab_size)},
+          {"hard_vocab_limit", "false"},
+          // The rarest characters, one in 2,000, are spelled in bytes where there are some.
+          {"character_coverage", training.byte_fallback ? "0.9995" : "1.0"},
+          {"byte_fallback", training.byte_fallback ? "true" : "false"},
+          {"eos_id", "0"},
+          {"unk_id", "1"},
+          {"bos_id", "-1"},
+          {"pad_id", "-1"},
+          {"add_dummy_prefix", "true"},
+          {"normalization_rule_name", as_it_is ? "identity" : "nmt_nfkc"},
+          {"num_threads", "4"},  // the sums of the threads, and so the scores, depend on it
+          {"minloglevel", "3"}};
 }
 
 /// Runs the library; what it says against it, or nothing.
@@ -108,6 +109,7 @@ bool has_characters(const TokenizerTraining& training, const Lines& lines) {
   constexpr std::ptrdiff_t kFirst = 100;
   LibraryOptions options = library_options(training);
   options["model_type"] = "char";
+  options["byte_fallback"] = "false";
   options["vocab_size"] = std::to_string(kMostPieces);
   const auto found = [&](const Lines& some) {
     std::string model;
@@ -243,6 +245,9 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
   if (training.vocab_size < kFewestPieces || training.vocab_size > kMostPieces) {
     throw InputError("tokenizer: vocab_size {} is out of range; expected {} to {}",
                      training.vocab_size, kFewestPieces, kMostPieces);
+  }
+  if (training.byte_fallback && training.type == TokenizerType::word) {
+    throw InputError("tokenizer: whole words are not spelled in bytes; use unigram or bpe");
   }
   quiet_sentencepiece();
   Lines source_lines;

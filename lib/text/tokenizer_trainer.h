@@ -19,6 +19,9 @@ struct TokenizerTraining {
   TokenizerType type = TokenizerType::unigram;
   int vocab_size = 8000;  ///< pieces at most, with </s> and <unk>, without <pad>
   bool joint = true;      ///< one model and vocabulary for both languages
+  /// 256 pieces are the bytes, into which what no other piece covers is cut: nothing is unknown,
+  /// and no rule changes the text. Only unigram and bpe.
+  bool byte_fallback = false;
   std::string source_language = "en";
   std::string target_language = "de";
   std::vector<std::string> source_lines;  ///< a sentence each, clean (base/strings/utf8.h)
@@ -39,9 +42,9 @@ struct TrainedTokenizer {
 /// the same bytes. </s> has id 0, <unk> 1 and <pad> the last one; separate vocabularies get equal
 /// sizes, the smaller one by pieces that no text has, because a model has one padding id.
 ///
-/// Subword models normalise by nmt_nfkc, SentencePiece's default; word models leave text as it is,
-/// which keeps the toy's files at a few kB. InputError where the text is too little or too varied
-/// for the size, SystemError where a file cannot be written.
+/// Subword models normalise by nmt_nfkc, SentencePiece's default; word models, which keeps the
+/// toy's files at a few kB, and those with bytes leave text as it is. InputError where the text is
+/// too little or too varied for the size, SystemError where a file cannot be written.
 TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::string& directory);
 
 /// The lines of a text file, cleaned; SystemError where it cannot be read.

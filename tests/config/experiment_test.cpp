@@ -63,6 +63,7 @@ TEST_CASE("an experiment file with every section and comments") {
   CHECK(config.tokenizer.type == "word");
   CHECK(config.tokenizer.vocab_size == 40);
   CHECK_FALSE(config.tokenizer.joint);
+  CHECK_FALSE(config.tokenizer.byte_fallback);
   CHECK(config.tokenizer.sampling == 0);
   CHECK(config.data.train.source == folder.inside("toy/en.txt"));
   CHECK(config.data.train.target ==
@@ -148,6 +149,10 @@ TEST_CASE("wrong values of the other sections") {
   folder.refuse(R"({"tokenizer": {"type": "char"}})",
                 "tokenizer.type \"char\" is not supported; use unigram, bpe or word");
   folder.refuse(R"({"tokenizer": {"vocab_size": 2}})", "tokenizer.vocab_size 2 is out of range");
+  folder.refuse(R"({"tokenizer": {"type": "word", "byte_fallback": true}})",
+                "tokenizer.byte_fallback needs a unigram or BPE tokenizer");
+  folder.refuse(R"({"tokenizer": {"model": "m", "byte_fallback": true}})",
+                "tokenizer.byte_fallback has no meaning beside tokenizer.model");
   folder.refuse(R"({"tokenizer": {"joint": "yes"}})", "tokenizer.joint is \"yes\"; expected true");
   folder.refuse(R"({"tokenizer": {"model": "m", "type": "word"}})",
                 "tokenizer.type has no meaning beside tokenizer.model");

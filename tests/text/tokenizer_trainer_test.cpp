@@ -113,6 +113,23 @@ TEST_CASE("text that normalising takes away is refused; one character late in th
   CHECK(train_tokenizer(training, made.path()).source_pieces == 4);
 }
 
+TEST_CASE("with bytes nothing is unknown, and text stays as it is typed") {
+  for (const TokenizerType type : {TokenizerType::unigram, TokenizerType::bpe}) {
+    const TemporaryDirectory made;
+    TokenizerTraining training = demo(type, 450);
+    training.byte_fallback = true;
+    train_tokenizer(training, made.path());
+    check_round_trip(made.path());
+    const Tokenizer tokenizer(made.path());
+    for (const char* text : {"½ £5 ﬁ", "سلام 😀", "https://example.org/~a?b=%20", "東京…"}) {
+      CAPTURE(text);
+      const EncodedText encoded = tokenizer.encode_source(text);
+      CHECK(encoded.unknown == 0);
+      CHECK(tokenizer.decode_target(encoded.ids) == text);
+    }
+  }
+}
+
 TEST_CASE("training is deterministic") {
   const TemporaryDirectory first;
   const TemporaryDirectory second;
@@ -133,6 +150,12 @@ TEST_CASE("what cannot be trained is said, and leaves nothing") {
   refuse(demo(TokenizerType::word, 2), "vocab_size 2 is out of range; expected 3 to 1048576");
   refuse(demo(TokenizerType::word, -1), "vocab_size -1");
   refuse(demo(TokenizerType::unigram, 10), "vocab_size 10 is too small for a unigram tokenizer");
+  TokenizerTraining bytes = demo(TokenizerType::word, 500);
+  bytes.byte_fallback = true;
+  refuse(bytes, "whole words are not spelled in bytes");
+  bytes.type = TokenizerType::unigram;
+  bytes.vocab_size = 200;
+  refuse(bytes, "vocab_size 200 is too small for a unigram tokenizer");
   TokenizerTraining empty = demo(TokenizerType::bpe, 100, false);
   empty.target_lines = {"", "  "};
   refuse(empty, "target text: no text");

@@ -66,6 +66,7 @@ TokenizerTraining tokenizer_training_for(const ExperimentConfig& experiment) {
   training.type = parse_tokenizer_type(experiment.path + ": tokenizer.type", wanted.type);
   training.vocab_size = tokenizer_pieces(wanted);
   training.joint = wanted.joint;
+  training.byte_fallback = wanted.byte_fallback;
   read_training_text(training, experiment.data.train);
   return training;
 }

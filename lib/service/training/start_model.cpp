@@ -75,7 +75,7 @@ std::string start_from(ExperimentConfig& experiment, const std::string& director
   tokenizer.model = fs::absolute(directory, gone).lexically_normal().string();
   Json& document = experiment.document["tokenizer"];
   if (document.is_null()) document = Json::object();
-  for (const char* key : {"type", "vocab_size", "joint"}) document.erase(key);
+  for (const char* key : {"type", "vocab_size", "joint", "byte_fallback"}) document.erase(key);
   document["model"] = tokenizer.model;
   if (!another) return "";
   return fmt::format("note: the tokenizer is that of {}; section tokenizer is not used",
