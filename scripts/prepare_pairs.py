@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Make the files that a translation model is trained and scored with from one file of two columns.
+"""Make the files that a translation model is trained and scored with from files of sentence pairs.
 
-    scripts/prepare_pairs.py PAIRS OUT_DIR [--unpunctuated PERCENT] [--keep-out SENTENCE]...
-                             [--more en-de]
+    scripts/prepare_pairs.py PAIRS OUT_DIR [--unpunctuated PERCENT] [--keep-out SENTENCE]... [--swap]
+                             [--broad FILE]... [--terms FILE]... [--more en-de]
 
 PAIRS is UTF-8, a pair a line: source, tab, target; further columns are ignored. OUT_DIR gets
 {train,dev,test}.{source,target}, line-aligned, and counts.json with the counts that are printed.
@@ -19,10 +19,18 @@ PERCENT (15 unless told) of the train pairs that end in a full stop, question or
 both sides lose it on both, so that a model learns both ways of typing. A hash of the pair chooses
 them. Dev and test stay as they are.
 
---more en-de adds pairs to the train part, made from it and from data/words by hash (more_pairs):
-other names, places and numbers in its sentences, filled templates, longer text, ways of typing. None
-of them has a source or target of dev or test, a sentence of data/typed or a name of its unseen.txt;
-pairs that have are left out. counts.json tells their number by kind and words by length.
+--broad FILE (plain or .gz; source, target, and the name of where it is from) adds pairs of other sources,
+cleaned and as often as data/words/sources.tsv says. They have parts of their own, broad-dev and broad-test,
+by the same hash of the sentence without numbers and without he and she.
+
+--more en-de, for files with English first, adds pairs made from all of these and from data/words by hash
+(more_pairs): other names, places and numbers in their sentences, filled templates, nouns in sentences, what is
+to be copied, longer text, ways of typing. --terms FILE, in the columns of --broad, is a dictionary for it:
+entries, and nouns in sentences. No added pair has a source or target of a dev or test part, a sentence of
+data/typed or a name of its unseen.txt; pairs that have are left out. counts.json tells their number by kind
+and words by length.
+
+--swap writes the second column as the source: German to English, from the same files and with the same parts.
 
 Standard library only; the same bytes everywhere.
 """
@@ -30,11 +38,22 @@ import argparse
 import hashlib
 import json
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import more_pairs
+from more_pairs import broad, terms
 
 MARKS = ".?!"
+
+
+class Further(NamedTuple):
+    """What is added to PAIRS."""
+    broad: list = []  # rows of source, target and origin
+    terms: list = []
+    more: bool = False
+    swap: bool = False
 
 
 def hash_percent(text: str) -> int:
@@ -78,48 +97,92 @@ def words_by_length(pairs) -> dict[str, int]:
     return sizes
 
 
-def prepare(pairs, unpunctuated: int, keep_out: list[str], more: bool = False):
+def unpunctuated_by_hash(pair, percent: int, counts: dict) -> tuple[str, str]:
+    bare = without_final_mark(pair[0]), without_final_mark(pair[1])
+    if all(bare) and hash_percent(f"{pair[0]}\t{pair[1]}") < percent:
+        counts["unpunctuated"] += 1
+        return bare
+    return pair
+
+
+def training_pairs(parts, unpunctuated: int, kept_out: set[str], counts: dict):
+    """Those of the train part that give nothing of dev, test or a kept out sentence away."""
+    held_out = {comparable(target) for part in ("dev", "test") for _, target in parts[part]}
+    exact = {target for part in ("dev", "test") for _, target in parts[part]}
+    counts |= {"left_out_same_target": 0, "left_out_same_target_nearly": 0, "left_out_asked": 0,
+               "unpunctuated": 0}
+    train = []
+    for pair in parts["train"]:
+        if pair[1] in exact:
+            counts["left_out_same_target"] += 1
+        elif comparable(pair[1]) in held_out:
+            counts["left_out_same_target_nearly"] += 1
+        elif comparable(pair[0]) in kept_out:
+            counts["left_out_asked"] += 1
+        else:
+            train.append(unpunctuated_by_hash(pair, unpunctuated, counts))
+    return train
+
+
+class HeldOut:
+    """What no pair of the train part may have: on the first side, on the second, and as a name."""
+
+    def __init__(self, parts, kept_out: set[str], more: bool):
+        self.typed = {comparable(text) for text in more_pairs.typed_sentences()} if more else set()
+        self.names = more_pairs.unseen_names() if more else frozenset()
+        held_out = [pair for part, content in parts.items() if part != "train" for pair in content]
+        self.first = kept_out | self.typed | {comparable(source) for source, _ in held_out}
+        self.second = self.typed | {comparable(target) for _, target in held_out}
+
+    def allows(self, pair) -> bool:
+        return comparable(pair[0]) not in self.first and comparable(pair[1]) not in self.second
+
+    def names_in(self, pair) -> bool:
+        return more_pairs.holds(pair, self.names)
+
+
+def with_further(parts, train, kept_out: set[str], further: Further, counts: dict):
+    """The train part with pairs of other sources, and with those that are made."""
+    found = Counter()
+    rows = broad.cleaned(further.broad, found, further.more)
+    for part in ("dev", "test") if rows else ():
+        parts["broad-" + part] = [row[:2] for row in rows if broad.part_of(row[0]) == part]
+    held_out = HeldOut(parts, kept_out, further.more)
+    unnamed = [pair for pair in train if not held_out.names_in(pair)]
+    known = [pair for pair in unnamed if comparable(pair[0]) not in held_out.typed]
+    counts |= {"left_out_unseen_name": len(train) - len(unnamed), "left_out_typed": len(unnamed) - len(known)}
+    rows = [row for row in rows if broad.part_of(row[0]) == "train" and held_out.allows(row) and not held_out.names_in(row[:2])]
+    known += broad.as_often(rows, broad.weights_of(more_pairs.ROOT / "data/words/sources.tsv"), found)
+    entries = [entry for entry in terms.chosen(further.terms, known) if held_out.allows(entry) and not held_out.names_in(entry)]
+    counts |= {"broad": dict(found), "entries": len(entries)}
+    if further.more:
+        made, counts["more"] = more_pairs.further_pairs(known, held_out.allows, entries, further.swap)
+        known += entries + made
+    return known
+
+
+def prepare(pairs, unpunctuated: int, keep_out: list[str], further: Further = Further()):
     parts = {"train": [], "dev": [], "test": []}
     for pair in pairs:
         parts[part_of(pair[0])].append(pair)
     counts = {"pairs": len(pairs), "train_before": len(parts["train"])}
-
-    held_out = {comparable(target) for part in ("dev", "test") for _, target in parts[part]}
-    exact = {target for part in ("dev", "test") for _, target in parts[part]}
     kept_out = {comparable(sentence) for sentence in keep_out}
-    counts |= {"left_out_same_target": 0, "left_out_same_target_nearly": 0, "left_out_asked": 0,
-               "unpunctuated": 0}
-    train = []
-    for source, target in parts["train"]:
-        if target in exact:
-            counts["left_out_same_target"] += 1
-        elif comparable(target) in held_out:
-            counts["left_out_same_target_nearly"] += 1
-        elif comparable(source) in kept_out:
-            counts["left_out_asked"] += 1
-        else:
-            bare = without_final_mark(source), without_final_mark(target)
-            if all(bare) and hash_percent(f"{source}\t{target}") < unpunctuated:
-                counts["unpunctuated"] += 1
-                source, target = bare
-            train.append((source, target))
-    if more:
-        unseen = more_pairs.unseen_names()
-        unnamed = [pair for pair in train if not more_pairs.holds(pair, unseen)]
-        counts["left_out_unseen_name"] = len(train) - len(unnamed)
-        typed = {comparable(sentence) for sentence in more_pairs.typed_sentences()}
-        known = [pair for pair in unnamed if comparable(pair[0]) not in typed]
-        counts["left_out_typed"] = len(unnamed) - len(known)
-        sources = kept_out | typed | {comparable(source) for part in ("dev", "test")
-                              for source, _ in parts[part]}
-        made, made_counts = more_pairs.further_pairs(
-            known, lambda pair: (comparable(pair[0]) not in sources
-                                 and comparable(pair[1]) not in held_out))
-        train = known + made
-        counts |= {"more": made_counts, "words_in_lines_of": words_by_length(train)}
+    train = training_pairs(parts, unpunctuated, kept_out, counts)
+    if further.more or further.broad:
+        train = with_further(parts, train, kept_out, further, counts)
+        counts["words_in_lines_of"] = words_by_length(train)
     parts["train"] = train
     counts |= {part: len(content) for part, content in parts.items()}
     return parts, counts
+
+
+def write(parts, counts: dict, out: Path, swap: bool) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for part, content in parts.items():
+        for side, name in enumerate(("target", "source") if swap else ("source", "target")):
+            text = "".join(pair[side] + "\n" for pair in content)
+            (out / f"{part}.{name}").write_text(text, encoding="utf-8", newline="\n")
+    (out / "counts.json").write_text(json.dumps(counts, indent=1) + "\n")
 
 
 def main() -> None:
@@ -129,24 +192,25 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("--unpunctuated", type=int, default=15, metavar="PERCENT")
     parser.add_argument("--keep-out", action="append", default=[], metavar="SENTENCE")
+    parser.add_argument("--broad", action="append", type=Path, default=[], metavar="FILE")
+    parser.add_argument("--terms", action="append", type=Path, default=[], metavar="FILE")
     parser.add_argument("--more", choices=["en-de"])
+    parser.add_argument("--swap", action="store_true")
     options = parser.parse_args()
     if not 0 <= options.unpunctuated <= 100:
         parser.error(f"--unpunctuated {options.unpunctuated}: expected 0 to 100")
+    if options.terms and not options.more:
+        parser.error("--terms is a dictionary for --more en-de")
 
-    parts, counts = prepare(read_pairs(options.pairs), options.unpunctuated, options.keep_out,
-                            options.more is not None)
+    further = Further([row for path in options.broad for row in broad.read(path)],
+                      [row for path in options.terms for row in broad.read(path)],
+                      options.more is not None, options.swap)
+    parts, counts = prepare(read_pairs(options.pairs), options.unpunctuated, options.keep_out, further)
     for part, content in parts.items():
         if not content:
             sys.exit(f"{options.pairs}: no pair falls into {part}; about 500 pairs are the least")
-    options.out.mkdir(parents=True, exist_ok=True)
-    for part, content in parts.items():
-        for side, name in enumerate(("source", "target")):
-            text = "".join(pair[side] + "\n" for pair in content)
-            (options.out / f"{part}.{name}").write_text(text, encoding="utf-8", newline="\n")
-    report = json.dumps(counts, indent=1)
-    (options.out / "counts.json").write_text(report + "\n")
-    print(report)
+    write(parts, counts, options.out, options.swap)
+    print(json.dumps(counts, indent=1))
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Score a model on what people type: data/typed's sentences and paragraphs.
+"""Score a model on what people type: data/typed's sentences, paragraphs, nouns and oddities.
 
     scripts/score_typed.py --model DIR [--program FILE] [--beam 4] [--train FILE] [--show]
 
 A sentence is kept where its translation holds every marked German form as whole words; a paragraph is
-whole where of each of its sentences one marked form stands in the translation. With --train (the
+whole where of each of its sentences one marked form stands in the translation. Of an oddity (odd.txt)
+every column stands in the translation as it is written, or is the whole of it. With --train (the
 source side that the model was trained on) names that never occur there are counted apart; otherwise
 those of data/typed/unseen.txt are. --show prints what failed. The program is build/release's.
 """
@@ -30,6 +31,18 @@ def read_marked(path: Path) -> list[tuple[str, str]]:
     return lines
 
 
+def read_odd(path: Path) -> list[tuple[str, str, list[str]]]:
+    """(kind, line, what its German must hold): columns of odd.txt."""
+    kind, lines = "odd", []
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        if line.startswith("== "):
+            kind = line[3:]
+        elif "\t" in line:
+            source, *columns = line.split("\t")
+            lines.append((kind, source, columns))
+    return lines
+
+
 def plain(marked: str) -> str:
     return MARK.sub(r"\1", marked)
 
@@ -42,6 +55,16 @@ def asked(marked: str) -> list[list[str]]:
 def stands_in(form: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text, re.IGNORECASE
                      if form[0].islower() or not form[0].isalpha() else 0) is not None
+
+
+def as_written(column: str, text: str) -> bool:
+    """Whether one of a column's forms stands in the text, capitals and marks included; "=": is all of it."""
+    whole = column.startswith("=")
+    forms = column.removeprefix("=").split(" | ")
+    if whole:
+        return text in forms
+    edges = lambda form: ("(?<!\\w)" if form[0].isalnum() else "", "(?!\\w)" if form[-1].isalnum() else "")
+    return any(re.search(edges(form)[0] + re.escape(form) + edges(form)[1], text) for form in forms)
 
 
 def sentences_of(paragraph: str) -> list[str]:
@@ -66,6 +89,30 @@ def unseen_words(options) -> set[str]:
     if options.train:
         named -= set(re.findall(r"\w+", options.train.read_text("utf-8")))
     return named
+
+
+def score_nouns(options) -> list[bool]:
+    found = []
+    lines = read_marked(ROOT / "data/typed/nouns.txt")
+    texts = translate(options, [plain(line) for _, line in lines])
+    for (_, line), text in zip(lines, texts, strict=True):
+        found.append(all(any(stands_in(form, text) for form in forms) for forms in asked(line)))
+        if options.show and not found[-1]:
+            print(f"noun: {plain(line)} -> {text}")
+    return found
+
+
+def score_odd(options) -> dict[str, list[bool]]:
+    found: dict[str, list[bool]] = {"oddities": []}
+    lines = read_odd(ROOT / "data/typed/odd.txt")
+    texts = translate(options, [line for _, line, _ in lines])
+    for (kind, line, columns), text in zip(lines, texts, strict=True):
+        right = all(as_written(column, text) for column in columns)
+        found["oddities"].append(right)
+        found.setdefault("  " + kind, []).append(right)
+        if options.show and not right:
+            print(f"{kind}: {line} -> {text}")
+    return found
 
 
 def score_sentences(options, unseen: set[str]) -> dict[str, list[bool]]:
@@ -109,6 +156,8 @@ def main() -> None:
     options = parser.parse_args()
     found = score_sentences(options, unseen_words(options))
     found["whole paragraphs"] = score_paragraphs(options)
+    found["nouns"] = score_nouns(options)
+    found |= score_odd(options)
     for name, results in found.items():
         print(f"{name:20} {sum(results):4} of {len(results):4}  "
               f"{100 * sum(results) / max(1, len(results)):5.1f}%")

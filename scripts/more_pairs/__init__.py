@@ -6,25 +6,32 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from more_pairs import longer, typing_ways
+from more_pairs import copying, longer, nouns, terms, typing_ways
 from more_pairs.draw import Draw
+from more_pairs.genders import Genders
 from more_pairs.replace import Replacer
 from more_pairs.templates import Filler, read_templates
 from more_pairs.words import ROOT, Words, lines_of
-from score_typed import plain, read_marked
+from score_typed import plain, read_marked, read_odd
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 3, "place": 4, "nation": 6, "number": 3, "clock": 4}  # of each pair that can be changed
+COPIES = {"names": 1, "place": 2, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
 TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
                    "numbers": 120, "time": 180, "calling": 150, "languages": 150, "amounts": 70,
                    "clock": 110, "answers": 80}
 # Of each city (twice, where its German name is another), country and nation.
 EVERY = {"stay": 22, "countries": 35, "person": 60, "things": 55}
-LONG_SHARE = 0.2  # of the words, in lines of 15 to 60
+# Sentences of each everyday noun, and of each noun of a dictionary.
+NOUN_COPIES, TERM_COPIES = 90, 3
+# Of each frame of copying.tsv, and of sentences with something around them or in place of a name.
+FRAME_COPIES = {"url": 330, "email": 350, "file": 200, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
+                "emoji": 200, "foreign": 300, "borrowed": 250, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 350, "statement": 1100}
+AROUND = {"around": 20000, "repeated_mark": 2500, "instead_of_a_name": 9000}
+LONG_SHARE = 0.27  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
-         "typographic": 2500, "quoted": 1500, "mistyped": 4000}
+         "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 32000, "titled": 2500, "blanks": 1200}
 
 
 def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
@@ -33,9 +40,12 @@ def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
 
 
 def typed_sentences(folder: Path = ROOT / "data/typed") -> list[str]:
-    """Without their marks; what a model is scored with is not made."""
-    return [plain(line) for name in ("sentences", "paragraphs")
-            for _, line in read_marked(folder / f"{name}.txt")]
+    """Without their marks, with whole translations; what a model is scored with is not made."""
+    marked = [plain(line) for name in ("sentences", "paragraphs", "nouns")
+              for _, line in read_marked(folder / f"{name}.txt")]
+    odd = read_odd(folder / "odd.txt")
+    whole = [form for _, _, columns in odd for column in columns if column[0] == "=" for form in column[1:].split(" | ")]
+    return marked + [line for _, line, _ in odd] + whole
 
 
 def holds(pair: Pair, names: frozenset[str]) -> bool:
@@ -72,6 +82,14 @@ class Pools:
         sentences = self.sentences(draw, draw.between(2, 6))
         return longer.joined_sentences(
             [self.compound(draw) if draw.percent(15) else pair for pair in sentences])
+
+
+def swapped(way):
+    """A way of typing for the second side."""
+    def back(english: str, german: str, draw: Draw) -> Pair | None:
+        found = way(german, english, draw)
+        return found and found[::-1]
+    return back
 
 
 class Maker:
@@ -132,6 +150,35 @@ class Maker:
                     self.add("every_" + kind,
                              filler.fill(*draw.pick(frames), draw, {key: choice}))
 
+    def nouns(self, entries: list[Pair]) -> None:
+        """Everyday nouns and a dictionary's, each in sentences of its class."""
+        filler, everyday, sentences = nouns.filler_of(ROOT / "data/words", lines_of)
+        of_terms = terms.nouns(entries, Genders(german for _, german in self.given))
+        known = {noun.german for noun in everyday}
+        filler.add(noun for noun in of_terms if noun.german not in known)
+        for kind, found in filler.by_kind.items():
+            fitting = [sentence for sentence in sentences if kind in sentence[0][0]]
+            for noun in found:
+                for copy in range(TERM_COPIES if kind == "term" else NOUN_COPIES):
+                    draw = Draw("noun", kind, noun.english[0][0], noun.german, copy)
+                    self.add("noun_" + kind, filler.fill(draw.pick(fitting), noun, draw))
+
+    def copied(self) -> None:
+        """What is not translated: in frames, around sentences, in place of names."""
+        for kind, english, german in read_templates(lines_of(ROOT / "data/words/copying.tsv")):
+            for copy in range(FRAME_COPIES[kind]):
+                self.add("copied_" + kind, copying.fill(kind, english, german, Draw("copied", kind, english, copy)))
+        for kind, wanted in AROUND.items():
+            self._of_any(kind, wanted, self.given, getattr(copying, kind))
+
+    def _of_any(self, kind: str, wanted: int, pool: list[Pair], way) -> None:
+        """`wanted` pairs, each a drawn one of the pool in another way."""
+        found = number = 0
+        while found < wanted and number < 40 * wanted:
+            number += 1
+            draw = Draw("typed", kind, number)
+            found += self.add("typed_" + kind, way(*draw.pick(pool), draw))
+
     def longer(self) -> None:
         """Lines of 15 to 60 words until they hold LONG_SHARE of all words, then shorter ones."""
         pools = Pools(self.given + self.made)
@@ -153,26 +200,26 @@ class Maker:
                 pools.sentences(draw, 2) if draw.percent(50) else
                 [draw.pick(pools.brief) for _ in range(draw.between(2, 4))]))
 
-    def typed(self) -> None:
+    def typed(self, swap: bool) -> None:
         every = self.given + self.made
         named = [pair for pair, kind in zip(self.made, self.kinds)
                  if kind.startswith(("replaced_names", "replaced_place", "template", "every"))]
         for kind, wanted in TYPED.items():
             pool = named if kind == "lower_case_named" else every
-            found = number = 0
-            while found < wanted and number < 40 * wanted:
-                number += 1
-                draw = Draw("typed", kind, number)
-                found += self.add("typed_" + kind, typing_ways.WAYS[kind](*draw.pick(pool), draw))
+            way = typing_ways.WAYS[kind]
+            self._of_any(kind, wanted, pool, swapped(way) if swap else way)
 
 
-def further_pairs(pairs: list[Pair], allowed) -> tuple[list[Pair], dict[str, int]]:
+def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) -> tuple[list[Pair], dict[str, int]]:
     """Pairs made from `pairs` and the word lists, none of them twice or among `pairs`, with their
-    number by kind. `allowed(pair)` says whether one may be used (it is not of dev or test)."""
+    number by kind. `allowed(pair)` says whether one may be used (it is not of dev or test);
+    `entries` are a dictionary's; with `swap` the second side is what is typed."""
     maker = Maker(pairs, allowed)
     maker.replaced()
     maker.templates()
     maker.every()
+    maker.nouns(entries)
+    maker.copied()
     maker.longer()
-    maker.typed()
+    maker.typed(swap)
     return maker.made, dict(maker.counts)

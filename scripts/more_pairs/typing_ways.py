@@ -62,6 +62,29 @@ def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return (changed, german) if changed != english else None
 
 
-WAYS = {"lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
+def capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """THE SAME IN CAPITALS: both sides."""
+    if re.search(r"[/@\\_<{&`]|\w\.\w", english):
+        return None  # addresses and code keep theirs
+    return english.upper(), german.upper()
+
+
+def titled(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Every Word With A Capital, as headings have it; German keeps its own."""
+    if re.search(r"[/@\\_<{&`]", english):
+        return None
+    return re.sub(r"(?<![\w'’])[a-z]", lambda m: m[0].upper(), english), german
+
+
+def blanks(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """A tab or a hard blank where one was meant."""
+    places = [m.start() for m in re.finditer(" ", english)]
+    if not places:
+        return None
+    at = draw.pick(places)
+    return english[:at] + draw.pick(["\u00a0", "\u00a0", "\t", "\u2009", "\u202f"]) + english[at + 1:], german
+
+
+WAYS = {"capitals": capitals, "titled": titled, "blanks": blanks, "lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
         "without_apostrophes": without_apostrophes, "typographic": typographic, "quoted": quoted,
         "mistyped": mistyped}

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 """scripts/prepare_pairs.py --more and what it is made of: run_tests.py"""
-import json
 import re
-import struct
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -12,7 +9,6 @@ from unittest import mock
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import more_letters  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
 import score_typed  # noqa: E402
@@ -20,6 +16,7 @@ from more_pairs import longer, numbers, templates, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.replace import Replacer  # noqa: E402
 from more_pairs.words import Words, genitive, lines_of  # noqa: E402
+from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, TermsTest  # noqa: E402, F401
 
 PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
          ("Mary has three cats.", "Maria hat drei Katzen."),
@@ -30,40 +27,7 @@ PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
           "Sie spricht Französisch, aber wir blieben am Montag wegen des Regens zu Hause.")]
 
 
-class LettersTest(unittest.TestCase):
-    def test_letters_take_the_place_of_the_least_likely_pieces(self):
-        texts = [("a", -9), ("▁the", -2), ("zzz", -8), ("ly", -7.5), ("▁rare", -7)]
-        trainer = b"\x12\x03\x18\xc8\x01"  # a field of another kind stays as it is
-        spm = b"".join(more_letters.piece_field(text.encode(), score) for text, score in texts) + trainer
-        changed, letter_of = more_letters.with_letters(spm, ["ł", "č"])
-        self.assertEqual(letter_of, {"zzz": "ł", "▁rare": "č"})
-        pieces = [more_letters.piece_of(value) for number, _, value in more_letters.fields(changed) if number == 1]
-        self.assertEqual(pieces, [("a", -9, 1), ("▁the", -2, 1), ("ł", -8, 1), ("ly", -7.5, 1), ("č", -8, 1)])
-        self.assertTrue(changed.endswith(trainer))
-        with self.assertRaises(SystemExit):
-            more_letters.with_letters(spm, list("łčøñ"))
-
-    def test_rows_are_copied_in_the_tables_alone(self):
-        tensors = {"other": ("F16", [3, 1]), "model.shared.weight": ("F16", [3, 2]), "final_logits_bias": ("F32", [1, 3])}
-        header, data = {"__metadata__": {"format": "pt"}}, b""
-        for name, (kind, shape) in tensors.items():
-            size = shape[0] * shape[1] * (2 if kind == "F16" else 4)
-            header[name] = {"dtype": kind, "shape": shape, "data_offsets": [len(data), len(data) + size]}
-            data += bytes(range(len(data), len(data) + size))
-        text = json.dumps(header).encode()
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.safetensors"
-            path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-            more_letters.copy_rows(path, [(2, 0)])
-            after = path.read_bytes()[8 + len(text):]
-        self.assertEqual(after[:6], data[:6])
-        self.assertEqual(after[6:18], data[6:14] + data[6:10])
-        self.assertEqual(after[18:], data[18:26] + data[18:22])
-
-    def test_every_letter_looks_like_one_that_is_there(self):
-        for letter in more_letters.letters():
-            like = more_letters.ALIKE.get(letter) or more_letters.unicodedata.normalize("NFD", letter)[0]
-            self.assertTrue(like.isascii() and like.isalpha(), letter)
+MORE = prepare_pairs.Further(more=True)
 
 
 class NumbersTest(unittest.TestCase):
@@ -213,7 +177,9 @@ class LongerTest(unittest.TestCase):
 
 @mock.patch.multiple(more_pairs, SHORT_JOINS=100,
                      TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
-                     EVERY=dict.fromkeys(more_pairs.EVERY, 1),
+                     EVERY=dict.fromkeys(more_pairs.EVERY, 1), NOUN_COPIES=2, TERM_COPIES=1,
+                     FRAME_COPIES=dict.fromkeys(more_pairs.FRAME_COPIES, 2),
+                     AROUND=dict.fromkeys(more_pairs.AROUND, 40),
                      TYPED=dict.fromkeys(more_pairs.TYPED, 50))
 class PrepareTest(unittest.TestCase):
     def test_what_is_not_allowed_is_not_made(self):
@@ -224,7 +190,7 @@ class PrepareTest(unittest.TestCase):
     def test_nothing_of_dev_or_test_and_the_same_bytes_again(self):
         pairs = [(f"{english[:-1]} {n}{english[-1]}", f"{german[:-1]} {n}{german[-1]}")
                  for n in range(2, 90) for english, german in PAIRS[:4]]
-        parts, counts = prepare_pairs.prepare(pairs, 15, ["The group went home"], more=True)
+        parts, counts = prepare_pairs.prepare(pairs, 15, ["The group went home"], MORE)
         self.assertEqual(sum(counts["more"].values()) - counts["more"].get("refused", 0)
                          + counts["train_before"] - counts["left_out_same_target"]
                          - counts["left_out_same_target_nearly"] - counts["left_out_unseen_name"],
@@ -236,8 +202,7 @@ class PrepareTest(unittest.TestCase):
             self.assertFalse(known & {comparable(pair[side]) for pair in parts["train"]})
         unseen = more_pairs.unseen_names()
         self.assertFalse([p for p in parts["train"] if more_pairs.holds(p, unseen)])
-        self.assertEqual(prepare_pairs.prepare(pairs, 15, ["The group went home"], more=True)[0],
-                         parts)
+        self.assertEqual(prepare_pairs.prepare(pairs, 15, ["The group went home"], MORE)[0], parts)
         lengths = counts["words_in_lines_of"]
         share = lengths["15-60"] / sum(lengths.values())
         self.assertGreater(share, 0.2)
@@ -253,6 +218,9 @@ class TypingTest(unittest.TestCase):
         self.assertEqual(changed("typographic", *PAIRS[4]),
                          ("You don’t know “it”.", "Sie kennen „es“ nicht."))
         self.assertIsNone(changed("mistyped", "Go on.", "Weiter."))
+        self.assertEqual(changed("capitals", "Go on.", "Weiter, Straße."), ("GO ON.", "WEITER, STRASSE."))
+        self.assertIsNone(changed("capitals", "See example.org.", "Siehe example.org."))
+        self.assertEqual(changed("titled", "I don't go.", "Ich gehe nicht."), ("I Don't Go.", "Ich gehe nicht."))
 
 
 class TypedSetTest(unittest.TestCase):
@@ -265,6 +233,19 @@ class TypedSetTest(unittest.TestCase):
         for _, line in paragraphs:
             parts = score_typed.sentences_of(line)
             self.assertTrue(2 <= len(parts) <= 5 and all(map(score_typed.asked, parts)), line)
+
+    def test_oddities_and_nouns_have_something_that_is_asked(self):
+        odd = score_typed.read_odd(ROOT / "data/typed/odd.txt")
+        self.assertGreaterEqual(len(odd), 300)
+        self.assertTrue(all(columns and all(columns) for _, _, columns in odd))
+        nouns_asked = score_typed.read_marked(ROOT / "data/typed/nouns.txt")
+        self.assertGreaterEqual(len(nouns_asked), 500)
+        self.assertTrue(all(len(score_typed.asked(line)) == 1 for _, line in nouns_asked))
+
+    def test_as_it_is_written(self):
+        for column, text, right in [("=a | b", "b", True), ("=a", "a b", False), ("Tür", "TÜR", False), ("</b>", "so</b>", True),
+                                    ("Tom", "Toms", False), ("5 m | 5 Meter", "Es sind 5 Meter.", True), ("x=1", "ax=1", False)]:
+            self.assertEqual(score_typed.as_written(column, text), right, column)
 
     def test_what_stands_in_a_text(self):
         self.assertTrue(score_typed.stands_in("zwei", "Zwei Hunde."))

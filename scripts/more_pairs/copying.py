@@ -1,0 +1,257 @@
+"""Pairs that teach what is not translated: addresses, paths, code, symbols, emoji, other scripts, foreign words.
+
+Frames are data/words/copying.tsv's: a kind, and sentences with {x} (and {y}, another of the kind) to fill. What a
+frame gets is made up by hash, so that a model learns to copy and not the things themselves.
+"""
+import re
+
+from more_pairs import sounds
+from more_pairs.draw import Draw
+from more_pairs.nouns import read_nouns
+from more_pairs.words import ROOT, lines_of
+
+LOWER = "abcdefghijklmnopqrstuvwxyz"
+DIGITS = "0123456789"
+DOMAINS = "com org net de edu io eu co.uk at ch info dev app gov fr es it nl pl se jp".split()
+ENDINGS = ("txt pdf docx xlsx png jpg jpeg gif svg csv json xml html css js py cpp h sh md zip tar.gz mp3 mp4 wav log "
+           "conf yaml toml ini bak exe iso odt pptx tex rs go java").split()
+# The first and last code of letters that a made-up word is drawn from.
+SCRIPTS = {"cyrillic": (0x430, 0x44F), "greek": (0x3B1, 0x3C9), "arabic": (0x628, 0x64A), "hebrew": (0x5D0, 0x5EA),
+           "hiragana": (0x3042, 0x3093), "katakana": (0x30A2, 0x30F3), "han": (0x4E00, 0x9FA5), "hangul": (0xAC00, 0xD7A3),
+           "devanagari": (0x915, 0x939), "thai": (0xE01, 0xE2E), "georgian": (0x10D0, 0x10F0), "armenian": (0x561, 0x586),
+           "bengali": (0x995, 0x9A8), "tamil": (0xBAE, 0xBB9)}
+KNOWN = ("привет|дружба|Я тебя люблю|добрый вечер|до свидания|мир|γειά σου|Αθήνα|ἀγάπη|شكرا|السلام عليكم|القاهرة|حبيبي|תודה|"
+         "こんにちは|日本語|さくら|谢谢|中国|北京|我爱你|안녕하세요|서울|김치|धन्यवाद|भारत|ขอบคุณ|გამარჯობა|Բարև|xin chào|Việt Nam|phở").split("|")
+FOREIGN = ("déjà vu|la dolce vita|c'est la vie|mañana|hasta la vista|joie de vivre|buongiorno|saudade|hygge|fjord|tapas|carpaccio|"
+           "bon appétit|savoir-vivre|ad hoc|in vino veritas|veni, vidi, vici|crème brûlée|jalapeño|piñata|siesta|prosciutto|"
+           "ciao bella|por favor|merci beaucoup|obrigado|tack så mycket|dziękuję|köszönöm|teşekkürler|hvala|sisu|ikigai|kimchi|"
+           "tsunami|sushi|feng shui|tiramisù|señorita|olá|ça va|aloha|sayonara|gracias|bonjour|buenas noches|arrivederci|"
+           "karaoke|naïve|voilà|mon amour|ceteris paribus|quid pro quo").split("|")
+EMOJI = [(0x1F600, 0x1F64F), (0x1F600, 0x1F64F), (0x1F300, 0x1F320), (0x1F330, 0x1F37C), (0x1F380, 0x1F393), (0x1F3A0, 0x1F3C4),
+         (0x1F400, 0x1F4FC), (0x1F500, 0x1F53D), (0x1F680, 0x1F6C5), (0x1F90D, 0x1F93A), (0x1F940, 0x1F945), (0x1F950, 0x1F9A2),
+         (0x1F9B0, 0x1F9FF), (0x2600, 0x2604), (0x2614, 0x2615), (0x26BD, 0x26BE), (0x2705, 0x2705), (0x274C, 0x274C), (0x2728, 0x2728)]
+COMMON = "😀😂🤣😊😍🥰😘😎😢😭😡👍👎👏🙏💪🔥✨🎉🎂❤💔💯🚀🌍🌞⭐☕🍕🍺🐶🐱🌹🤔🙄😴🥳🤷👋💀"
+MARKED = ["❤️", "☀️", "⚠️", "✌️", "☺️", "👍🏽", "🙏🏻", "👨‍👩‍👧", "🏳️‍🌈", "🇩🇪", "🇬🇧", "🇺🇸", "🇫🇷", "👩‍💻", "✔️", "➡️"]
+UNITS = ["km", "m", "cm", "mm", "kg", "g", "mg", "l", "ml", "GB", "MB", "kB", "TB", "kW", "kWh", "W", "V", "A", "Hz", "MHz", "GHz",
+         "km/h", "m/s", "m²", "m³", "°C", "°F", "dB", "Pa", "bar", "kcal", "px", "ms", "s", "min", "h"]
+
+
+PLAIN = [name for noun in read_nouns(lines_of(ROOT / "data/words/nouns.tsv")) for name, _ in noun.english
+              if re.fullmatch(r"[a-z]+", name)] + ("photo report music project garden travel winter family market holiday summer school letter recipe house budget "
+         "notes server client update backup image video build draft final train number music test main index data user "
+         "example shop news blog online store info help docs start page home mail world").split() * 8
+
+
+def word(draw: Draw) -> str:
+    """Sounds that nobody has as a word."""
+    return re.sub(r"[^a-z]", "", sounds.invented(draw, PLAIN).lower()) or "data"
+
+
+def english(draw: Draw) -> str:
+    """One to three English words, large or small."""
+    text = " ".join(draw.pick(PLAIN) for _ in range(draw.pick([1, 1, 1, 2, 2, 3])))
+    return text.title() if draw.percent(30) else text
+
+
+def name(draw: Draw) -> str:
+    """A part of an address or a path: a plain word, one that nobody has, or two of them."""
+    way = draw.below(100)
+    if way < 45:
+        return draw.pick(PLAIN)
+    if way < 75:
+        return word(draw)
+    if way < 90:
+        return draw.pick(PLAIN) + draw.pick(["-", "_", "", "."]) + draw.pick(PLAIN)
+    return draw.pick(PLAIN) + draw.pick(["", "-", "_", "v"]) + str(draw.between(1, 2030))
+
+
+def characters(draw: Draw, alphabet: str, count: int) -> str:
+    return "".join(draw.pick(alphabet) for _ in range(count))
+
+
+def host(draw: Draw) -> str:
+    first = draw.pick(["", "", "", "www.", "www.", "docs.", "mail.", "api.", "en.", "de."])
+    return f"{first}{name(draw).replace('_', '-').replace('.', '')}.{draw.pick(DOMAINS)}"
+
+
+def url(draw: Draw) -> str:
+    scheme = draw.weighted({"https://": 60, "http://": 20, "": 18, "ftp://": 2})
+    path = "".join("/" + name(draw) for _ in range(draw.below(4)))
+    end = draw.weighted({"": 50, "/": 15, ".html": 10, "page": 5, "query": 14, "#": 6})
+    more = {"page": f"/{draw.between(1, 99)}", "#": "#" + name(draw),
+            "query": f"?{draw.pick(['q', 'id', 'lang', 'page', 'v'])}={draw.pick([name(draw), str(draw.below(9999)), characters(draw, LOWER + DIGITS + LOWER.upper(), 8)])}"}
+    port = f":{draw.pick([8080, 3000, 443, 5000, 8000])}" if draw.percent(5) else ""
+    at = host(draw) if scheme or path else "www." + host(draw).removeprefix("www.")
+    if not path and end == ".html":
+        end = ""
+    return scheme + at + port + path + more.get(end, end)
+
+
+def email(draw: Draw) -> str:
+    user = name(draw) if draw.percent(40) else f"{word(draw)}{draw.pick(['.', '_', '-', ''])}{draw.pick([word(draw), str(draw.below(100)), ''])}"
+    return f"{user.strip('.-_') or 'info'}@{host(draw).removeprefix('www.')}"
+
+
+def file(draw: Draw) -> str:
+    way = draw.below(10)
+    if way == 0:
+        return f"{draw.pick(['IMG', 'DSC', 'VID', 'Scan'])}_{characters(draw, DIGITS, 4)}.{draw.pick(['JPG', 'png', 'mp4', 'pdf'])}"
+    ending = draw.pick(ENDINGS) if draw.percent(85) else characters(draw, LOWER, draw.between(2, 4))
+    return f"{draw.pick([name(draw), name(draw), identifier(draw)])}.{ending}"
+
+
+def path(draw: Draw) -> str:
+    way = draw.below(10)
+    parts = [name(draw) for _ in range(draw.between(1, 3))]
+    if way < 2:
+        return f"{draw.pick('CDE')}:\\" + "\\".join(part.capitalize() for part in parts) + "\\" + file(draw)
+    root = draw.pick(["/usr/", "/etc/", "/home/", "~/", "./", "../", "/var/log/", "/opt/", "/tmp/", "src/", "/"])
+    return root + "/".join(parts) + draw.pick(["/" + file(draw), "/" + file(draw), "/", ""])
+
+
+def identifier(draw: Draw) -> str:
+    parts = [draw.pick([draw.pick(PLAIN), word(draw)]) for _ in range(draw.between(1, 3))]
+    return draw.pick(["_".join(parts), parts[0] + "".join(part.capitalize() for part in parts[1:]),
+                      "".join(part.capitalize() for part in parts), "_".join(parts).upper()])
+
+
+def code(draw: Draw) -> str:
+    a, b, n = identifier(draw), identifier(draw), str(draw.below(100))
+    return draw.pick([
+        f"{a}()", f"{a}({b})", f"{a} = {n}", f"{a} == {b}", f"print({a})", f'print("{draw.pick(PLAIN)}")', f"{a}.{b}()", f"{a}[{n}]",
+        f"int {a} = {n};", f"for (int i = 0; i < {n}; i++)", f"if ({a} > {n})", f"return {a};", f"{a} += {n}", f"{a}->{b}",
+        f"std::{a}", f"#include <{a.lower()}.h>", f"import {a}", f"def {a}({b}):", f"SELECT * FROM {a};", f"git {a}", f"ls -la {a}",
+        f"sudo apt install {a}", f"pip install {a}", f"npm run {a}", f"cd {path(draw)}", f"--{a.lower().replace('_', '-')}", f"-{draw.pick(LOWER)}",
+        f"${a.upper()}", f"0x{characters(draw, '0123456789ABCDEF', draw.between(2, 8))}", f"{a}: {b}", f'{{"{a}": {n}}}', f"x = {draw.pick(LOWER)} + {n}",
+        f"const {a} = {n};", f"{a} && {b}", f"!{a}", f"{a} != null", f"{a}::{b}", f"let {a} = [{n}, {draw.below(50)}];", f"rm -rf {path(draw)}",
+        f"SELECT {a} FROM {b} WHERE id = {n};", f"<{a.lower()}>", f"chmod {draw.pick(['755', '644', '+x'])} {file(draw)}", f"docker run {a.lower()}"])
+
+
+def statement(draw: Draw) -> str:
+    """Code of several words: what looks like a sentence and is none."""
+    a, b, c = (identifier(draw) for _ in "abc")
+    n, m = draw.below(100), draw.below(2000)
+    return draw.pick([
+        f"{a} = {b} + {c}", f"{a} = {b} * {n}", f"def {a}({b}, {c}): return {b} + {c}", f"if ({a} < {b}) {{ {c}(); }}", f"while ({a} != {b})",
+        f'{{"{a}": "{b}", "{c}": {n}}}', f'{a}: "{b}"', f"SELECT {a}, {b} FROM {c} WHERE {a} > {n} ORDER BY {b};", f"INSERT INTO {a} VALUES ({n}, '{b}');",
+        f"for {a} in {b}: print({a})", f"for (int {a} = 0; {a} < {n}; {a}++) {{", f"return {a} == {b} ? {c} : {n};", f"git {a} {b} -m \"{c}\"",
+        f"git push origin {a}", f"cp {file(draw)} {file(draw)}", f"mv {path(draw)} {path(draw)}", f"grep -r \"{a}\" {path(draw)}", f"python3 {file(draw)} --{b.lower()} {n}",
+        f"curl -O {url(draw)}", f"ssh {word(draw)}@{host(draw)}", f"import {a} from \"{b}\";", f"from {a} import {b} as {c}", f"const {a} = ({b}) => {b} + {n};",
+        f"{a}[{n}] = {b}.{c}({m});", f"std::vector<{a}> {b};", f"public static void {a}(String[] {b})", f"{a} + {b} = {c}", f"{n} + {m} = {n + m}", f"{n} * {m} = {n * m}",
+        f"x = {n}, y = {m}", f"f(x) = {n}x + {m}", f"{a} > {b} && {c} < {n}", f"echo ${a.upper()}", f"export {a.upper()}={b}", f"npm install --save {a.lower()}",
+        f"docker {a.lower()} {b.lower()}", f"make {a.lower()}", f"assert {a}({n}) == {m}", f"try {{ {a}(); }} catch ({b} e) {{ }}", f"printf(\"%d\\n\", {a});"])
+
+
+def version(draw: Draw) -> str:
+    digits = [str(draw.below(draw.pick([4, 12, 30]))) for _ in range(draw.between(2, 3))]
+    return draw.pick(["v", "", ""]) + ".".join(digits) + (draw.pick(["-beta", "-rc1", "a", "-alpha.2"]) if draw.percent(15) else "")
+
+
+def mark(draw: Draw) -> str:
+    """A product's number, an IP address, an ISBN, a licence plate."""
+    way = draw.below(8)
+    letters = lambda count: characters(draw, LOWER.upper(), count)
+    return [f"{letters(draw.between(1, 3))}{draw.pick(['-', '', ' '])}{draw.below(9999)}", f"{letters(2)}{characters(draw, DIGITS, 6)}",
+            ".".join(str(draw.below(256)) for _ in range(4)), f"{characters(draw, LOWER.upper() + DIGITS, draw.between(4, 8))}",
+            f"978-3-{characters(draw, DIGITS, 5)}-{characters(draw, DIGITS, 3)}-{draw.below(10)}",
+            f"{letters(draw.between(1, 3))}-{letters(2)} {draw.between(1, 9999)}", f"{letters(1)}{draw.between(1, 99)}",
+            f"DE{characters(draw, DIGITS, 2)} {characters(draw, DIGITS, 4)} {characters(draw, DIGITS, 4)}"][way]
+
+
+def tag(draw: Draw) -> str:
+    """What follows a # or @."""
+    return draw.pick([draw.pick(PLAIN), word(draw), identifier(draw).strip("_"), f"{word(draw)}{draw.between(1, 2030)}"])
+
+
+def emoji(draw: Draw) -> str:
+    def one() -> str:
+        way = draw.below(100)
+        if way < 45:
+            return draw.pick(COMMON)
+        if way < 60:
+            return draw.pick(MARKED)
+        first, last = draw.pick(EMOJI)
+        return chr(draw.between(first, last))
+
+    way = draw.below(100)
+    if way < 65:
+        return one()
+    return one() * draw.between(2, 3) if way < 78 else "".join(one() for _ in range(draw.between(2, 4)))
+
+
+def foreign(draw: Draw) -> str:
+    way = draw.below(100)
+    if way < 25:
+        return draw.pick(KNOWN)
+    first, last = SCRIPTS[draw.pick(sorted(SCRIPTS))]
+    length = draw.between(2, 4) if first in (0x4E00, 0xAC00) else draw.between(3, 9)
+    text = "".join(chr(draw.between(first, last)) for _ in range(length))
+    return text.capitalize() if draw.percent(30) else text
+
+
+def borrowed(draw: Draw) -> str:
+    """Words of languages in Latin letters, known ones or sounds."""
+    return draw.pick(FOREIGN) if draw.percent(60) else sounds.invented(draw, PLAIN).lower()
+
+
+def symbol(draw: Draw) -> str:
+    """A figure with a sign, as it stands in a list."""
+    n = draw.pick([str(draw.between(1, 99)), str(draw.between(100, 9999)), f"{draw.below(50)}{draw.pick(['.', ','])}{draw.below(10)}"])
+    return draw.pick([f"£{n}", f"${n}", f"€{n}", f"{n} €", f"{n}%", f"{n} %", f"-{n}°C", f"{n}°C", f"{n} °C", f"+{n}", f"-{n}", f"{n}°", f"§ {n}", f"#{n}",
+                      f"±{n}", f"~{n}", f"{n}x", f"x{n}", f"<{n}", f">{n}", f"≥ {n}", f"{n}²", f"{n}:{draw.between(1, 9)}", f"{n}/{draw.between(2, 9)}", f"½", f"¾",
+                      f"{n}k", f"{n} {draw.pick(UNITS)}", f"{n}{draw.pick(UNITS)}", f"No. {draw.below(99)}".replace("No. ", "#"), f"≈ {n}", f"{n} × {draw.below(99)}", f"{n} + {draw.below(99)}", f"©{draw.between(1980, 2030)}", "→", "•", "™", "µ", "∞", "√2", "π"])
+
+
+def measure(draw: Draw) -> str:
+    return f"{draw.between(1, 999)} {draw.pick(UNITS)}"
+
+
+def entity(draw: Draw) -> str:
+    return draw.pick(["&amp;", "&nbsp;", "&lt;", "&gt;", "&quot;", "&copy;", "&eacute;", "&uuml;", "&euro;", "&hellip;", "&mdash;", "&times;", "&rarr;",
+                      f"&#{draw.between(33, 9999)};", f"&#x{characters(draw, DIGITS + 'ABCDEF', draw.between(2, 5))};", "&apos;", "&larr;", "&bull;", "&sect;"])
+
+
+MAKERS = {"url": url, "email": email, "file": file, "path": path, "code": code, "version": version, "mark": mark, "emoji": emoji,
+          "foreign": foreign, "borrowed": borrowed, "symbol": symbol, "measure": measure, "entity": entity, "tag": tag,
+          "identifier": identifier, "english": english, "statement": statement}
+
+
+def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
+    """The frame with one thing of its kind for {x}, and another one for {y}."""
+    things = [MAKERS[kind](draw) for _ in "xy"]
+    for place, thing in zip(("{x}", "{y}"), things):
+        english, german = english.replace(place, thing), german.replace(place, thing)
+    return english, german
+
+
+def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """A sentence with what people put before and after it: the same on both sides."""
+    if "{" in english + german:
+        return None
+    way = draw.below(17)
+    face = emoji(draw)
+    element = draw.pick(["b", "i", "p", "em", "strong", "h1", "h2", "li", "span", "div", "u", "td", "code"])
+    before, after = [
+        ("", f" {face}"), (f"{face} ", ""), ("", face), ("", f" #{tag(draw)}"), ("", f" #{tag(draw)} #{tag(draw)}"), (f"@{tag(draw)} ", ""),
+        (f"<{element}>", f"</{element}>"), ("- ", ""), (f"{draw.between(1, 30)}. ", ""), ("(", ")"), ("**", "**"), ("> ", ""), ("* ", ""),
+        ("", f" {url(draw)}"), ("", f" {entity(draw)}"), (f"[{draw.between(1, 99)}] ", ""), ("# ", "")][way]
+    return before + english + after, before + german + after
+
+
+def repeated_mark(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Wow!!! Really???"""
+    if english[-1] not in "!?." or german[-1] != english[-1] or english[-2] in "!?.":
+        return None
+    mark = english[-1] * draw.between(1, 3) if english[-1] != "." else ".."
+    more = draw.pick(["", "", "!"]) if english[-1] == "?" else ""
+    return english + mark + more, german + mark + more
+
+
+def instead_of_a_name(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Tom, where he stands once on both sides, becomes a handle or a name in another script."""
+    pattern = re.compile(r"(?<![\w'’-])Tom(?![\w'’-])")
+    if len(pattern.findall(english)) != 1 or len(pattern.findall(german)) != 1:
+        return None
+    new = draw.weighted({"@": 4, "foreign": 5, "borrowed": 1, "mark": 1})
+    thing = "@" + tag(draw) if new == "@" else MAKERS[new](draw)
+    return pattern.sub(lambda _: thing, english), pattern.sub(lambda _: thing, german)

@@ -1,0 +1,159 @@
+"""Broad sources, dictionaries, nouns, what is copied, and carrying a model over: part of run_tests.py."""
+import re
+import struct
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+
+import carry_over  # noqa: E402
+import more_pairs  # noqa: E402
+import prepare_pairs  # noqa: E402
+from more_pairs import broad, copying, genders, nouns, templates, terms  # noqa: E402
+from more_pairs.draw import Draw  # noqa: E402
+from more_pairs.words import lines_of  # noqa: E402
+
+
+class CarryOverTest(unittest.TestCase):
+    """A model of two pieces' width and one layer a stack, carried to another vocabulary and two encoder layers."""
+
+    @staticmethod
+    def piece(text: str, score: float, kind: int = 1) -> bytes:
+        body = b"\x0a" + bytes([len(text.encode())]) + text.encode() + b"\x15" + struct.pack("<f", score)
+        body += b"" if kind == 1 else b"\x18" + bytes([kind])
+        return b"\x0a" + bytes([len(body)]) + body
+
+    def test_scores_and_cuts(self):
+        spm = (self.piece("</s>", 0, 3) + self.piece("<0x0A>", 0, 6) + self.piece("ab", -1) + self.piece("a", -2)
+               + self.piece("b", -2) + self.piece("abc", -9) + self.piece("c", -3) + b"\x12\x03\x18\xc8\x01")
+        scores = carry_over.scores_of(spm)
+        self.assertEqual(scores, {"ab": -1, "a": -2, "b": -2, "abc": -9, "c": -3})
+        self.assertEqual(carry_over.best_cut("abc", scores), ["ab", "c"])
+        self.assertEqual(carry_over.best_cut("abd", scores), [])
+
+    def test_rows(self):
+        place = {"a": 1, "b": 2, "<0x0A>": 3}
+        scores = {"a": -1.0, "b": -1.0}
+        self.assertEqual([carry_over.sources_of(piece, place, scores) for piece in ("a", "ab", "x", "<0x0B>")],
+                         [[1], [1, 2], [], []])
+        fresh = [9.0] * 6
+        self.assertEqual(carry_over.table([0, 0, 1, 2, 3, 6], fresh, {0: [1], 1: [1, 2], 2: []}, 2), [1, 2, 2, 4, 9, 9])
+
+    def test_a_new_layer_adds_nothing_and_norms_like_the_last_one(self):
+        last = "model.encoder.layers.0.final_layer_norm.weight"
+        old = {last: ([2], [3.0, 4.0])}
+        fresh = {name: ([2], [1.0, 1.0]) for name in (
+            last, "model.encoder.layers.1.self_attn_layer_norm.weight", "model.encoder.layers.1.fc1.weight",
+            "model.encoder.layers.1.fc2.weight", "model.encoder.layers.1.self_attn.out_proj.bias")}
+        self.assertEqual([carry_over.layer_tensor(name, old, fresh)[1] for name in fresh],
+                         [[3, 4], [3, 4], [1, 1], [0, 0], [0, 0]])
+
+
+class BroadTest(unittest.TestCase):
+    rows = [("this is the number 5 of us.", "das ist die Nummer 5 von uns.", "a"), ("He is here now.", "Er ist jetzt da.", "a"),
+            ("She is here now.", "Sie ist jetzt da.", "b"), ("He is here now.", "Er ist jetzt da.", "b")]
+
+    def test_faults(self):
+        for english, german, fault in [
+                ("Open %s now.", "Öffnen Sie jetzt %s.", "placeholder"), ("Hello", "Hallo, wie geht es Ihnen heute? Schön.", "lengths"),
+                ("This is not the way to do that.", "This is not the way to do this.", "language"),
+                ("Visual Studio Code", "visual studio code", "copy"), ("12:30", "12:30", "no_text"), ("(yes", "(ja", "cut"),
+                ("He said \"no.", "Er sagte „nein.", "cut"), ("I am a Berliner.", "Ich bin Berliner.", ""),
+                ("What was that?", "Was war das?", "")]:
+            self.assertEqual(broad.fault(english, german), fault, english)
+        self.assertEqual(broad.tidy("It’s\u00a0 “so”", "»So« geht’s"), ("It's “so”", "„So“ geht’s"))
+
+    def test_cleaned_and_as_often_as_the_source_says(self):
+        counts = broad.Counter()
+        rows = broad.cleaned(self.rows, counts, True)
+        self.assertEqual(len(rows), 3)
+        self.assertEqual(counts["left_out_twice"], 1)
+        taken = broad.as_often(rows, {"a": 200, "b": 0}, counts)
+        self.assertEqual((taken.count(("He is here now.", "Er ist jetzt da.")), len(taken), counts["b"]), (2, 4, 0))
+
+    def test_he_and_she_lie_in_one_part(self):
+        self.assertEqual(broad.part_key("She gave him 12 apples."), broad.part_key("He gave her 7 apples!"))
+        weights = broad.weights_of(ROOT / "data/words/sources.tsv")
+        self.assertTrue(weights and all(0 <= percent <= 300 for percent in weights.values()))
+
+    def test_broad_pairs_have_parts_of_their_own(self):
+        pairs = [(f"Word {n} stands here.", f"Wort {n} steht da.") for n in range(900)]
+        other = [(f"{name} sees the big {thing} today.", f"{name} sieht heute {thing}.", "a")
+                 for name in ("Ann", "Ben", "Cem", "Dan", "Eve") for thing in ("oak elm ash fir yew box bay tea rye hop fig nut".split()
+                 + [f"{a}{b}" for a in "bcdfgh" for b in ("all", "ank", "oat", "ird", "one", "ell", "ool")])]
+        parts, counts = prepare_pairs.prepare(pairs, 15, [], prepare_pairs.Further(broad=other))
+        self.assertEqual(sum(len(parts[part]) for part in ("broad-dev", "broad-test")) + counts["broad"]["a"], len(other))
+        self.assertFalse(set(parts["broad-dev"]) & set(parts["train"]))
+        with tempfile.TemporaryDirectory() as folder:
+            prepare_pairs.write(parts, counts, Path(folder), True)
+            self.assertEqual((Path(folder) / "test.target").read_text().splitlines()[0], parts["test"][0][0])
+
+
+class NounsTest(unittest.TestCase):
+    filler, everyday, sentences = nouns.filler_of(ROOT / "data/words", lines_of)
+
+    def filled(self, noun: str, english: str, german: str, classes=("person",)):
+        first = next(found for found in self.everyday if found.german == noun)
+        return self.filler.fill(([list(classes)], english, german), first, Draw(1))
+
+    def test_forms(self):
+        for noun, german, filled in [
+                ("Nachbar", "Ich sah {ein.acc}.", "Ich sah einen Nachbarn."), ("Nachbar", "mit {der.dat.s}", "mit den Nachbarn"),
+                ("Kind", "Von {der.dat.s}.", "Von den Kindern."), ("Kind", "Wir gehen zu {der.dat}.", "Wir gehen zum Kind."),
+                ("Tochter", "bei {mein.dat}", "bei meiner Tochter"), ("Frau", "{dies.nom} und {rel.dat}", "diese Frau und der"),
+                ("Arzt", "{der.gen}", "des Arztes"), ("Lehrer", "{ein.nom:neu}", "ein neuer Lehrer"),
+                ("Lehrer", "{der.acc:alt}", "den alten Lehrer")]:
+            self.assertEqual(self.filled(noun, "x", german)[1], filled)
+
+    def test_english_article_and_plural(self):
+        self.assertEqual(self.filled("Anwalt", "{a} and {s}", "{ein.nom}")[0], "a lawyer and lawyers")
+        self.assertEqual(self.filled("Ingenieur", "{a}", "{ein.nom}")[0], "an engineer")
+        self.assertEqual([nouns.english_plural(word) for word in ("box", "baby", "boy", "dish")],
+                         ["boxes", "babies", "boys", "dishes"])
+
+    def test_every_sentence_can_be_filled(self):
+        for sentence in self.sentences:
+            candidates = self.filler.candidates(sentence[0][0]) if "term" not in sentence[0][0] else []
+            filled = [self.filler.fill(sentence, noun, Draw(at)) for at, noun in enumerate(candidates[:20])]
+            self.assertFalse([pair for pair in filled if pair and re.search(r"[{}*]|  ", "".join(pair))])
+            self.assertTrue(not candidates or any(filled), sentence)
+
+    def test_no_noun_is_there_twice(self):
+        names = [(noun.kind, name) for noun in self.everyday for name, _ in noun.english]
+        self.assertEqual(sorted(names), sorted(set(names)))
+        self.assertGreater(len(self.everyday), 1000)
+
+
+class TermsTest(unittest.TestCase):
+    pairs = [("The fish swims.", "Der Fisch schwimmt.")] * 4 + [("I ask you.", "Ich frage dich.")] * 12
+
+    def test_what_the_pairs_say_is_chosen(self):
+        rows = [("fish", "Fisch", "w"), ("fish", "Fusch", "w"), ("ask", "stellen", "w"), ("colander", "Sieb]]", "w"),
+                ("colander", "Seiher", "w"), ("forks and spoons)", "Besteck", "w")]
+        self.assertEqual(terms.chosen(rows, self.pairs), [("fish", "Fisch"), ("colander", "Sieb")])
+
+    def test_articles_tell_the_gender(self):
+        found = genders.Genders(["Das Sieb ist neu.", "Ein Sieb und das Sieb, ins Sieb.", "Eine Lampe, die Lampe.", "Der Arzt sieht einen Arzt."])
+        self.assertEqual([found.of(noun) for noun in ("Sieb", "Nudelsieb", "Lampe", "Zahnarzt", "Wohnung", "Xyz")],
+                         ["n", "n", "f", "m", "f", ""])
+        self.assertEqual([noun.gender for noun in terms.nouns([("lamp", "Lampe"), ("xyz", "Xyz"), ("ask", "fragen")], found)], ["f"])
+
+
+class CopyingTest(unittest.TestCase):
+    def test_what_is_filled_in_stands_on_both_sides(self):
+        for kind, english, german in templates.read_templates(lines_of(ROOT / "data/words/copying.tsv")):
+            self.assertIn(kind, more_pairs.FRAME_COPIES)
+            for key in range(20):
+                marked = copying.fill(kind, english + "\x00{x}", german + "\x00{x}", Draw(key))
+                thing = marked[0].split("\x00")[1]
+                self.assertTrue(all(thing in side.split("\x00")[0] for side in marked), marked)
+                self.assertFalse(re.search(r"\{[xy]\}|\n", "".join(marked)), marked)
+
+    def test_around_a_sentence(self):
+        found = {copying.around("I see.", "Ich sehe.", Draw(key)) for key in range(2000)}
+        self.assertTrue(any(pair[0].startswith("<b>I see.") and pair[1].endswith("Ich sehe.</b>") for pair in found))
+        self.assertEqual(copying.repeated_mark("Go!", "Geh!", Draw(3))[1][:4], "Geh!")
+        self.assertIsNone(copying.instead_of_a_name("Tom's dog", "Toms Hund", Draw(1)))
