@@ -148,7 +148,7 @@ TEST_CASE("cross_entropy matches double arithmetic") {
         Row row(n, "logits", bound);
         const Row x = row;
         const Index target = (n * 5) / 7;
-        const auto [loss, nll] = k.cross_entropy(row.data(), n, target, smoothing, 0.5F);
+        const TokenLoss found = k.cross_entropy(row.data(), n, target, smoothing, 0.5F);
         double top = x.at(0);
         for (Index i = 0; i < n; ++i) top = std::max(top, x.at(i));
         const double sum =
@@ -157,8 +157,8 @@ TEST_CASE("cross_entropy matches double arithmetic") {
         const double e = static_cast<double>(smoothing);
         const double expected_nll = log_total - x.at(target);
         const double uniform = log_total - mean(n, [&](Index i) { return x.at(i); });
-        CHECK(nll == doctest::Approx(expected_nll).epsilon(1e-6).scale(10));
-        CHECK(loss ==
+        CHECK(found.nll == doctest::Approx(expected_nll).epsilon(1e-6).scale(10));
+        CHECK(found.loss ==
               doctest::Approx((1 - e) * expected_nll + e * uniform).epsilon(1e-6).scale(10));
         CHECK(distance(row, [&](Index i) {
                 const double onehot = i == target ? 1 - e : 0;

@@ -169,11 +169,12 @@ RowMoments row_moments(const float* x, float epsilon, Index n) {
 }
 
 void layer_norm(const NormRow& norm, const float* x, float* out) {
+  const float* weight = norm.weight;
+  const float* bias = norm.bias;
   const RowMoments moments = row_moments(x, norm.epsilon, norm.n);
   for_each_lanes(norm.n, [&](Index j, Index count) {
     const Lanes normal = (load_n(x + j, count) - moments.mean) * moments.scale;
-    store_n(fma(normal, load_n(norm.weight + j, count), load_n(norm.bias + j, count)), out + j,
-            count);
+    store_n(fma(normal, load_n(weight + j, count), load_n(bias + j, count)), out + j, count);
   });
 }
 

@@ -164,17 +164,19 @@ TokenLoss cross_entropy(float* row, Index n, Index target, float smoothing, floa
 /// With d = ln p − ln q: KL(P‖Q) = Σ p d and KL(Q‖P) = −Σ q d; their slopes at x are p (d −
 /// KL(P‖Q)) and p − q, those at y q − p and −q (d + KL(Q‖P)).
 float divergence(const LogitsRow& x, const LogitsRow& y, Index n, float scale) {
+  const float* logits_x = x.logits;
+  const float* logits_y = y.logits;
   float* dx = x.gradient;
   float* dy = y.gradient;
-  const Exponentials of_x = exponentials(x.logits, n, dx);
-  const Exponentials of_y = exponentials(y.logits, n, dy);
+  const Exponentials of_x = exponentials(logits_x, n, dx);
+  const Exponentials of_y = exponentials(logits_y, n, dy);
   const Lanes p_factor = Lanes::broadcast(1.0F / of_x.total);
   const Lanes q_factor = Lanes::broadcast(1.0F / of_y.total);
   const Lanes x_shift = Lanes::broadcast(of_x.maximum);
   const Lanes y_shift = Lanes::broadcast(of_y.maximum);
   const Lanes logs = Lanes::broadcast(__builtin_logf(of_x.total) - __builtin_logf(of_y.total));
   const auto difference = [&](Index i, Index count) {
-    return (load_n(x.logits + i, count) - x_shift) - (load_n(y.logits + i, count) - y_shift) - logs;
+    return (load_n(logits_x + i, count) - x_shift) - (load_n(logits_y + i, count) - y_shift) - logs;
   };
   Lanes p_sum = Lanes::zero();
   Lanes q_sum = Lanes::zero();
@@ -200,7 +202,10 @@ float divergence(const LogitsRow& x, const LogitsRow& y, Index n, float scale) {
 }
 
 bool adam(const AdamStep& step, const AdamBlock& block) {
-  const auto [p, m, v, g, n] = block;
+  float* p = block.parameters;
+  float* m = block.first_moment;
+  float* v = block.second_moment;
+  float* g = block.gradient;
   const Lanes beta1 = Lanes::broadcast(step.beta1);
   const Lanes beta2 = Lanes::broadcast(step.beta2);
   const Lanes rest1 = Lanes::broadcast(1.0F - step.beta1);
@@ -210,7 +215,7 @@ bool adam(const AdamStep& step, const AdamBlock& block) {
   const Lanes unbiased = Lanes::broadcast(step.second_moment_unbiased);
   const Lanes clip = Lanes::broadcast(step.gradient_scale);
   Lanes zeros = Lanes::zero();  // 0 · p, which NaN and infinity make NaN
-  for_each_lanes(n, [&](Index i, Index count) {
+  for_each_lanes(block.n, [&](Index i, Index count) {
     const Lanes gradient = load_n(g + i, count) * clip;
     const Lanes first = fma(load_n(m + i, count), beta1, gradient * rest1);
     const Lanes second = fma(load_n(v + i, count), beta2, gradient * gradient * rest2);
