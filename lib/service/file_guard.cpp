@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 namespace {
 /// Whether a file of that name belongs to the model or tokenizer whose directory it is in.
 bool is_model_file(const std::string& name) {
-  if (name == "model.safetensors" || name == "config.json" || name == "generation_config.json") {
+  if (name == "config.json" || name == "generation_config.json") return true;
+  if (name.ends_with(".safetensors") || name.ends_with(".bin") || name.ends_with(".index.json")) {
     return true;
   }
   return std::ranges::find(tokenizer_files(), name) != tokenizer_files().end();

@@ -96,10 +96,24 @@ TEST_CASE("bad input: model directories with a file missing") {
       without("vocab.json"),
       damaged("empty directory", {"{dir}/m/config.json", "missing", "model.safetensors"},
               [](ModelFiles& model) { model.files.clear(); }),
-      damaged("PyTorch's own file only", {"model.safetensors", "pytorch_model.bin", "safetensors"},
+      damaged("PyTorch's file and no archive",
+              {"{dir}/m/pytorch_model.bin", "no end of a zip archive"},
               [](ModelFiles& model) {
                 model.files.erase("model.safetensors");
                 model.files["pytorch_model.bin"] = "x";
+              }),
+      damaged("an index without its shard",
+              {"{dir}/m/1.safetensors", "missing", "index.json names"},
+              [](ModelFiles& model) {
+                model.files.erase("model.safetensors");
+                model.files["model.safetensors.index.json"] =
+                    R"({"weight_map": {"a": "1.safetensors"}})";
+              }),
+      damaged("an index that leads elsewhere", {"index.json", "file of the same directory"},
+              [](ModelFiles& model) {
+                model.files.erase("model.safetensors");
+                model.files["model.safetensors.index.json"] =
+                    R"({"weight_map": {"a": "../m/1.safetensors"}})";
               }),
       damaged("separate vocabularies without the second",
               {"{dir}/m/target_vocab.json", "model directory"},

@@ -13,7 +13,7 @@ namespace {
 
 void read(std::string_view bytes) {
   fuzz::accepts([&] {
-    const SafetensorsTable table = read_safetensors_table(bytes, "model.safetensors");
+    const TensorTable table = read_safetensors_table(bytes, "model.safetensors");
     std::size_t at = table.tensors.empty() ? bytes.size() : table.tensors.front().begin;
     for (const TensorInfo& tensor : table.tensors) {
       fuzz::require(tensor.begin == at && tensor.end >= at, "tensors follow one another");

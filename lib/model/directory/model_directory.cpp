@@ -14,20 +14,6 @@
 namespace attn {
 namespace {
 
-std::string require_file(const std::string& directory, const char* file) {
-  std::string path = path_in(directory, file);
-  if (!file_exists(path)) {
-    const bool torch = file_exists(path_in(directory, "pytorch_model.bin"));
-    throw InputError("{}: missing from the model directory{}", path,
-                     torch
-                         ? "; it holds pytorch_model.bin: load it in transformers and "
-                           "save_pretrained() it as safetensors"
-                         : "; a model directory holds config.json, model.safetensors, source.spm, "
-                           "target.spm and vocab.json");
-  }
-  return path;
-}
-
 /// The token ids of one key of generation_config.json: one, a list, or none.
 std::vector<int> ids_of(const Json& generation, const char* key, int vocabulary,
                         const std::string& where) {
@@ -75,7 +61,13 @@ DirectoryConfig read_directory_config(const std::string& directory) {
     throw SystemError("{}: no such model directory; check the path", directory);
   }
   DirectoryConfig result;
-  const std::string path = require_file(directory, "config.json");
+  const std::string path = path_in(directory, "config.json");
+  if (!file_exists(path)) {
+    throw InputError(
+        "{}: missing from the model directory; one holds config.json, its weights "
+        "(model.safetensors, pytorch_model.bin) and its tokenizer's files",
+        path);
+  }
   const Json json = read_json_file(path);
   result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
   const std::string generation = path_in(directory, "generation_config.json");
@@ -92,15 +84,15 @@ DirectoryConfig read_directory_config(const std::string& directory) {
 
 LoadedModel load_model(const std::string& directory, Backend backend) {
   DirectoryConfig config = read_directory_config(directory);
-  auto file = std::make_shared<SafetensorsFile>(require_file(directory, "model.safetensors"));
-  TensorBinder binder(config.model, file);
-  // The layers' sizes come from the config: before a billion of them are made, the file must be
+  const auto weights = std::make_shared<const Weights>(directory);
+  TensorBinder binder(config.model, weights);
+  // The layers' sizes come from the config: before a billion of them are made, the files must be
   // able to hold them.
   const std::uint64_t fewest =
       to_size(config.model.encoder_layers) + to_size(config.model.decoder_layers);
-  if (fewest > file->tensors().size()) {
-    throw InputError("{}: {} tensors cannot hold the {} layers of config.json", file->path(),
-                     file->tensors().size(), fewest);
+  if (fewest > weights->tensors().size()) {
+    throw InputError("{}: {} tensors cannot hold the {} layers of config.json", weights->path(),
+                     weights->tensors().size(), fewest);
   }
   ModelParameters parameters = bind_parameters(
       config.model, [&](const ParameterInfo& info, Parameter& p) { binder.bind(info, p); });
@@ -110,11 +102,11 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
     config.notes.push_back(
         fmt::format("{}: {} tensors are not part of this config and are ignored, "
                     "{} for one",
-                    file->path(), unused.size(), excerpt(unused.front())));
+                    weights->path(), unused.size(), excerpt(unused.front())));
   }
   require_memory(prepared_bytes(config.model, backend), "preparing this model");
   // A packed weight's own pages go at once: the peak is not the sum of both.
-  const WhenPacked release = [&](const Parameter& weight) { file->release(weight.bytes()); };
+  const WhenPacked release = [&](const Parameter& weight) { weights->release(weight.bytes()); };
   Transformer transformer(config.model, std::move(parameters), binder.take_storage(), backend,
                           release);
   transformer.set_name(directory);

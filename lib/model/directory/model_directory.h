@@ -7,7 +7,6 @@
 
 #include "config/decode_config.h"
 #include "config/model_config.h"
-#include "model/directory/safetensors.h"
 #include "model/transformer.h"
 
 namespace attn {
@@ -32,8 +31,9 @@ struct DirectoryConfig {
 };
 DirectoryConfig read_directory_config(const std::string& directory);
 
-/// Loads config.json, generation_config.json and model.safetensors. Matrices stay in the mapped
-/// file, also where it has 16 bits; what else has 16 bits is widened. InputError for a missing
+/// Loads config.json, generation_config.json and the weights in whichever form they are there
+/// (weights.h). Matrices stay in the mapped files, also where these have 16 bits; what else has 16
+/// bits, or whose numbers do not follow one another, is copied. InputError for a missing
 /// file, missing tensor (naming the nearest present), wrong shape, NaN or infinity (naming tensor
 /// and index); SystemError where the system refuses; MemoryError where the prepared model would not
 /// fit.

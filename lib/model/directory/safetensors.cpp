@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <tuple>
 
@@ -14,18 +12,13 @@
 #include "base/json.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
-#include "compute/half.h"
 
 namespace attn {
-
-static_assert(std::endian::native == std::endian::little, "safetensors are little-endian");
-
 namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeader = 100'000'000;  // as in the reference library
-constexpr std::size_t kMaxDimensions = 8;
-constexpr std::size_t kDepth = 3;  // the header, a tensor's entry, its shape
+constexpr std::size_t kDepth = 3;                  // the header, a tensor's entry, its shape
 
 struct KnownType {
   std::string_view name;
@@ -201,9 +194,9 @@ class HeaderReader {
       fail_tensor(tensor.name, "shape is {}, expected an array of whole numbers",
                   shown_json(value));
     }
-    if (value.size() > kMaxDimensions) {
+    if (value.size() > kMaxTensorDimensions) {
       fail_tensor(tensor.name, "shape has {} dimensions, expected at most {}", value.size(),
-                  kMaxDimensions);
+                  kMaxTensorDimensions);
     }
     tensor.elements = 1;
     for (const Json& dimension : value) {
@@ -264,11 +257,11 @@ class HeaderReader {
 
 }  // namespace
 
-SafetensorsTable read_safetensors_table(std::string_view bytes, const std::string& path) {
+TensorTable read_safetensors_table(std::string_view bytes, const std::string& path) {
   HeaderReader reader(bytes, path);
   const Json header =
       parse_json(reader.text(), path + " (header)", JsonLimits{.max_depth = kDepth});
-  SafetensorsTable table;
+  TensorTable table;
   table.tensors.reserve(header.size());
   for (const auto& [name, entry] : header.items()) {
     if (name == "__metadata__") {
@@ -279,43 +272,6 @@ SafetensorsTable read_safetensors_table(std::string_view bytes, const std::strin
   }
   reader.check_cover(table.tensors);
   return table;
-}
-
-SafetensorsFile::SafetensorsFile(const std::string& path)
-    : map_(path),
-      table_(
-          read_safetensors_table({reinterpret_cast<const char*>(map_.data()), map_.size()}, path)) {
-  by_name_.resize(tensors().size());
-  std::iota(by_name_.begin(), by_name_.end(), std::size_t{0});
-  std::ranges::sort(by_name_, {},
-                    [&](std::size_t i) -> const std::string& { return tensors()[i].name; });
-}
-
-const TensorInfo* SafetensorsFile::find(std::string_view name) const {
-  const auto name_of = [&](std::size_t i) -> std::string_view { return tensors()[i].name; };
-  const auto found = std::ranges::lower_bound(by_name_, name, {}, name_of);
-  return found == by_name_.end() || name_of(*found) != name ? nullptr : &tensors()[*found];
-}
-
-void SafetensorsFile::read(const TensorInfo& tensor, float* out) const {
-  if (tensor.elements == 0) return;
-  const std::byte* source = bytes(tensor);  // at any address: the format promises no alignment
-  switch (tensor.dtype) {
-    case DType::f32:
-      std::memcpy(out, source, tensor.end - tensor.begin);
-      return;
-    case DType::f16:
-      half::widen(half::Format::f16, source, to_index(tensor.elements), out);
-      return;
-    case DType::bf16:
-      half::widen(half::Format::bf16, source, to_index(tensor.elements), out);
-      return;
-    case DType::i8:
-    case DType::other:
-      break;
-  }
-  throw InputError("{}: tensor '{}': dtype is {}, expected F32, F16 or BF16", printable(path()),
-                   excerpt(tensor.name), tensor.dtype_name);
 }
 
 }  // namespace attn

@@ -6,6 +6,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "compute/threads.h"
@@ -42,37 +43,34 @@ Index first_not_finite(const std::byte* data, Index count, Bits exponent) {
   return -1;
 }
 
-/// The same of a tensor where it lies in its file.
-Index first_not_finite(const TensorInfo& tensor, const std::byte* bytes) {
-  const Index count = to_index(tensor.elements);
-  switch (tensor.dtype) {
-    case DType::f16:
-      return first_not_finite(bytes, count, std::uint16_t{0x7C00});
-    case DType::bf16:
-      return first_not_finite(bytes, count, std::uint16_t{0x7F80});
-    default:
-      return first_not_finite(bytes, count, std::uint32_t{0x7F800000});
+/// The same of a parameter's numbers where they lie.
+Index first_not_finite(const Parameter& row, Index count) {
+  if (row.data != nullptr) {
+    return first_not_finite(reinterpret_cast<const std::byte*>(row.data), count,
+                            std::uint32_t{0x7F800000});
   }
+  const bool f16 = row.format == half::Format::f16;
+  return first_not_finite(row.narrow, count, static_cast<std::uint16_t>(f16 ? 0x7C00 : 0x7F80));
 }
 
 /// Matrices are packed for their products, and rows of embeddings read, from 16 bits; what layers
 /// read as it is (biases, norms, positions) is small.
 bool stays_narrow(const ParameterInfo& info, const TensorInfo& tensor) {
-  return (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16) &&
+  return tensor.strides.empty() && (tensor.dtype == DType::f16 || tensor.dtype == DType::bf16) &&
          (info.role == ParameterRole::weight || info.role == ParameterRole::embedding);
 }
 
 }  // namespace
 
-TensorBinder::TensorBinder(const ModelConfig& config, std::shared_ptr<SafetensorsFile> file)
-    : config_(config), file_(std::move(file)) {
-  storage_.push_back(file_);
+TensorBinder::TensorBinder(const ModelConfig& config, std::shared_ptr<const Weights> weights)
+    : config_(config), weights_(std::move(weights)) {
+  storage_.push_back(weights_);
   const Family& family = family_of(config_);
   base_ = family.base;
-  bare_ =
-      !family.marian_keys && std::ranges::none_of(file_->tensors(), [&](const TensorInfo& tensor) {
-        return tensor.name.starts_with(base_);
-      });
+  bare_ = !family.marian_keys &&
+          std::ranges::none_of(weights_->tensors(), [&](const TensorInfo* tensor) {
+            return tensor->name.starts_with(base_);
+          });
 }
 
 void TensorBinder::bind(const ParameterInfo& info, Parameter& parameter) {
@@ -90,7 +88,7 @@ void TensorBinder::bind(const ParameterInfo& info, Parameter& parameter) {
   if (tensor == nullptr && info.buffer && !drawn) {
     parameter = make_default(info);
   } else if (tensor == nullptr) {
-    throw InputError("{}: tensor {} is missing; the nearest present is {}", file_->path(),
+    throw InputError("{}: tensor {} is missing; the nearest present is {}", weights_->path(),
                      info.name, nearest(info.name, names()));
   } else {
     parameter = take(info, *tensor);
@@ -101,35 +99,36 @@ void TensorBinder::bind(const ParameterInfo& info, Parameter& parameter) {
 void TensorBinder::check_finite() const {
   std::vector<Index> bad(bound_tensors_.size(), -1);
   parallel_for(std::ssize(bound_tensors_), Index{1} << 20, [&](Index i) {
-    const TensorInfo& tensor = *at(bound_tensors_, i).first;
-    at(bad, i) = first_not_finite(tensor, file_->bytes(tensor));
+    const auto& [tensor, row] = at(bound_tensors_, i);
+    at(bad, i) = first_not_finite(row, to_index(tensor->elements));
   });
   for (std::size_t i = 0; i < bad.size(); ++i) {
     if (bad[i] < 0) continue;
-    throw InputError("{}: tensor {} holds {} at element {}; weights must be finite", file_->path(),
-                     bound_tensors_[i].first->name, bound_tensors_[i].second.at(0, bad[i]), bad[i]);
+    throw InputError("{}: tensor {} holds {} at element {}; weights must be finite",
+                     weights_->path(), bound_tensors_[i].first->name,
+                     bound_tensors_[i].second.at(0, bad[i]), bad[i]);
   }
 }
 
 std::vector<std::string> TensorBinder::unused() const {
   std::vector<std::string> rest;
-  for (const TensorInfo& tensor : file_->tensors()) {
+  for (const TensorInfo* tensor : weights_->tensors()) {
     // One without numbers, as Pegasus-X's table of no global tokens, has nothing to use.
-    if (!used_.contains(tensor.name) && tensor.elements > 0) rest.push_back(tensor.name);
+    if (!used_.contains(tensor->name) && tensor->elements > 0) rest.push_back(tensor->name);
   }
   return rest;
 }
 
 std::vector<std::string> TensorBinder::names() const {
   std::vector<std::string> all;
-  for (const TensorInfo& tensor : file_->tensors()) all.push_back(printable(tensor.name));
+  for (const TensorInfo* tensor : weights_->tensors()) all.push_back(printable(tensor->name));
   return all;
 }
 
 void TensorBinder::check_shape(const ParameterInfo& info, const TensorInfo& tensor) const {
   if (tensor.shape == info.shape) return;
-  throw InputError("{}: tensor {} has shape {}; config.json asks for {}", file_->path(), info.name,
-                   shape_text(tensor.shape), shape_text(info.shape));
+  throw InputError("{}: tensor {} has shape {}; config.json asks for {}", weights_->path(),
+                   info.name, shape_text(tensor.shape), shape_text(info.shape));
 }
 
 /// Where the main name of a shared memory is absent, any of its tied names will do.
@@ -154,13 +153,16 @@ const TensorInfo* TensorBinder::find_tied_copy(const ParameterInfo& info) const 
 }
 
 float* TensorBinder::allocate(std::uint64_t elements) {
+  // A view may repeat numbers: it can be larger than its file.
+  constexpr std::uint64_t kLarge = std::uint64_t{1} << 20;
+  if (elements > kLarge) require_memory(elements * sizeof(float), "copying a tensor");
   auto memory = std::make_shared<AlignedFloats>(to_size(elements));
   storage_.push_back(memory);
   return memory->data();
 }
 
 Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor) {
-  std::byte* bytes = file_->bytes(tensor);
+  std::byte* bytes = tensor.data;
   const bool aligned = reinterpret_cast<std::uintptr_t>(bytes) % 4 == 0;
   Parameter found = parameter_at(info, nullptr);
   if (tensor.dtype == DType::i8 && info.role == ParameterRole::weight &&
@@ -170,14 +172,14 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
     found.scales_of_rows = false;  // of the file's rows, which the model sees as columns
     return found;
   }
-  if (tensor.dtype == DType::f32 && aligned) {
+  if (tensor.dtype == DType::f32 && aligned && tensor.strides.empty()) {
     found.data = reinterpret_cast<float*>(bytes);
   } else if (stays_narrow(info, tensor)) {
     found.narrow = bytes;
     found.format = tensor.dtype == DType::f16 ? half::Format::f16 : half::Format::bf16;
   } else {
     found.data = allocate(tensor.elements);
-    file_->read(tensor, found.data);
+    weights_->read(tensor, found.data);
   }
   Parameter in_a_row = found;
   in_a_row.row_stride = 0;
@@ -188,11 +190,11 @@ Parameter TensorBinder::take(const ParameterInfo& info, const TensorInfo& tensor
 
 /// The scales of a weight's rows in the file, [out].
 const float* TensorBinder::take_scales(const ParameterInfo& info, const TensorInfo& tensor) {
-  const std::byte* bytes = file_->bytes(tensor);
+  const std::byte* bytes = tensor.data;
   for (std::uint64_t i = 0; i < tensor.elements; ++i) {
     if (bytes[i] != std::byte{0x80}) continue;
-    throw InputError("{}: tensor {} holds -128 at element {}; expected -127 to 127", file_->path(),
-                     tensor.name, i);
+    throw InputError("{}: tensor {} holds -128 at element {}; expected -127 to 127",
+                     weights_->path(), tensor.name, i);
   }
   ParameterInfo scales = info;
   scales.name += "_scale";
@@ -202,15 +204,15 @@ const float* TensorBinder::take_scales(const ParameterInfo& info, const TensorIn
   const TensorInfo* found = find(scales.name);
   if (found == nullptr) {
     throw InputError("{}: tensor {} is missing; the 8 bits of {} need a scale for each row",
-                     file_->path(), scales.name, info.name);
+                     weights_->path(), scales.name, info.name);
   }
   used_.insert(found->name);
   check_shape(scales, *found);
   const Parameter values = take(scales, *found);
   for (Index i = 0; i < values.columns; ++i) {
     if (values.at(0, i) >= 0 || std::isnan(values.at(0, i))) continue;
-    throw InputError("{}: tensor {} holds {} at element {}; scales are not negative", file_->path(),
-                     scales.name, values.at(0, i), i);
+    throw InputError("{}: tensor {} holds {} at element {}; scales are not negative",
+                     weights_->path(), scales.name, values.at(0, i), i);
   }
   return values.data;
 }
@@ -231,9 +233,9 @@ Parameter TensorBinder::make_default(const ParameterInfo& info) {
 /// The tensor of this name, or, in a file of the bare model (BartModel), without what all of a
 /// class's names begin with.
 const TensorInfo* TensorBinder::find(const std::string& name) const {
-  const TensorInfo* tensor = file_->find(name);
+  const TensorInfo* tensor = weights_->find(name);
   if (tensor != nullptr || !bare_ || !name.starts_with(base_)) return tensor;
-  return file_->find(name.substr(base_.size()));
+  return weights_->find(name.substr(base_.size()));
 }
 
 }  // namespace attn

@@ -1,4 +1,4 @@
-// From the tensors of a file to the parameters of a model.
+// From the tensors of a model directory to the parameters of a model.
 #pragma once
 
 #include <map>
@@ -9,25 +9,25 @@
 #include <vector>
 
 #include "config/model_config.h"
-#include "model/directory/safetensors.h"
+#include "model/directory/weights.h"
 #include "model/transformer.h"
 
 namespace attn {
 
-/// Binds the parameters of a model to the tensors of a file, by their names.
+/// Binds the parameters of a model to the tensors of its weights, by their names.
 class TensorBinder {
  public:
   /// `config` outlives it.
-  TensorBinder(const ModelConfig& config, std::shared_ptr<SafetensorsFile> file);
+  TensorBinder(const ModelConfig& config, std::shared_ptr<const Weights> weights);
 
-  /// Gives `parameter` its values: the tensor's where it lies in the mapped file, or a copy.
+  /// Gives `parameter` its values: the tensor's where it lies in a mapped file, or a copy.
   /// InputError where it is missing (naming the nearest present) or has another shape than `info`.
   void bind(const ParameterInfo& info, Parameter& parameter);
 
   /// InputError where a bound number is NaN or infinite: the first by order of the file is named.
   void check_finite() const;
 
-  /// Names of the file's tensors that nothing was bound to.
+  /// Names of the tensors that nothing was bound to.
   std::vector<std::string> unused() const;
 
   /// What the bound parameters point into.
@@ -44,7 +44,7 @@ class TensorBinder {
   float* allocate(std::uint64_t elements);
 
   const ModelConfig& config_;
-  std::shared_ptr<SafetensorsFile> file_;
+  std::shared_ptr<const Weights> weights_;
   std::string base_;   ///< what all of a class's names begin with
   bool bare_ = false;  ///< but not in this file
   Transformer::Storage storage_;

@@ -6,6 +6,7 @@
 #include "base/files/files.h"
 #include "base/strings/sha256.h"
 #include "config/key_reader.h"
+#include "model/directory/weights.h"
 #include "text/tokenizer.h"
 
 namespace attn {
@@ -87,7 +88,15 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   }
   tokenizer["sampling"] = experiment.tokenizer.sampling;
   identity["tokenizer"] = tokenizer;
-  if (!from.empty()) identity["from"] = digest(from + "/model.safetensors");
+  for (const std::string& path : from.empty() ? std::vector<std::string>() : weight_files(from)) {
+    Json& digests = identity["from"];  // one text, or a list of them where there are shards
+    if (digests.is_null()) {
+      digests = digest(path);
+    } else {
+      if (!digests.is_array()) digests = Json::array({digests});
+      digests.push_back(digest(path));
+    }
+  }
   return identity;
 }
 
