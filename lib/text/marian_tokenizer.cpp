@@ -57,9 +57,12 @@ class MarianTokenizer : public TokenizerKind {
   EncodedText encode(TextSide side, std::string_view text) const override;
   std::string decode(const std::vector<int>& ids) const override;
   const std::string& piece(TextSide side, int id) const override {
-    return side_of(side).vocabulary.piece(id);
+    const Vocabulary& vocabulary = side_of(side).vocabulary;
+    return vocabulary.holds(id) ? vocabulary.piece(id) : at(more_pieces_, id - vocabulary.size());
   }
-  int vocab_size(TextSide side) const override { return side_of(side).vocabulary.size(); }
+  int vocab_size(TextSide side) const override {
+    return side_of(side).vocabulary.size() + to_int(more_pieces_.size());
+  }
   SpecialTokens special_tokens() const override { return special_; }
   bool separate_vocabularies() const override { return settings_.separate_vocabularies; }
 
@@ -70,6 +73,7 @@ class MarianTokenizer : public TokenizerKind {
 
  private:
   void find_special_tokens(const std::string& directory);
+  void find_added_tokens(const std::string& directory);
   bool is_special(std::string_view piece) const;
 
   const Vocabulary& target_vocabulary() const {
@@ -82,14 +86,18 @@ class MarianTokenizer : public TokenizerKind {
     if (side == TextSide::source) return {*source_model_, source_vocabulary_, special_.unk};
     return {target_model(), target_vocabulary(), target_unk_};
   }
-  EncodedText ids_of(const Side& side, std::string_view mark,
-                     std::vector<std::string> pieces) const;
+  void add_ids(const Side& side, std::string_view mark, const std::vector<std::string>& pieces,
+               EncodedText& encoded) const;
+  void add_end(EncodedText& encoded) const;
 
   TokenizerSettings settings_;
   SpecialTokens special_;
   Vocabulary source_vocabulary_;
   Vocabulary target_vocabulary_file_;    ///< only where the vocabularies are separate
   std::vector<bool> is_target_special_;  ///< [V] of the target
+  AddedTokens added_;                    ///< of both languages
+  std::vector<std::string>
+      more_pieces_;  ///< those of them that vocab.json lacks, behind its pieces
   int target_unk_ = 0;
   std::unique_ptr<const PieceModel> source_model_;
   std::unique_ptr<const PieceModel> target_model_file_;  ///< empty where it equals the source's
@@ -113,6 +121,34 @@ MarianTokenizer::MarianTokenizer(const std::string& directory) {
                                                 directory + "/target_vocab.json");
   }
   find_special_tokens(directory);
+  find_added_tokens(directory);
+}
+
+/// Those that follow the vocabulary's pieces, or are among them, with their own ids.
+void MarianTokenizer::find_added_tokens(const std::string& directory) {
+  const std::string where = directory + ": added tokens";
+  const auto size = to_size(source_vocabulary_.size());
+  for (const AddedToken& token : settings_.added_tokens) {
+    if (token.single_word) {
+      throw InputError(
+          "{}: \"{}\" is a single_word, which this tokenizer does not know; expected false", where,
+          excerpt(token.text));
+    }
+    const bool in_vocabulary = source_vocabulary_.holds(token.id);
+    const bool known = to_size(token.id) < size + more_pieces_.size();
+    const std::string* taken = known ? &piece(TextSide::source, token.id) : nullptr;
+    check_added_token(token, size + more_pieces_.size(), taken, where);
+    if (settings_.separate_vocabularies && !in_vocabulary) {
+      throw InputError(
+          "{}: \"{}\" is no piece of vocab.json; expected one where the vocabularies are separate",
+          where, excerpt(token.text));
+    }
+    if (!known) more_pieces_.push_back(token.text);
+    if (settings_.separate_vocabularies) continue;
+    is_target_special_.resize(size + more_pieces_.size());
+    if (token.special) at(is_target_special_, token.id) = true;
+  }
+  added_ = AddedTokens(settings_.added_tokens);
 }
 
 bool MarianTokenizer::is_special(std::string_view piece) const {
@@ -147,27 +183,38 @@ void MarianTokenizer::find_special_tokens(const std::string& directory) {
   for (const std::string& piece : settings_.more_special_tokens) mark(piece);
 }
 
-EncodedText MarianTokenizer::ids_of(const Side& side, std::string_view mark,
-                                    std::vector<std::string> pieces) const {
-  EncodedText encoded;
-  encoded.pieces = std::move(pieces);
-  if (!mark.empty()) encoded.pieces.emplace(encoded.pieces.begin(), mark);
-  encoded.ids.reserve(encoded.pieces.size() + 1);
-  for (const std::string& piece : encoded.pieces) {
+void MarianTokenizer::add_ids(const Side& side, std::string_view mark,
+                              const std::vector<std::string>& pieces, EncodedText& encoded) const {
+  const auto add = [&](std::string_view piece) {
     // A run of unknown characters may spell a special piece; as text, it has no id.
     const auto id = is_special(piece) ? std::nullopt : side.vocabulary.find(piece);
     if (!id) ++encoded.unknown;
     encoded.ids.push_back(id.value_or(side.unk));
-  }
+    encoded.pieces.emplace_back(piece);
+  };
+  if (!mark.empty()) add(mark);
+  for (const std::string& piece : pieces) add(piece);
+}
+
+void MarianTokenizer::add_end(EncodedText& encoded) const {
   encoded.ids.push_back(special_.eos);
   encoded.pieces.push_back(settings_.eos_token);
-  return encoded;
 }
 
 EncodedText MarianTokenizer::encode(TextSide side, std::string_view text) const {
   const Side cutter = side_of(side);
-  const std::string_view mark = language_mark(text);
-  return ids_of(cutter, mark, cutter.model.cut(text.substr(mark.size())));
+  EncodedText encoded;
+  for (const AddedTokens::Part& part : added_.split(text)) {
+    if (part.token) {
+      encoded.ids.push_back(*part.token);
+      encoded.pieces.push_back(piece(side, *part.token));
+      continue;
+    }
+    const std::string_view mark = language_mark(part.text);
+    add_ids(cutter, mark, cutter.model.cut(part.text.substr(mark.size())), encoded);
+  }
+  add_end(encoded);
+  return encoded;
 }
 
 NormalisedText MarianTokenizer::normalise(TextSide side, std::string_view text) const {
@@ -178,10 +225,19 @@ NormalisedText MarianTokenizer::normalise(TextSide side, std::string_view text) 
 EncodedText MarianTokenizer::sample(TextSide side, const NormalisedText& text, double sampling,
                                     RandomNumbers& random) const {
   const Side cutter = side_of(side);
-  return ids_of(cutter, text.language_mark, cutter.model.sample(text.text, sampling, random));
+  EncodedText encoded;
+  add_ids(cutter, text.language_mark, cutter.model.sample(text.text, sampling, random), encoded);
+  add_end(encoded);
+  return encoded;
 }
 
 void MarianTokenizer::require_sampling(double sampling, const std::string& where) const {
+  if (!more_pieces_.empty()) {
+    throw InputError(
+        "{}: tokenizer.sampling {}: the tokenizer has added tokens ({} for one), which "
+        "are not cut at random; expected tokenizer.sampling 0",
+        where, sampling, excerpt(more_pieces_.front()));
+  }
   for (const auto& [file, side] : {std::pair{"source.spm", side_of(TextSide::source)},
                                    {"target.spm", side_of(TextSide::target)}}) {
     const SegmentationType type = side.model.segmentation();
@@ -203,7 +259,7 @@ std::string MarianTokenizer::decode(const std::vector<int>& ids) const {
   std::vector<std::string> pieces;
   pieces.reserve(ids.size());
   for (const int id : ids) {
-    if (!at(is_target_special_, id)) pieces.push_back(target_vocabulary().piece(id));
+    if (!at(is_target_special_, id)) pieces.push_back(piece(TextSide::target, id));
   }
   // transformers decodes with the source model unless the vocabularies are separate.
   const PieceModel& model = settings_.separate_vocabularies ? target_model() : *source_model_;

@@ -17,6 +17,7 @@ std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory
   }
   const auto has = [&](const char* name) { return file_exists(directory + "/" + name); };
   if (has("source.spm")) return marian_tokenizer(directory);
+  if (has("tokenizer.json")) return json_tokenizer(directory);
   if (has("spiece.model")) return pegasus_tokenizer(directory);
   if (has("merges.txt")) return byte_level_tokenizer(directory);
   return marian_tokenizer(directory);
@@ -102,7 +103,10 @@ const std::vector<std::string>& tokenizer_files() {
                                               "target_vocab.json",
                                               "spiece.model",
                                               "merges.txt",
+                                              "tokenizer.json",
                                               "tokenizer_config.json",
+                                              "special_tokens_map.json",
+                                              "added_tokens.json",
                                               "SHA256SUMS"};
   return names;
 }

@@ -1,5 +1,6 @@
 // Text to ids and back, exactly as transformers' tokenizers of these files do it:
 //   source.spm, target.spm, vocab.json   MarianTokenizer: SentencePiece cuts, vocab.json numbers
+//   tokenizer.json                       the tokenizers library's one file, of BART, T5, NLLB …
 //   spiece.model                         PegasusTokenizer
 //   vocab.json, merges.txt               BartTokenizer, LEDTokenizer: byte-level BPE
 #pragma once

@@ -1,5 +1,6 @@
-// What one family of tokenizer files does: marian_tokenizer.cpp, pegasus_tokenizer.cpp,
-// byte_level_tokenizer.cpp. Tokenizer is the door; nobody else includes this.
+// What one family of tokenizer files does: marian_tokenizer.cpp, json_tokenizer.cpp,
+// pegasus_tokenizer.cpp, byte_level_tokenizer.cpp. Tokenizer is the door; nobody else includes
+// this.
 #pragma once
 
 #include <memory>
@@ -43,6 +44,9 @@ std::unique_ptr<const TokenizerKind> marian_tokenizer(const std::string& directo
 std::unique_ptr<const TokenizerKind> byte_level_tokenizer(const std::string& directory);
 /// spiece.model, as PegasusTokenizer reads it.
 std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& directory);
+
+/// tokenizer.json, as the tokenizers library reads it.
+std::unique_ptr<const TokenizerKind> json_tokenizer(const std::string& directory);
 
 /// A file of the directory; InputError where it is missing.
 std::string read_part(const std::string& directory, const char* name);

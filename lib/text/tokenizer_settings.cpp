@@ -1,5 +1,6 @@
 #include "text/tokenizer_settings.h"
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/error.h"
@@ -10,8 +11,10 @@
 namespace attn {
 namespace {
 
+constexpr std::int64_t kMostIds = 10'000'000;
 constexpr const char* kSettings = "/tokenizer_config.json";
 constexpr const char* kOlder = "/special_tokens_map.json";
+constexpr const char* kAdded = "/added_tokens.json";
 
 /// "</s>" or {"content": "</s>", …}.
 std::string token_text(const Json& value, const std::string& key, const std::string& where) {
@@ -50,6 +53,37 @@ void read_list(const Json& value, const std::string& key, const std::string& whe
   }
 }
 
+/// {"58101": {"content": "<NAME>", …}, …}
+void read_decoder(const Json& value, const std::string& where, TokenizerSettings& settings) {
+  if (!value.is_object()) {
+    throw InputError("{}: added_tokens_decoder is {}; expected an object of ids and tokens", where,
+                     excerpt(value.dump()));
+  }
+  for (const auto& [key, token] : value.items()) {
+    constexpr std::size_t kMostDigits = 9;
+    const bool number = !key.empty() && key.size() <= kMostDigits &&
+                        key.find_first_not_of("0123456789") == key.npos;
+    if (!number) {
+      throw InputError("{}: added_tokens_decoder has the key \"{}\"; expected an id", where,
+                       excerpt(key));
+    }
+    settings.added_tokens.push_back(read_added_token(token, std::stoi(key), where));
+  }
+}
+
+/// {"<NAME>": 58101, …}: whether one is special, the other files say.
+void read_older_added_tokens(const Json& document, const std::string& where,
+                             TokenizerSettings& settings) {
+  if (!document.is_object()) throw InputError("{}: expected a JSON object", where);
+  const auto& special = settings.more_special_tokens;
+  for (const auto& [text, id] : document.items()) {
+    AddedToken token = read_added_token({{"content", text}}, id, where);
+    token.special = settings.is_own_mark(text) || std::ranges::find(special, text) != special.end();
+    token.normalized = !token.special;
+    settings.added_tokens.push_back(token);
+  }
+}
+
 void read_keys(const Json& document, const std::string& where, TokenizerSettings& settings) {
   if (!document.is_object()) throw InputError("{}: expected a JSON object", where);
   for (const auto& [key, value] : document.items()) {
@@ -71,6 +105,10 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
       settings.clean_up_spaces = flag(value, key, where);
     } else if (key == "add_prefix_space") {
       settings.add_prefix_space = flag(value, key, where);
+    } else if (key == "added_tokens_decoder") {
+      read_decoder(value, where, settings);
+    } else if ((key == "src_lang" || key == "tgt_lang") && value.is_string()) {
+      (key == "src_lang" ? settings.source_language : settings.target_language) = value;
     } else if (key == "offset") {
       settings.offset = offset_of(value, where);
     } else if (key == "additional_special_tokens" || key == "extra_special_tokens") {
@@ -89,16 +127,55 @@ std::optional<std::string> TokenizerSettings::named_or(const std::string& key,
   return found == named.end() ? std::optional<std::string>(otherwise) : found->second;
 }
 
-TokenizerSettings parse_tokenizer_settings(std::optional<std::string_view> text,
-                                           std::optional<std::string_view> older,
+bool TokenizerSettings::is_own_mark(const std::string& token) const {
+  if (token == eos_token || token == unk_token || token == pad_token) return true;
+  return std::ranges::any_of(named, [&](const auto& entry) { return entry.second == token; });
+}
+
+AddedToken read_added_token(const Json& value, const Json& id, const std::string& where) {
+  const std::string what = "an added token";
+  const auto number = id.is_number_integer() ? id.get<std::int64_t>() : -1;
+  if (number < 0 || number > kMostIds || !value.is_object()) {
+    throw InputError(
+        "{}: {} is {} with the id {}; expected an object with its content, and an id "
+        "from 0 to {}",
+        where, what, excerpt(value.dump()), excerpt(id.dump()), kMostIds);
+  }
+  AddedToken token;
+  token.text = token_text(value, what, where);
+  token.id = static_cast<int>(number);
+  token.normalized = true;
+  for (const auto& [key, part] : value.items()) {
+    bool* known = key == "single_word"  ? &token.single_word
+                  : key == "lstrip"     ? &token.lstrip
+                  : key == "rstrip"     ? &token.rstrip
+                  : key == "normalized" ? &token.normalized
+                  : key == "special"    ? &token.special
+                                        : nullptr;
+    if (known != nullptr) *known = flag(part, key, where);
+  }
+  return token;
+}
+
+TokenizerSettings parse_tokenizer_settings(const SettingsTexts& texts,
                                            const std::string& directory) {
   TokenizerSettings settings;
   const std::string where = directory + kSettings;
-  const Json document = text ? parse_json(*text, where) : Json::object();
+  const Json document = texts.settings ? parse_json(*texts.settings, where) : Json::object();
   read_keys(document, where, settings);
-  // As transformers does: the older file wins, unless the newer one lists the tokens itself.
-  if (older && !document.contains("added_tokens_decoder")) {
-    read_keys(parse_json(*older, directory + kOlder), directory + kOlder, settings);
+  // As transformers does: the older files count unless the newer one lists the tokens itself.
+  if (!document.contains("added_tokens_decoder")) {
+    if (texts.older) {
+      read_keys(parse_json(*texts.older, directory + kOlder), directory + kOlder, settings);
+    }
+    if (texts.added_tokens) {
+      read_older_added_tokens(parse_json(*texts.added_tokens, directory + kAdded),
+                              directory + kAdded, settings);
+    }
+  }
+  std::ranges::sort(settings.added_tokens, {}, &AddedToken::id);
+  for (AddedToken& token : settings.added_tokens) {
+    token.typed_as_text = token.special && settings.is_own_mark(token.text);
   }
   return settings;
 }
@@ -108,8 +185,8 @@ TokenizerSettings read_tokenizer_settings(const std::string& directory) {
     const std::string path = directory + name;
     return file_exists(path) ? std::optional(read_file(path)) : std::nullopt;
   };
-  const std::optional<std::string> text = text_of(kSettings);
-  return parse_tokenizer_settings(text, text_of(kOlder), directory);
+  return parse_tokenizer_settings({text_of(kSettings), text_of(kOlder), text_of(kAdded)},
+                                  directory);
 }
 
 }  // namespace attn

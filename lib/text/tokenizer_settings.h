@@ -1,5 +1,5 @@
 // What transformers' tokenizers read beside their models: tokenizer_config.json and its older
-// companion special_tokens_map.json.
+// companions special_tokens_map.json and added_tokens.json.
 #pragma once
 
 #include <map>
@@ -7,6 +7,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/json.h"
+#include "text/pipeline/added_tokens.h"
 
 namespace attn {
 
@@ -22,18 +25,33 @@ struct TokenizerSettings {
   bool clean_up_spaces = false;   ///< "word ." becomes "word.", and so on
   bool add_prefix_space = false;  ///< byte-level BPE: a text begins with a blank
   std::optional<int> offset;      ///< Pegasus: its pieces for pretraining, before the others
+  /// Of added_tokens_decoder, else of added_tokens.json, in order of their ids.
+  std::vector<AddedToken> added_tokens;
+  std::string source_language;  ///< src_lang, where it says one: "eng_Latn"
+  std::string target_language;
 
   /// The token of a key: as said (nothing: null), else `otherwise`.
   std::optional<std::string> named_or(const std::string& key, const char* otherwise) const;
+  /// Whether a token is one that the model itself puts around texts or into them: eos_token,
+  /// pad_token, mask_token and so on. Typed, it is ordinary text.
+  bool is_own_mark(const std::string& token) const;
 };
 
-/// Reads both files where they are present; InputError where one is no JSON object or a key that is
+/// Reads the files where they are present; InputError where one is no JSON object or a key that is
 /// used has another type.
 TokenizerSettings read_tokenizer_settings(const std::string& directory);
 
-/// The same of the texts of the two files; nothing where there is none.
-TokenizerSettings parse_tokenizer_settings(std::optional<std::string_view> text,
-                                           std::optional<std::string_view> older,
+/// The texts of the files; nothing where there is none.
+struct SettingsTexts {
+  std::optional<std::string> settings;      ///< tokenizer_config.json
+  std::optional<std::string> older;         ///< special_tokens_map.json
+  std::optional<std::string> added_tokens;  ///< added_tokens.json
+};
+TokenizerSettings parse_tokenizer_settings(const SettingsTexts& texts,
                                            const std::string& directory);
+
+/// A token of a list of them, {"content": "<NAME>", "lstrip": false, …}, with the id that its place
+/// says; InputError, beginning with `where`, for another type or an id below 0.
+AddedToken read_added_token(const Json& value, const Json& id, const std::string& where);
 
 }  // namespace attn

@@ -173,6 +173,11 @@ Vocabulary Vocabulary::parse(std::string_view json, const std::string& where) {
   Entries entries;
   entries.reserve(json.size() / 16);
   if (!is_valid_utf8(json) || !FlatObjectReader(json).read(entries)) explain(json, where);
+  return of(std::move(entries), where);
+}
+
+Vocabulary Vocabulary::of(std::vector<std::pair<std::string, int>> entries,
+                          const std::string& where) {
   if (entries.empty()) throw InputError("{}: no pieces; expected at least one", where);
   Vocabulary vocabulary;
   vocabulary.pieces_ = order_by_id(std::move(entries), where);

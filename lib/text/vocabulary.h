@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/at.h"
@@ -17,6 +18,9 @@ class Vocabulary {
   /// Parses {"piece": id, …}; InputError, beginning with `where`, unless the pieces are distinct
   /// and hold each id from 0 to their number minus 1 exactly once.
   static Vocabulary parse(std::string_view json, const std::string& where);
+
+  /// The same of pieces and their ids.
+  static Vocabulary of(std::vector<std::pair<std::string, int>> entries, const std::string& where);
 
   Vocabulary() = default;
   Vocabulary(Vocabulary&&) = default;  ///< moving the list leaves the texts where they are

@@ -24,9 +24,11 @@ TEST_CASE("base64 gives RFC 4648's examples, and every digit") {
 }
 
 TEST_CASE("base64: floats come back, and nothing that is not just so many of them") {
-  for (const std::vector<float>& values :
-       {std::vector<float>{}, {1}, {1, -0.1F}, {0.5F, 2, std::numeric_limits<float>::infinity()},
-        {1e-45F, 3, 4, 5}}) {
+  for (const std::vector<float>& values : {std::vector<float>{},
+                                           {1},
+                                           {1, -0.1F},
+                                           {0.5F, 2, std::numeric_limits<float>::infinity()},
+                                           {1e-45F, 3, 4, 5}}) {
     std::string text;
     append_base64(text, values);
     CHECK(floats_of_base64(text, values.size()) == values);
@@ -39,6 +41,18 @@ TEST_CASE("base64: floats come back, and nothing that is not just so many of the
     CHECK(!floats_of_base64(text, 1));
   }
   CHECK(!floats_of_base64("", std::numeric_limits<std::uint64_t>::max()));
+}
+
+TEST_CASE("base64 is read strictly") {
+  CHECK(read_base64("") == "");
+  CHECK(read_base64("Zg==") == "f");
+  CHECK(read_base64("Zm8=") == "fo");
+  CHECK(read_base64("Zm9v") == "foo");
+  CHECK(read_base64("+/+/") == "\xfb\xff\xbf");
+  for (const char* bad :
+       {"Z", "Zg", "Zg=", "Zh==", "Zm9=", "Z===", "====", "Zg==Zg==", "Zm 9", "Zm9\n", "Z=9v"}) {
+    CHECK_MESSAGE(!read_base64(bad), bad);
+  }
 }
 
 }  // namespace

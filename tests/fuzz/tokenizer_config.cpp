@@ -1,4 +1,4 @@
-// tokenizer_config.json and special_tokens_map.json: the two parts of the input.
+// tokenizer_config.json, special_tokens_map.json and added_tokens.json: the parts of the input.
 #include "fuzz.h"
 #include "text/tokenizer_settings.h"
 
@@ -6,8 +6,9 @@ using namespace attn;
 
 FUZZ(bytes) {
   std::string_view rest = bytes;
-  const std::string_view text = fuzz::take_part(rest);
-  const std::optional<std::string_view> map =
-      rest.empty() ? std::nullopt : std::optional<std::string_view>(rest);
-  fuzz::accepts([&] { parse_tokenizer_settings(text, map, "model"); });
+  SettingsTexts texts;
+  for (auto* text : {&texts.settings, &texts.older, &texts.added_tokens}) {
+    if (!rest.empty()) *text = std::string(fuzz::take_part(rest));
+  }
+  fuzz::accepts([&] { parse_tokenizer_settings(texts, "model"); });
 }

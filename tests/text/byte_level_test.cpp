@@ -68,9 +68,9 @@ TEST_CASE("a damaged merges.txt says where and what") {
   copy.write("merges.txt", "e  n\n");
   refuse(copy, where + ":1: found \"e  n\"; expected two pieces with one blank between them");
   copy.write("merges.txt", "e Q@\n");
-  refuse(copy, where + ":1: \"Q@\" is no piece of vocab.json; expected merges of its pieces");
+  refuse(copy, where + ":1: \"Q@\" is no piece of the vocabulary; expected merges of its pieces");
   copy.write("merges.txt", "z Q\n");
-  refuse(copy, where + ":1: \"zQ\" is no piece of vocab.json; expected merges of its pieces");
+  refuse(copy, where + ":1: \"zQ\" is no piece of the vocabulary; expected merges of its pieces");
   copy.write("merges.txt", "e n\r\ne n\n");
   refuse(copy, where + ":2: the pair \"e n\" stands here for the second time; expected it once");
   copy.write("merges.txt", "e \xff\n");

@@ -63,4 +63,27 @@ std::optional<std::vector<float>> floats_of_base64(std::string_view text, std::u
   return values;
 }
 
+std::optional<std::string> read_base64(std::string_view text) {
+  if (text.size() % 4 != 0) return std::nullopt;
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  std::string bytes;
+  bytes.reserve(text.size() / 4 * 3);
+  for (std::size_t i = 0; i < text.size(); i += 4) {
+    const bool last = i + 4 == text.size();
+    std::uint32_t group = 0;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const bool padded = last && k >= 4 - padding;
+      const std::size_t digit = padded ? 0 : kDigits.find(text[i + k]);
+      if (digit == kDigits.npos) return std::nullopt;
+      group = group << 6 | static_cast<std::uint32_t>(digit);
+    }
+    const std::size_t count = last ? 3 - padding : 3;
+    if ((group & ((1U << (8 * (3 - count))) - 1)) != 0) return std::nullopt;
+    for (std::size_t k = 0; k < count; ++k) {
+      bytes += static_cast<char>(group >> (16 - 8 * k) & 0xFFU);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace attn

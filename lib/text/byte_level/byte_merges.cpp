@@ -16,30 +16,6 @@ std::uint64_t key_of(int left, int right) {
   return std::uint64_t{to_size(left)} << 32 | to_size(right);
 }
 
-/// The two halves of a line of merges.txt, and where it stands.
-struct MergeLine {
-  std::string_view left;
-  std::string_view right;
-  std::string where;
-};
-
-MergeLine merge_line(std::string_view line, std::string where) {
-  const std::size_t blank = line.find(' ');
-  const bool two = blank != line.npos && blank > 0 && blank + 1 < line.size() &&
-                   line.find(' ', blank + 1) == line.npos;
-  if (!two) {
-    throw InputError("{}: found \"{}\"; expected two pieces with one blank between them", where,
-                     excerpt(line));
-  }
-  return {line.substr(0, blank), line.substr(blank + 1), std::move(where)};
-}
-
-int id_of(const Vocabulary& vocabulary, std::string_view piece, const MergeLine& line) {
-  if (const auto id = vocabulary.find(piece)) return *id;
-  throw InputError("{}: \"{}\" is no piece of vocab.json; expected merges of its pieces",
-                   line.where, excerpt(piece));
-}
-
 }  // namespace
 
 ByteMerges::ByteMerges(std::string_view text, const Vocabulary& vocabulary,
@@ -51,15 +27,33 @@ ByteMerges::ByteMerges(std::string_view text, const Vocabulary& vocabulary,
   for (const std::string_view line : split_lines(text)) {
     ++number;
     if (line.starts_with("#version")) continue;
-    const MergeLine pair = merge_line(line, where + ":" + std::to_string(number));
-    const int left = id_of(vocabulary, pair.left, pair);
-    const int right = id_of(vocabulary, pair.right, pair);
-    const int joint = id_of(vocabulary, std::string(pair.left) + std::string(pair.right), pair);
-    const auto rank = same_number<std::uint32_t>(merges_.size());
-    if (!merges_.emplace(key_of(left, right), Merge{rank, joint}).second) {
-      throw InputError("{}: the pair \"{}\" stands here for the second time; expected it once",
-                       pair.where, excerpt(line));
+    const auto here = [&] { return where + ":" + std::to_string(number); };
+    const std::size_t blank = line.find(' ');
+    const bool two = blank != line.npos && blank > 0 && blank + 1 < line.size() &&
+                     line.find(' ', blank + 1) == line.npos;
+    if (!two) {
+      throw InputError("{}: found \"{}\"; expected two pieces with one blank between them", here(),
+                       excerpt(line));
     }
+    add(line.substr(0, blank), line.substr(blank + 1), vocabulary, here);
+  }
+}
+
+void ByteMerges::add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
+                     const std::function<std::string()>& where) {
+  const auto id_of = [&](const std::string& piece) {
+    if (const auto id = vocabulary.find(piece)) return *id;
+    throw InputError("{}: \"{}\" is no piece of the vocabulary; expected merges of its pieces",
+                     where(), excerpt(piece));
+  };
+  const std::string first(left);
+  const std::string second(right);
+  const int left_id = id_of(first);
+  const int right_id = id_of(second);
+  const Merge merge{same_number<std::uint32_t>(merges_.size()), id_of(first + second)};
+  if (!merges_.emplace(key_of(left_id, right_id), merge).second) {
+    throw InputError("{}: the pair \"{}\" stands here for the second time; expected it once",
+                     where(), excerpt(first + " " + second));
   }
 }
 

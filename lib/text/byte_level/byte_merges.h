@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -19,6 +20,11 @@ class ByteMerges {
   /// with #version are none. InputError, beginning with `where`, unless every pair occurs once and
   /// its halves and the two together are pieces of the vocabulary.
   ByteMerges(std::string_view text, const Vocabulary& vocabulary, const std::string& where);
+
+  ByteMerges() = default;
+  /// One more pair, weaker than those before; `where` names it. InputError as above.
+  void add(std::string_view left, std::string_view right, const Vocabulary& vocabulary,
+           const std::function<std::string()>& where);
 
   /// Ids of a word's single characters in, of its pieces out; `ids` is the word.
   void join(std::vector<int>& ids) const;

@@ -1,0 +1,276 @@
+// The parts of a pipeline: normalizers, pre-tokenizers and decoders.
+#include <unicode/normalizer2.h>
+#include <unicode/uchar.h>
+#include <unicode/uniset.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/at.h"
+#include "base/strings/utf8.h"
+#include "text/byte_level/byte_level.h"
+#include "text/pieces/charsmap.h"
+#include "text/pieces/sentencepiece_check.h"
+#include "text/pipeline/characters.h"
+#include "text/pipeline/pipeline.h"
+#include "text/sentences/icu_boundaries.h"
+
+namespace attn {
+namespace {
+
+constexpr std::size_t kLongCluster = 6;  // bytes; no rule is looked up for such
+
+/// Charsmap keeps views of the bytes that it was made of.
+struct OwnedCharsmap {
+  explicit OwnedCharsmap(std::string all) : bytes(std::move(all)), rules(bytes) {}
+  std::string bytes;
+  Charsmap rules;
+};
+
+std::string by_rules(const Charsmap& rules, std::string_view text) {
+  std::string out;
+  std::size_t begin = 0;
+  for (const std::size_t end : icu_boundaries(text, TextPart::character)) {
+    const std::string_view cluster = text.substr(begin, end - begin);
+    begin = end;
+    if (cluster.size() < kLongCluster) {
+      if (const auto whole = rules.shortest(cluster)) {
+        out += *whole;
+        continue;
+      }
+    }
+    for (std::size_t i = 0; i < cluster.size();) {
+      const std::string_view rest = cluster.substr(i);
+      const std::string_view character = rest.substr(0, decode_code_point(rest).length);
+      out += rules.shortest(character).value_or(character);
+      i += character.size();
+    }
+  }
+  return out;
+}
+
+const icu::Normalizer2& normalizer_of(UnicodeForm form, UErrorCode& error) {
+  switch (form) {
+    case UnicodeForm::nfc:
+      return *icu::Normalizer2::getNFCInstance(error);
+    case UnicodeForm::nfd:
+      return *icu::Normalizer2::getNFDInstance(error);
+    case UnicodeForm::nfkc:
+      return *icu::Normalizer2::getNFKCInstance(error);
+    case UnicodeForm::nfkd:
+      return *icu::Normalizer2::getNFKDInstance(error);
+  }
+  throw std::logic_error("a Unicode form");
+}
+
+/// The library's tables end with Unicode 12.0: what came later it leaves as it is.
+struct OlderNormalizer {
+  explicit OlderNormalizer(UnicodeForm form)
+      : known("[:age=12.0:]", error), normalizer(normalizer_of(form, error), known) {
+    if (U_FAILURE(error)) throw std::runtime_error("ICU has no normalizer");
+  }
+  UErrorCode error = U_ZERO_ERROR;
+  icu::UnicodeSet known;
+  icu::FilteredNormalizer2 normalizer;
+};
+
+struct LaterLetters {
+  char32_t first;
+  char32_t last;
+  char32_t small;  ///< of the first one
+};
+
+/// Capital letters that came after Unicode 15.0, which is as far as Debian 12's ICU goes; the
+/// library knows them. A newer ICU says the same of them.
+constexpr LaterLetters kLaterLetters[] = {
+    {0x1C89, 0x1C89, 0x1C8A},    {0xA7CB, 0xA7CB, 0x0264}, {0xA7CC, 0xA7CC, 0xA7CD},
+    {0xA7CE, 0xA7CE, 0xA7CF},    {0xA7D2, 0xA7D2, 0xA7D3}, {0xA7D4, 0xA7D4, 0xA7D5},
+    {0xA7DA, 0xA7DA, 0xA7DB},    {0xA7DC, 0xA7DC, 0x019B}, {0x10D50, 0x10D65, 0x10D70},
+    {0x16EA0, 0x16EB8, 0x16EBB},
+};
+
+char32_t small_letter(char32_t c) {
+  for (const LaterLetters& range : kLaterLetters) {
+    if (c >= range.first && c <= range.last) return range.small + (c - range.first);
+  }
+  return static_cast<char32_t>(u_tolower(static_cast<UChar32>(c)));
+}
+
+/// Joined and cut again into words of `word`'s kind: only what begins where it began is at a start.
+std::vector<Word> words_in(const std::string& text, const std::vector<std::string_view>& parts,
+                           bool at_start) {
+  std::vector<Word> words;
+  for (const std::string_view part : parts) {
+    words.push_back({std::string(part), at_start && part.data() == text.data()});
+  }
+  return words;
+}
+
+}  // namespace
+
+Normalizer precompiled_normalizer(std::string charsmap) {
+  const auto rules = std::make_shared<const OwnedCharsmap>(std::move(charsmap));
+  return [rules](const std::string& text) { return by_rules(rules->rules, text); };
+}
+
+Normalizer unicode_normalizer(UnicodeForm form) {
+  const auto older = std::make_shared<const OlderNormalizer>(form);
+  return [older](const std::string& text) {
+    UErrorCode error = U_ZERO_ERROR;
+    std::string out;
+    icu::UnicodeString normalised;
+    older->normalizer.normalize(icu::UnicodeString::fromUTF8(text), normalised, error);
+    normalised.toUTF8String(out);
+    if (U_FAILURE(error)) throw std::runtime_error("ICU cannot normalise a text");
+    return out;
+  };
+}
+
+Normalizer lowercase_normalizer() {
+  return [](const std::string& text) {
+    constexpr char32_t kDottedI = 0x130;  // the one letter whose small form is two characters
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+      const CodePoint c = decode_code_point(std::string_view(text).substr(i));
+      i += c.length;
+      if (c.value == kDottedI) {
+        out += "i\u0307";
+      } else {
+        append_code_point(out, small_letter(c.value));
+      }
+    }
+    return out;
+  };
+}
+
+Normalizer strip_normalizer(bool left, bool right) {
+  return [left, right](const std::string& text) {
+    std::string_view rest = text;
+    if (left) rest.remove_prefix(white_space_at_begin(rest));
+    if (right) rest.remove_suffix(white_space_at_end(rest));
+    return std::string(rest);
+  };
+}
+
+Normalizer prepend_normalizer(std::string text) {
+  return [first = std::move(text)](const std::string& rest) {
+    return rest.empty() ? rest : first + rest;
+  };
+}
+
+Normalizer replace_normalizer(TextPattern pattern, std::string to) {
+  return [pattern = std::move(pattern), to = std::move(to)](const std::string& text) {
+    return replace_matches(text, pattern, to);
+  };
+}
+
+PreTokenizer metaspace(std::string mark, PrependScheme scheme, bool split) {
+  const TextPattern marks = literal_pattern(mark);
+  return [=](const Word& word) {
+    std::string text = replace_matches(word.text, literal_pattern(" "), mark);
+    const bool wanted =
+        scheme == PrependScheme::always || (scheme == PrependScheme::first && word.at_start);
+    if (wanted && !text.starts_with(mark)) text.insert(0, mark);
+    if (!split) return std::vector<Word>{{text, word.at_start}};
+    return words_in(text, split_text(text, marks, SplitBehavior::merged_with_next), word.at_start);
+  };
+}
+
+PreTokenizer byte_level(bool add_prefix_space, bool words) {
+  return [=](const Word& word) {
+    std::string text = word.text;
+    if (add_prefix_space && !text.starts_with(' ')) text.insert(0, " ");
+    std::vector<std::string_view> parts{text};
+    if (words) parts = byte_level_words(text);
+    std::vector<Word> spelled;
+    for (const std::string_view part : parts) {
+      std::string& characters = spelled.emplace_back().text;
+      for (const char byte : part) {
+        append_code_point(characters, character_of_byte(static_cast<unsigned char>(byte)));
+      }
+    }
+    if (!spelled.empty()) spelled.front().at_start = word.at_start;
+    return spelled;
+  };
+}
+
+PreTokenizer splitting(TextPattern pattern, SplitBehavior behavior, bool invert) {
+  return [=](const Word& word) {
+    return words_in(word.text, split_text(word.text, pattern, behavior, invert), word.at_start);
+  };
+}
+
+TokenDecoder metaspace_decoder(std::string mark, PrependScheme scheme) {
+  return [=](std::vector<std::string> tokens) {
+    const bool drops_first = scheme != PrependScheme::never;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      replace_all(tokens[i], mark, i == 0 && drops_first ? "" : " ");
+    }
+    return tokens;
+  };
+}
+
+TokenDecoder byte_level_decoder() {
+  return [](const std::vector<std::string>& tokens) {
+    std::string bytes;
+    for (const std::string& token : tokens) bytes += bytes_of_piece(token).value_or(token);
+    // A model may cut a character in two.
+    return std::vector<std::string>{valid_text(bytes)};
+  };
+}
+
+TokenDecoder byte_fallback_decoder() {
+  return [](const std::vector<std::string>& tokens) {
+    std::vector<std::string> out;
+    std::string bytes;
+    const auto end_bytes = [&] {
+      if (is_valid_utf8(bytes)) {
+        if (!bytes.empty()) out.push_back(bytes);
+      } else {
+        out.insert(out.end(), bytes.size(), "\ufffd");
+      }
+      bytes.clear();
+    };
+    for (const std::string& token : tokens) {
+      const int byte = byte_value(std::string_view(token));
+      if (byte < kByteValues) {
+        bytes += static_cast<char>(byte);
+      } else {
+        end_bytes();
+        out.push_back(token);
+      }
+    }
+    end_bytes();
+    return out;
+  };
+}
+
+TokenDecoder replace_decoder(TextPattern pattern, std::string to) {
+  return [=](std::vector<std::string> tokens) {
+    for (std::string& token : tokens) token = replace_matches(token, pattern, to);
+    return tokens;
+  };
+}
+
+TokenDecoder fuse_decoder() {
+  return [](const std::vector<std::string>& tokens) {
+    std::string all;
+    for (const std::string& token : tokens) all += token;
+    return std::vector<std::string>{all};
+  };
+}
+
+TokenDecoder strip_decoder(std::string content, int start, int stop) {
+  return [=](std::vector<std::string> tokens) {
+    for (std::string& token : tokens) {
+      for (int i = 0; i < start && token.starts_with(content); ++i) token.erase(0, content.size());
+      for (int i = 0; i < stop && token.ends_with(content); ++i) {
+        token.resize(token.size() - content.size());
+      }
+    }
+    return tokens;
+  };
+}
+
+}  // namespace attn

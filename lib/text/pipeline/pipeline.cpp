@@ -1,0 +1,144 @@
+#include "text/pipeline/pipeline.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/at.h"
+#include "text/byte_level/byte_level.h"
+
+namespace attn {
+namespace {
+
+std::string normalised(const std::vector<Normalizer>& normalizers, std::string text) {
+  for (const Normalizer& normalize : normalizers) text = normalize(text);
+  return text;
+}
+
+class PipelineTokenizer : public TokenizerKind {
+ public:
+  explicit PipelineTokenizer(Pipeline pipeline) : p_(std::move(pipeline)) {
+    shown_.reserve(p_.pieces.size());
+    for (std::size_t id = 0; id < p_.pieces.size(); ++id) {
+      const bool readable = p_.shows_bytes && !p_.is_special[id];
+      shown_.push_back(readable ? readable_piece(p_.pieces[id]) : p_.pieces[id]);
+      if (!p_.is_special[id]) in_use_ = to_int(id) + 1;
+    }
+    for (const TextFrame* frame : {&p_.source, &p_.target}) {
+      for (const auto* ids : {&frame->before, &frame->after}) {
+        for (const int id : *ids) in_use_ = std::max(in_use_, id + 1);
+      }
+    }
+    in_use_ = std::max(in_use_, p_.special.pad + 1);
+  }
+
+  EncodedText encode(TextSide side, std::string_view text) const override {
+    EncodedText encoded;
+    const TextFrame& frame = side == TextSide::source ? p_.source : p_.target;
+    for (const int id : frame.before) add(id, encoded);
+    for (const AddedTokens::Part& part : p_.added.split(text)) {
+      if (part.token) {
+        add(*part.token, encoded);
+      } else {
+        encode_part(std::string(part.text), part.text.data() == text.data(), encoded);
+      }
+    }
+    for (const int id : frame.after) add(id, encoded);
+    return encoded;
+  }
+
+  std::string decode(const std::vector<int>& ids) const override {
+    std::vector<std::string> tokens;
+    for (const int id : ids) {
+      if (at(p_.is_special, id)) continue;
+      const auto other = p_.decoded_as.find(id);
+      tokens.push_back(other == p_.decoded_as.end() ? at(p_.pieces, id) : other->second);
+    }
+    for (const TokenDecoder& decoder : p_.decoders) tokens = decoder(std::move(tokens));
+    std::string text;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (p_.joins_with_blanks && i > 0) text += ' ';
+      text += tokens[i];
+    }
+    if (p_.clean_up_spaces) clean_up_spaces(text);
+    return text;
+  }
+
+  const std::string& piece(TextSide, int id) const override { return at(shown_, id); }
+  int vocab_size(TextSide) const override { return to_int(p_.pieces.size()); }
+  int ids_in_use(TextSide) const override { return in_use_; }
+  SpecialTokens special_tokens() const override { return p_.special; }
+
+ private:
+  void add(int id, EncodedText& encoded) const {
+    encoded.ids.push_back(id);
+    encoded.pieces.push_back(at(shown_, id));
+  }
+
+  void encode_part(std::string text, bool at_start, EncodedText& encoded) const {
+    text = normalised(p_.normalizers, std::move(text));
+    for (const AddedTokens::Part& part : p_.normalised_added.split(text)) {
+      if (part.token) {
+        add(*part.token, encoded);
+        continue;
+      }
+      const bool first = at_start && part.text.data() == text.data();
+      for (const Word& word : words_of({std::string(part.text), first})) {
+        const std::size_t before = encoded.ids.size();
+        p_.cutter->cut(word.text, encoded);
+        if (!p_.shows_bytes) continue;
+        for (std::size_t i = before; i < encoded.ids.size(); ++i) {
+          encoded.pieces[i] = at(shown_, encoded.ids[i]);
+        }
+      }
+    }
+  }
+
+  std::vector<Word> words_of(Word text) const {
+    std::vector<Word> words;
+    if (!text.text.empty()) words.push_back(std::move(text));
+    for (const PreTokenizer& cut : p_.pre_tokenizers) {
+      std::vector<Word> parts;
+      for (const Word& word : words) {
+        for (Word& part : cut(word)) {
+          if (!part.text.empty()) parts.push_back(std::move(part));
+        }
+      }
+      words = std::move(parts);
+    }
+    return words;
+  }
+
+  Pipeline p_;
+  int in_use_ = 0;
+  std::vector<std::string> shown_;  ///< [V] pieces as people read them
+};
+
+}  // namespace
+
+std::unique_ptr<const TokenizerKind> pipeline_tokenizer(Pipeline pipeline) {
+  return std::make_unique<PipelineTokenizer>(std::move(pipeline));
+}
+
+void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
+                const std::string& where) {
+  std::vector<AddedToken> raw;
+  std::vector<AddedToken> in_normalised;
+  pipeline.is_special.resize(pipeline.pieces.size());
+  for (const AddedToken& token : tokens) {
+    std::vector<std::string>& pieces = pipeline.pieces;
+    const bool known = to_size(token.id) < pieces.size();
+    check_added_token(token, pieces.size(), known ? &pieces[to_size(token.id)] : nullptr, where);
+    if (!known) pieces.push_back(token.text);
+    pipeline.is_special.resize(pipeline.pieces.size());
+    if (token.special) at(pipeline.is_special, token.id) = true;
+    AddedToken found = token;
+    if (token.normalized) found.text = normalised(pipeline.normalizers, token.text);
+    // As the library decodes it.
+    if (found.text != token.text) pipeline.decoded_as[token.id] = found.text;
+    if (!found.text.empty()) (token.normalized ? in_normalised : raw).push_back(found);
+  }
+  pipeline.added = AddedTokens(std::move(raw));
+  pipeline.normalised_added = AddedTokens(std::move(in_normalised));
+}
+
+}  // namespace attn
