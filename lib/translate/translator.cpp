@@ -119,6 +119,15 @@ Translator::Translator(const Ensemble& models, const Tokenizer& tokenizer, Decod
       summary_(summarise(model_.config())) {
   check_vocabulary("source", tokenizer.source_ids_in_use(), models.config().vocab_size);
   check_vocabulary("target", tokenizer.target_ids_in_use(), models.config().decoder_vocab_size);
+  // An embedding padded to a multiple of 64: its last rows are nobody's, and must not win.
+  for (int id = tokenizer.target_vocab_size(); id < models.config().decoder_vocab_size; ++id) {
+    decode_.bad_words_ids.push_back({id});
+  }
+}
+
+std::string Translator::name_of(int id) const {
+  const bool named = id < tokenizer_.target_vocab_size();
+  return named ? tokenizer_.target_piece(id) : fmt::format("<row {}>", id);
 }
 
 PreparedSentence Translator::prepare(std::string_view bytes) const {
@@ -252,7 +261,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   if (const int count = session.detail.alternatives; count > 0) {
     Alternatives& others =
         record.alternatives.emplace(likeliest_pieces(logits, record.produced.ids, count));
-    for (const int id : others.ids) others.tokens.push_back(tokenizer_.target_piece(id));
+    for (const int id : others.ids) others.tokens.push_back(name_of(id));
     if (!session.detail.vectors) others.logits.clear();
   }
   record.decoder_self = recorder.take(AttentionKind::decoder_self, 0);

@@ -138,6 +138,8 @@ class Translator {
   Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
                 const Changes* changes) const;
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;
+  /// The piece of a target id; "<row 8003>" of a row of the embedding that has none.
+  std::string name_of(int id) const;
   /// Puts what a search found into the record.
   void replay_all(Session& session, const std::vector<SearchHypothesis>& found) const;
   std::vector<ResidualStep> whole_residual_stream(const EmbeddingsAndNorm& stack,

@@ -7,11 +7,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
+#include "model/directory/weights.h"
 
 namespace attn {
 namespace {
@@ -26,11 +30,30 @@ bool is_hub_word(std::string_view text) {
          });
 }
 
-/// Whether it is OWNER/NAME, as models are called there.
-bool is_hub_name(std::string_view text) {
-  const std::size_t slash = text.find('/');
-  return slash != text.npos && is_hub_word(text.substr(0, slash)) &&
-         is_hub_word(text.substr(slash + 1));
+/// Words with one slash between each two: what is no path upwards or from the root.
+bool are_hub_words(std::string_view text) {
+  for (;;) {
+    const std::size_t slash = text.find('/');
+    if (!is_hub_word(text.substr(0, slash))) return false;
+    if (slash == text.npos) return true;
+    text.remove_prefix(slash + 1);
+  }
+}
+
+/// OWNER/NAME@REVISION, as models are called there.
+struct HubName {
+  std::string model;
+  std::string revision = "main";
+};
+
+std::optional<HubName> hub_name(const std::string& text) {
+  const std::size_t at = text.find('@');
+  HubName name{text.substr(0, at)};
+  if (at != text.npos) name.revision = text.substr(at + 1);
+  const bool one_slash = std::ranges::count(name.model, '/') == 1;
+  if (!one_slash || !are_hub_words(name.model) || !are_hub_words(name.revision))
+    return std::nullopt;
+  return name;
 }
 
 std::string_view environment(const char* name) {
@@ -67,21 +90,84 @@ std::string commit_in(const fs::path& file) {
   return is_hub_word(commit) && commit.size() < 100 ? commit : "";
 }
 
+fs::path folder_of(const HubName& name) {
+  std::string folder = "models--" + name.model;
+  folder.replace(folder.find('/'), 1, "--");
+  return hub_cache() / folder;
+}
+
+/// The snapshot of a revision: of what its name leads to, or of the commit that it is.
+std::optional<std::string> snapshot_of(const fs::path& model, const std::string& revision) {
+  const std::string commit = commit_in(model / "refs" / revision);
+  for (const std::string& name : {commit, revision}) {
+    const std::string found = (model / "snapshots" / name).string();
+    if (!name.empty() && name.find('/') == name.npos && directory_exists(found)) return found;
+  }
+  return std::nullopt;
+}
+
+/// The names of what the cache has of a model; of a commit that no name leads to, itself.
+std::vector<std::string> revisions_of(const fs::path& model) {
+  std::vector<std::string> revisions;
+  std::vector<std::string> commits;
+  std::error_code error;
+  const auto refs = model / "refs";
+  for (fs::recursive_directory_iterator file(refs, error), end; !error && file != end;
+       file.increment(error)) {
+    const std::string commit = commit_in(file->path());
+    if (commit.empty()) continue;
+    commits.push_back(commit);
+    revisions.push_back(file->path().lexically_relative(refs).string());
+  }
+  for (fs::directory_iterator entry(model / "snapshots", error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string commit = entry->path().filename().string();
+    if (std::ranges::find(commits, commit) == commits.end()) revisions.push_back(commit);
+  }
+  std::ranges::sort(revisions);
+  return revisions;
+}
+
 }  // namespace
 
 std::string model_directory(const std::string& named) {
   std::error_code error;
-  if (!is_hub_name(named) || fs::exists(named, error)) return named;
-  std::string folder = "models--" + named;
-  folder.replace(folder.find('/'), 1, "--");
-  const fs::path model = hub_cache() / folder;
-  const std::string commit = commit_in(model / "refs" / "main");
-  std::string found = (model / "snapshots" / commit).string();
-  if (!commit.empty() && directory_exists(found)) return found;
+  const std::optional<HubName> name = hub_name(named);
+  if (!name || fs::exists(named, error)) return named;
+  const fs::path model = folder_of(*name);
+  if (const auto found = snapshot_of(model, name->revision)) return *found;
+  const std::vector<std::string> others = revisions_of(model);
+  if (!others.empty()) {
+    throw SystemError(
+        "{}: no such revision in Hugging Face's cache ({}), which has {}; fetch it: hf download {} "
+        "--revision {}",
+        named, printable(hub_cache().string()), excerpt(fmt::format("{}", fmt::join(others, ", "))),
+        name->model, name->revision);
+  }
   throw SystemError(
       "{}: no such model directory, and no such model in Hugging Face's cache ({}); fetch it: hf "
-      "download {}",
-      named, printable(hub_cache().string()), named);
+      "download {}{}",
+      named, printable(hub_cache().string()), name->model,
+      name->revision == "main" ? "" : " --revision " + name->revision);
+}
+
+void require_hub_weights(const std::string& named, const std::string& directory) {
+  const std::optional<HubName> name = hub_name(named);
+  if (!name || named == directory || !weight_files(directory).empty()) return;
+  const fs::path model = folder_of(*name);
+  std::vector<std::string> others;
+  for (const std::string& revision : revisions_of(model)) {
+    const auto snapshot = snapshot_of(model, revision);
+    if (snapshot && !weight_files(*snapshot).empty())
+      others.push_back(name->model + "@" + revision);
+  }
+  if (others.empty()) {
+    throw InputError(
+        "{}: the cache has it without weights ({}); fetch them: hf download {} --revision {}",
+        named, printable(directory), name->model, name->revision);
+  }
+  throw InputError("{}: the cache has it without weights ({}), and with weights {}", named,
+                   printable(directory), excerpt(fmt::format("{}", fmt::join(others, ", "))));
 }
 
 }  // namespace attn
