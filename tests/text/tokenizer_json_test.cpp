@@ -52,10 +52,16 @@ TEST_CASE("an added token has its id, in a text and decoded") {
     CHECK(std::ranges::count(ids, id) == 1);
     CHECK(tokenizer.decode_target(ids).find("<NAME>") != std::string::npos);
     CHECK(tokenizer.source_ids_in_use() == id + 1);
-    // The model's own marks are text where they are typed.
-    const SpecialTokens special = tokenizer.special_tokens();
-    CHECK(std::ranges::count(tokenizer.encode_source("a </s> b").ids, special.eos) ==
-          std::ranges::count(tokenizer.encode_source("a").ids, special.eos));
+  }
+}
+
+TEST_CASE("the model's own marks are text where they are typed") {
+  // A unigram model whose pieces they are cuts them out of it, here as in the library.
+  for (const char* name : {"bart", "led", "nllb"}) {
+    CAPTURE(name);
+    const Tokenizer tokenizer(kJsonGoldens + name);
+    const int end = tokenizer.special_tokens().eos;
+    CHECK(std::ranges::count(tokenizer.encode_source("a </s> b").ids, end) == 1);
   }
 }
 
