@@ -51,7 +51,7 @@ TEST_CASE("numbers out of range are refused alike as numbers and as text") {
   CHECK(refused([] { parse_whole(beam_field, "0"); }).first == "--beam" + expected);
   CHECK(refused([] { checked_whole(beam_field, -1); }).first.starts_with("--beam -1: expected"));
   CHECK(checked_whole(beam_field, 1000) == 1000);
-  for (const double none : {101.0, std::nan(""), INFINITY}) {
+  for (const double none : {101.0, std::nan(""), HUGE_VAL}) {
     CHECK(refused([&] {
             checked_decimal(length_penalty_field, none);
           }).first.starts_with("--length-penalty "));
