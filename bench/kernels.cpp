@@ -48,7 +48,6 @@ void shapes(benchmark::internal::Benchmark* b) {
 }
 
 BENCHMARK_CAPTURE(product, panels, Backend::panels)->Apply(shapes);
-BENCHMARK_CAPTURE(product, plain, Backend::plain)->Apply(shapes);
 
 /// The products of a step of a decoder with 3 layers, ffn 1,024 and a vocabulary of 8,000.
 void step(benchmark::State& state) {

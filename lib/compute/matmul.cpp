@@ -11,11 +11,8 @@ namespace attn {
 namespace {
 
 /// The form that a backend's weights have on this CPU.
-std::variant<PanelWeight, Int8Weight, Bfloat16Weight, PlainWeight> form_of(Backend backend,
-                                                                           Chains chains) {
+std::variant<PanelWeight, Int8Weight, Bfloat16Weight> form_of(Backend backend, Chains chains) {
   switch (backend) {
-    case Backend::plain:
-      return PlainWeight();
     case Backend::int8:
       return Int8Weight();
     case Backend::bfloat16:
@@ -33,9 +30,8 @@ Backend default_backend() {
   static const Backend chosen = [] {
     const char* asked = std::getenv("ATTN_DEMO_BACKEND");
     const std::string_view name = asked != nullptr ? asked : "";
-    if (name == "plain") return Backend::plain;
     if (name == "panels" || name.empty()) return Backend::panels;
-    throw UsageError("ATTN_DEMO_BACKEND={}: expected panels or plain", name);
+    throw UsageError("ATTN_DEMO_BACKEND={}: expected panels", name);
   }();
   return chosen;
 }

@@ -8,7 +8,6 @@
 //                   neither on its neighbours nor on the threads. A file's 16 bits stay 16 bits.
 //   Int8Weight      the same of numbers of 8 bits, where asked for.
 //   Bfloat16Weight  tiles of bfloat16, in training, on CPUs that multiply them.
-//   PlainWeight     Eigen on the [in, out] matrix: the reference that tests compare with.
 //
 // docs/decisions.md has the measurements behind the default.
 #pragma once
@@ -21,7 +20,6 @@
 #include "compute/kernels/kernels.h"
 #include "compute/panel_weight.h"
 #include "compute/parameter.h"
-#include "compute/plain_weight.h"
 #include "compute/product.h"
 #include "compute/tensor.h"
 #include "compute/threads.h"
@@ -29,14 +27,13 @@
 namespace attn {
 
 enum class Backend {
-  plain,
   panels,
   bfloat16,  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
   int8       ///< of decoding: factors rounded to 8 bits (int8_weight.h)
 };
 
-/// panels, or what ATTN_DEMO_BACKEND in the environment names: plain or panels. UsageError where
-/// that is neither.
+/// panels, which is all that ATTN_DEMO_BACKEND in the environment may name. UsageError where it
+/// names another.
 Backend default_backend();
 
 /// How a product is prepared.
@@ -86,7 +83,7 @@ class WeightProduct {
 
   Index in_ = 0;
   Index out_ = 0;
-  std::variant<PanelWeight, Int8Weight, Bfloat16Weight, PlainWeight> weight_;
+  std::variant<PanelWeight, Int8Weight, Bfloat16Weight> weight_;
   AlignedFloats bias_;  ///< [out], or null
 };
 

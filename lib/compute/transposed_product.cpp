@@ -62,10 +62,6 @@ void add_transposed_product(const ConstMatrixRef& a, const ConstMatrixRef& b, Ma
   }
   if (backend == Backend::int8) throw std::logic_error("gradients are not added up in 8 bits");
   if (c.size() == 0) return;
-  if (backend == Backend::plain) {
-    c.noalias() += a.transpose() * b;
-    return;
-  }
   if (backend == Backend::bfloat16) {
     if (tile_kernels() != nullptr) {
       add_transposed_bfloat16(a, b, c);

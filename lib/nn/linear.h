@@ -47,7 +47,7 @@ class TrainableLinear {
 
   Linear parameters_;
   Linear gradient_;
-  Backend backend_ = Backend::plain;
+  Backend backend_ = Backend::panels;
   WeightProduct forward_;
   WeightProduct backward_;
 };

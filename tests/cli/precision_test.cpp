@@ -106,14 +106,4 @@ TEST_CASE("what --precision refuses") {
   });
 }
 
-TEST_CASE("the plain backend has no products in 8 bits") {
-  const Result result = run_program({.args = {"translate", "--precision", "int8", "The"},
-                                     .environment = {{"ATTN_DEMO_BACKEND", "plain"}}});
-  CHECK(result.code == kUsage);
-  CHECK(result.out == "");
-  CHECK(result.err ==
-        "attn-demo: --precision int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 "
-        "alone\n");
-}
-
 }  // namespace attn::test

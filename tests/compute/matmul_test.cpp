@@ -1,4 +1,4 @@
-// The three backends against double arithmetic and each other.
+// Products with weights against double arithmetic.
 #include "compute/matmul.h"
 
 #include <doctest/doctest.h>
@@ -17,34 +17,29 @@ using attn::test::random_matrix;
 
 namespace {
 
-constexpr Backend kBackends[] = {Backend::plain, Backend::panels};
-
 Parameter view(Matrix& m) {
   return row_major(m.data(), m.rows(), m.cols());
 }
 
 }  // namespace
 
-TEST_CASE("every backend multiplies shapes that are no multiple of any block") {
-  for (const Backend backend : kBackends) {
-    for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37, 49, 101}) {
-      for (const auto& shape :
-           {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {256, 65}, {300, 257}}) {
-        const Index in = shape.first, out = shape.second;
-        CAPTURE(static_cast<int>(backend));
-        CAPTURE(rows);
-        CAPTURE(in);
-        CAPTURE(out);
-        Matrix w = random_matrix(in, out, "w");
-        Matrix b = random_matrix(1, out, "b");
-        const Matrix x = random_matrix(rows, in, "x");
-        const WeightProduct product({view(w)}, {view(b)}, backend);
-        Matrix y = poisoned(rows, out);
-        product(x, y);
-        const Eigen::MatrixXd expected =
-            (x.cast<double>() * w.cast<double>()).rowwise() + b.row(0).cast<double>();
-        CHECK((y.cast<double>() - expected).cwiseAbs().maxCoeff() < 2e-5);
-      }
+TEST_CASE("products of shapes that are no multiple of any block") {
+  for (const Index rows : {1, 2, 3, 4, 5, 7, 13, 37, 49, 101}) {
+    for (const auto& shape :
+         {std::pair<Index, Index>{1, 1}, {12, 36}, {15, 15}, {67, 130}, {256, 65}, {300, 257}}) {
+      const Index in = shape.first, out = shape.second;
+      CAPTURE(rows);
+      CAPTURE(in);
+      CAPTURE(out);
+      Matrix w = random_matrix(in, out, "w");
+      Matrix b = random_matrix(1, out, "b");
+      const Matrix x = random_matrix(rows, in, "x");
+      const WeightProduct product({view(w)}, {view(b)}, Backend::panels);
+      Matrix y = poisoned(rows, out);
+      product(x, y);
+      const Eigen::MatrixXd expected =
+          (x.cast<double>() * w.cast<double>()).rowwise() + b.row(0).cast<double>();
+      CHECK((y.cast<double>() - expected).cwiseAbs().maxCoeff() < 2e-5);
     }
   }
 }
@@ -55,17 +50,16 @@ TEST_CASE("weights side by side are one product, whichever way they lie in memor
   Matrix b1 = random_matrix(1, 7, "b1");
   Matrix b2 = random_matrix(1, 33, "b2");
   const Matrix x = random_matrix(6, 20, "x");
-  for (const Backend backend : kBackends) {
-    const WeightProduct product({view(w1), view(w2).transposed()}, {view(b1), view(b2)}, backend);
-    CHECK(product.in() == 20);
-    CHECK(product.out() == 40);
-    Matrix y = poisoned(6, 40);
-    product(x, y);
-    const Matrix first = (x * w1).rowwise() + b1.row(0);
-    const Matrix second = (x * w2.transpose()).rowwise() + b2.row(0);
-    CHECK((y.leftCols(7) - first).cwiseAbs().maxCoeff() < 1e-5F);
-    CHECK((y.rightCols(33) - second).cwiseAbs().maxCoeff() < 1e-5F);
-  }
+  const WeightProduct product({view(w1), view(w2).transposed()}, {view(b1), view(b2)},
+                              Backend::panels);
+  CHECK(product.in() == 20);
+  CHECK(product.out() == 40);
+  Matrix y = poisoned(6, 40);
+  product(x, y);
+  const Matrix first = (x * w1).rowwise() + b1.row(0);
+  const Matrix second = (x * w2.transpose()).rowwise() + b2.row(0);
+  CHECK((y.leftCols(7) - first).cwiseAbs().maxCoeff() < 1e-5F);
+  CHECK((y.rightCols(33) - second).cwiseAbs().maxCoeff() < 1e-5F);
 }
 
 namespace {
@@ -218,7 +212,7 @@ TEST_CASE("a wide weight whose columns lie one after another is packed and let g
 TEST_CASE("mismatched shapes are refused") {
   Matrix a = random_matrix(4, 5, "a");
   Matrix b = random_matrix(6, 5, "b");
-  CHECK_THROWS_AS(WeightProduct({view(a), view(b)}, {}, Backend::plain), std::logic_error);
+  CHECK_THROWS_AS(WeightProduct({view(a), view(b)}, {}, Backend::panels), std::logic_error);
   CHECK_THROWS_AS(WeightProduct({view(a)}, {view(b)}, Backend::panels), std::logic_error);
   const WeightProduct product({view(a)}, {}, Backend::panels);
   Matrix y(2, 5);
@@ -246,18 +240,16 @@ TEST_CASE("weights in 16 bits are packed as their widened copies are, at any add
       narrow.narrow = bytes.data() + 1;
       narrow.format = format;
       const Matrix x = random_matrix(5, in, "x");
-      for (const Backend backend : kBackends) {
-        Matrix expected = poisoned(5, out), y = poisoned(5, out);
-        WeightProduct({view(wide).transposed()}, {}, backend)(x, expected);
-        FloatArena arena(to_size(in * out) / 2);  // for some of these too small
-        WeightProduct({narrow.transposed()}, {}, {backend, &arena})(x, y);
-        CHECK(y == expected);
-        Matrix across = random_matrix(4, out, "x");
-        Matrix back = poisoned(4, in), expected_back = poisoned(4, in);
-        WeightProduct({view(wide)}, {}, backend)(across, expected_back);
-        WeightProduct({narrow}, {}, backend)(across, back);
-        CHECK(back == expected_back);
-      }
+      Matrix expected = poisoned(5, out), y = poisoned(5, out);
+      WeightProduct({view(wide).transposed()}, {}, Backend::panels)(x, expected);
+      FloatArena arena(to_size(in * out) / 2);  // for some of these too small
+      WeightProduct({narrow.transposed()}, {}, {Backend::panels, &arena})(x, y);
+      CHECK(y == expected);
+      Matrix across = random_matrix(4, out, "x");
+      Matrix back = poisoned(4, in), expected_back = poisoned(4, in);
+      WeightProduct({view(wide)}, {}, Backend::panels)(across, expected_back);
+      WeightProduct({narrow}, {}, Backend::panels)(across, back);
+      CHECK(back == expected_back);
     }
   }
 }

@@ -14,7 +14,6 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Backend kProductBackends[] = {Backend::plain, Backend::panels};
 const std::vector<Index> kColumns{1, 2, 15, 16, 17, 31, 33, 47, 48, 49, 63, 64, 65, 96, 127, 130};
 
 /// Rows that lie apart in memory, NaN between them.
@@ -79,25 +78,21 @@ TEST_CASE("products written and added, also in parts, on odd shapes") {
         (x.leftCols(in).cast<double>() * weight.cast<double>()).rowwise() +
         bias.row(0).cast<double>();
     const Matrix start = random_matrix(13, 130, "y");
-    for (const Backend backend : kProductBackends) {
-      WeightProduct product({left_columns(weight, 130)}, {left_columns(bias, 130)}, backend);
-      for (const Index out : kColumns) {
-        product.update({left_columns(weight, out)}, {left_columns(bias, out)});
-        for (Index rows = 1; rows <= 13; ++rows) {
-          CAPTURE(in);
-          CAPTURE(static_cast<int>(backend));
-          CAPTURE(out);
-          CAPTURE(rows);
-          const Eigen::MatrixXd expected = products.topLeftCorner(rows, out);
-          Matrix y = poisoned(rows, out + 2);
-          product(x.topLeftCorner(rows, in), y.leftCols(out));
-          CHECK(near(y.leftCols(out), expected, in));
-          y.leftCols(out) = start.topLeftCorner(rows, out);
-          product.add(x.topLeftCorner(rows, in), y.leftCols(out));
-          CHECK(
-              near(y.leftCols(out), start.topLeftCorner(rows, out).cast<double>() + expected, in));
-          CHECK(y.rightCols(2).array().isNaN().all());
-        }
+    WeightProduct product({left_columns(weight, 130)}, {left_columns(bias, 130)}, Backend::panels);
+    for (const Index out : kColumns) {
+      product.update({left_columns(weight, out)}, {left_columns(bias, out)});
+      for (Index rows = 1; rows <= 13; ++rows) {
+        CAPTURE(in);
+        CAPTURE(out);
+        CAPTURE(rows);
+        const Eigen::MatrixXd expected = products.topLeftCorner(rows, out);
+        Matrix y = poisoned(rows, out + 2);
+        product(x.topLeftCorner(rows, in), y.leftCols(out));
+        CHECK(near(y.leftCols(out), expected, in));
+        y.leftCols(out) = start.topLeftCorner(rows, out);
+        product.add(x.topLeftCorner(rows, in), y.leftCols(out));
+        CHECK(near(y.leftCols(out), start.topLeftCorner(rows, out).cast<double>() + expected, in));
+        CHECK(y.rightCols(2).array().isNaN().all());
       }
     }
   }
@@ -143,22 +138,19 @@ TEST_CASE("transposed products are added, on odd shapes") {
     const Eigen::MatrixXd products =
         a.leftCols(401).cast<double>().transpose() * b.leftCols(130).cast<double>();
     const Matrix start = random_matrix(401, 130, "c");
-    for (const Backend backend : kProductBackends) {
-      for (const Index columns : kColumns) {
-        for (const Index rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 401}) {
-          CAPTURE(tokens);
-          CAPTURE(static_cast<int>(backend));
-          CAPTURE(columns);
-          CAPTURE(rows);
-          Matrix c = apart(start.topLeftCorner(rows, columns));
-          add_transposed_product(a.leftCols(rows), b.leftCols(columns), c.leftCols(columns),
-                                 backend);
-          CHECK(near(c.leftCols(columns),
-                     start.topLeftCorner(rows, columns).cast<double>() +
-                         products.topLeftCorner(rows, columns),
-                     tokens));
-          CHECK(c.rightCols(3).array().isNaN().all());
-        }
+    for (const Index columns : kColumns) {
+      for (const Index rows : {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 97, 401}) {
+        CAPTURE(tokens);
+        CAPTURE(columns);
+        CAPTURE(rows);
+        Matrix c = apart(start.topLeftCorner(rows, columns));
+        add_transposed_product(a.leftCols(rows), b.leftCols(columns), c.leftCols(columns),
+                               Backend::panels);
+        CHECK(near(c.leftCols(columns),
+                   start.topLeftCorner(rows, columns).cast<double>() +
+                       products.topLeftCorner(rows, columns),
+                   tokens));
+        CHECK(c.rightCols(3).array().isNaN().all());
       }
     }
   }
@@ -197,27 +189,25 @@ TEST_CASE("threads change no bit of our own product, a transposed product or a p
 }
 
 TEST_CASE("a prepared product is a copy until update(), and update() refuses what does not fit") {
-  for (const Backend backend : kProductBackends) {
-    Matrix weight = random_matrix(20, 33, "w");
-    Matrix bias = random_matrix(1, 33, "b");
-    const Matrix x = random_matrix(5, 20, "x");
-    const auto w = row_major(weight.data(), 20, 33);
-    const auto b = row_major(bias.data(), 1, 33);
-    WeightProduct product({w}, {b}, backend);
-    Matrix before = poisoned(5, 33);
-    product(x, before);
-    weight *= 2.0F;
-    bias *= 2.0F;
-    Matrix y = poisoned(5, 33);
-    product(x, y);
-    CHECK(same_bits(y, before));
-    product.update({w}, {b});
-    product(x, y);
-    CHECK(same_bits(y, before * 2.0F));  // a power of two changes no rounding
-    CHECK_THROWS_AS(product.update({}, {}), std::logic_error);
-    CHECK_THROWS_AS(product.update({w, w.transposed()}, {}), std::logic_error);
-    CHECK_THROWS_AS(product.update({w}, {b, b}), std::logic_error);
-  }
+  Matrix weight = random_matrix(20, 33, "w");
+  Matrix bias = random_matrix(1, 33, "b");
+  const Matrix x = random_matrix(5, 20, "x");
+  const auto w = row_major(weight.data(), 20, 33);
+  const auto b = row_major(bias.data(), 1, 33);
+  WeightProduct product({w}, {b}, Backend::panels);
+  Matrix before = poisoned(5, 33);
+  product(x, before);
+  weight *= 2.0F;
+  bias *= 2.0F;
+  Matrix y = poisoned(5, 33);
+  product(x, y);
+  CHECK(same_bits(y, before));
+  product.update({w}, {b});
+  product(x, y);
+  CHECK(same_bits(y, before * 2.0F));  // a power of two changes no rounding
+  CHECK_THROWS_AS(product.update({}, {}), std::logic_error);
+  CHECK_THROWS_AS(product.update({w, w.transposed()}, {}), std::logic_error);
+  CHECK_THROWS_AS(product.update({w}, {b, b}), std::logic_error);
   const Matrix a = Matrix::Zero(4, 3);
   Matrix c = Matrix::Zero(3, 3);
   CHECK_NOTHROW(add_transposed_product(a, a, c, Backend::panels));

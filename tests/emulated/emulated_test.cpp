@@ -165,8 +165,7 @@ TEST_CASE("the libraries around the kernels run on the oldest CPU, too") {
   REQUIRE_MESSAGE(views.code == kDone, views.err);
   for (const std::string& line : lines_of(views.err)) CHECK(line.starts_with("note: wrote "));
   CHECK(bytes_of(scene.file("maps.png")).starts_with("\x89PNG"));
-  const std::string out =
-      output_on("Nehalem", {"translate", kSentence}, {{"ATTN_DEMO_BACKEND", "plain"}});
+  const std::string out = output_on("Nehalem", {"translate", kSentence});
   CHECK(lines_of(out).at(0) == kTranslation);
 }
 

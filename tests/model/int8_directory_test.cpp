@@ -80,8 +80,6 @@ TEST_CASE("a directory of 8 bits computes the bits of its model in 8 bits") {
         few_logits(random_model(small_eight(), 3, Backend::int8)));
   // Widened, the weights are what 8 bits make of them.
   const Matrix panels = few_logits(load_model(scene.path(), Backend::panels).transformer);
-  const Matrix plain = few_logits(load_model(scene.path(), Backend::plain).transformer);
-  CHECK((panels - plain).cwiseAbs().maxCoeff() < 1e-5F);
   const float step = (panels - few_logits(stored.transformer)).cwiseAbs().maxCoeff();
   CHECK(step > 0);
   CHECK(step < 0.05F);

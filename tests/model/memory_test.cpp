@@ -77,7 +77,6 @@ TEST_CASE("a prepared model takes four bytes a number, or one in 8 bits") {
   const std::uint64_t wide = prepared_bytes(c, Backend::panels);
   const std::uint64_t narrow = prepared_bytes(c, Backend::int8);
   CHECK(wide == 4 * narrow);
-  CHECK(prepared_bytes(c, Backend::plain) == wide);
   CHECK(model_bytes(c, Backend::panels) == 2 * wide);
   CHECK(model_bytes(c, Backend::int8) == wide + narrow);
   // As much as the products take, and no more than half as much again.

@@ -39,14 +39,14 @@ std::uint64_t checksum(const Transformer& model) {
 }  // namespace
 
 TEST_CASE("the toy's weights for seed 7 have the bits they always had") {
-  const Transformer model = random_model(toy(), 7, Backend::plain);
+  const Transformer model = random_model(toy(), 7, Backend::panels);
   CHECK(checksum(model) == 2531868740395452548U);
-  const Transformer other = random_model(toy(), 8, Backend::plain);
+  const Transformer other = random_model(toy(), 8, Backend::panels);
   CHECK(checksum(other) != checksum(model));
 }
 
 TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity") {
-  const Transformer model = random_model(toy(), 3, Backend::plain);
+  const Transformer model = random_model(toy(), 3, Backend::panels);
   const ModelParameters& p = model.parameters();
   for (Index j = 0; j < 12; ++j) CHECK(p.encoder.embedding.at(19, j) == 0.0F);
   CHECK(p.encoder.embedding.at(5, 3) != 0.0F);
@@ -60,7 +60,7 @@ TEST_CASE("pad starts from zero and is never chosen; norms begin as the identity
 TEST_CASE("heads change nothing in the weights") {
   ModelConfig six = toy();
   six.encoder_heads = six.decoder_heads = 6;
-  const Transformer a = random_model(toy(), 1, Backend::plain);
-  const Transformer b = random_model(six, 1, Backend::plain);
+  const Transformer a = random_model(toy(), 1, Backend::panels);
+  const Transformer b = random_model(six, 1, Backend::panels);
   CHECK(checksum(a) == checksum(b));
 }

@@ -264,20 +264,6 @@ TEST_CASE("every place of every layer has its dropout") {
   }
 }
 
-TEST_CASE("the backends agree on loss and gradients, dropout included") {
-  for (const auto config : kConfigs) {
-    const ModelConfig c = config();
-    TrainableModel model(c, 1);
-    randomise(model);
-    const TrainingBatch batch = random_batch(c, 9, 2, 15, "batch");
-    TrainingPass panels(model, Backend::panels);
-    const auto expected = gradients_of(model, panels, batch, mean_over(batch, true));
-    TrainingPass plain(model, Backend::plain);
-    CHECK(largest_difference(gradients_of(model, plain, batch, mean_over(batch, true)), expected) <
-          3e-6);
-  }
-}
-
 TEST_CASE("bfloat16 products leave the loss and the direction of the gradient") {
   for (const auto config : kConfigs) {
     const ModelConfig c = config();

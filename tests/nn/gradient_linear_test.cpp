@@ -11,8 +11,6 @@ using namespace attn::test;
 
 namespace {
 
-constexpr Backend kBackends[] = {Backend::plain, Backend::panels};
-
 DoubleMatrix affine(const DoubleMatrix& x, const DoubleMatrix& w, const DoubleMatrix& b) {
   return (x * w.transpose()).rowwise() + b.row(0);
 }
@@ -54,111 +52,100 @@ struct Case {
 }  // namespace
 
 TEST_CASE("linear: gradients are those of x W + b") {
-  for (const Backend backend : kBackends) {
-    for (const auto& shape :
-         {std::tuple<Index, Index, Index>{7, 5, 37}, {1, 1, 1}, {3, 17, 2}, {13, 33, 19}}) {
-      Index rows = 0, in = 0, out = 0;
-      std::tie(rows, in, out) = shape;
-      CAPTURE(static_cast<int>(backend));
-      CAPTURE(rows);
-      Case c(rows, in, out);
-      const TrainableLinear layer(c.parameters(), c.gradient(), backend);
-      Embedded x(c.x);
-      Embedded y(poisoned(rows, out));
-      layer.forward(x.view(), y.view());
-      CHECK(largest_error(y.view(), c.expected_y) < 1e-6);
-      CHECK(y.untouched_outside());
-      Embedded dy(c.dy);
-      Embedded dx(poisoned(rows, in));
-      layer.backward(x.view(), dy.view(), {dx.view()});
-      CHECK(largest_error(dx.view(), c.expected_dx) < 1e-6);
-      CHECK(dx.untouched_outside());
-      CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
-      CHECK(largest_error(c.dbias.added(), c.expected_dbias) < 1e-6);
-    }
+  for (const auto& shape :
+       {std::tuple<Index, Index, Index>{7, 5, 37}, {1, 1, 1}, {3, 17, 2}, {13, 33, 19}}) {
+    Index rows = 0, in = 0, out = 0;
+    std::tie(rows, in, out) = shape;
+    CAPTURE(rows);
+    Case c(rows, in, out);
+    const TrainableLinear layer(c.parameters(), c.gradient(), Backend::panels);
+    Embedded x(c.x);
+    Embedded y(poisoned(rows, out));
+    layer.forward(x.view(), y.view());
+    CHECK(largest_error(y.view(), c.expected_y) < 1e-6);
+    CHECK(y.untouched_outside());
+    Embedded dy(c.dy);
+    Embedded dx(poisoned(rows, in));
+    layer.backward(x.view(), dy.view(), {dx.view()});
+    CHECK(largest_error(dx.view(), c.expected_dx) < 1e-6);
+    CHECK(dx.untouched_outside());
+    CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
+    CHECK(largest_error(c.dbias.added(), c.expected_dbias) < 1e-6);
   }
 }
 
 TEST_CASE("linear: dx is added where that is asked for") {
-  for (const Backend backend : kBackends) {
-    Case c(7, 5, 37);
-    const TrainableLinear layer(c.parameters(), c.gradient(), backend);
-    AddedTo dx(7, 5, "dx");
-    layer.backward(c.x, c.dy, {dx.now, true});
-    CHECK(largest_error(dx.added(), c.expected_dx) < 1e-6);
-    CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
-  }
+  Case c(7, 5, 37);
+  const TrainableLinear layer(c.parameters(), c.gradient(), Backend::panels);
+  AddedTo dx(7, 5, "dx");
+  layer.backward(c.x, c.dy, {dx.now, true});
+  CHECK(largest_error(dx.added(), c.expected_dx) < 1e-6);
+  CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
 }
 
 TEST_CASE("linear: without a bias") {
-  for (const Backend backend : kBackends) {
-    Case c(7, 5, 37);
-    Linear parameters = c.parameters();
-    Linear gradient = c.gradient();
-    parameters.bias = gradient.bias = {};
-    TrainableLinear layer(parameters, gradient, backend);
-    layer.prepare();
-    Matrix y = poisoned(7, 37);
-    layer.forward(c.x, y);
-    CHECK(largest_error(y, c.x.cast<double>() * c.weight.cast<double>().transpose()) < 1e-6);
-    Matrix dx = poisoned(7, 5);
-    layer.backward(c.x, c.dy, {dx});
-    CHECK(largest_error(dx, c.expected_dx) < 1e-6);
-    CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
-    CHECK(c.dbias.now == c.dbias.start);
-  }
+  Case c(7, 5, 37);
+  Linear parameters = c.parameters();
+  Linear gradient = c.gradient();
+  parameters.bias = gradient.bias = {};
+  TrainableLinear layer(parameters, gradient, Backend::panels);
+  layer.prepare();
+  Matrix y = poisoned(7, 37);
+  layer.forward(c.x, y);
+  CHECK(largest_error(y, c.x.cast<double>() * c.weight.cast<double>().transpose()) < 1e-6);
+  Matrix dx = poisoned(7, 5);
+  layer.backward(c.x, c.dy, {dx});
+  CHECK(largest_error(dx, c.expected_dx) < 1e-6);
+  CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
+  CHECK(c.dbias.now == c.dbias.start);
 }
 
 TEST_CASE("linear: prepare() reads changed parameters, for both passes") {
-  for (const Backend backend : kBackends) {
-    Case c(7, 5, 37);
-    const Matrix weight = c.weight;
-    const Matrix bias = c.bias;
-    c.weight.setRandom();
-    c.bias.setRandom();
-    TrainableLinear layer(c.parameters(), c.gradient(), backend);
-    c.weight = weight;
-    c.bias = bias;
-    layer.prepare();
-    Matrix y = poisoned(7, 37);
-    layer.forward(c.x, y);
-    CHECK(largest_error(y, c.expected_y) < 1e-6);
-    Matrix dx = poisoned(7, 5);
-    layer.backward(c.x, c.dy, {dx});
-    CHECK(largest_error(dx, c.expected_dx) < 1e-6);
-  }
+  Case c(7, 5, 37);
+  const Matrix weight = c.weight;
+  const Matrix bias = c.bias;
+  c.weight.setRandom();
+  c.bias.setRandom();
+  TrainableLinear layer(c.parameters(), c.gradient(), Backend::panels);
+  c.weight = weight;
+  c.bias = bias;
+  layer.prepare();
+  Matrix y = poisoned(7, 37);
+  layer.forward(c.x, y);
+  CHECK(largest_error(y, c.expected_y) < 1e-6);
+  Matrix dx = poisoned(7, 5);
+  layer.backward(c.x, c.dy, {dx});
+  CHECK(largest_error(dx, c.expected_dx) < 1e-6);
 }
 
 TEST_CASE("linear: layers side by side are one, in both passes") {
   // Memory of three layers of 5 → 7, 3 and 11 columns: all weights, then all biases.
   const Index widths[] = {7, 3, 11};
   const Index out = 21;
-  for (const Backend backend : kBackends) {
-    Case c(6, 5, out);
-    std::vector<Linear> parameters;
-    std::vector<Linear> gradients;
-    Index first = 0;
-    for (const Index width : widths) {
-      const auto part = [&](Matrix& w, Matrix& b) {
-        return Linear{row_major(w.data() + first * 5, width, 5).transposed(),
-                      row_major(b.data() + first, 1, width)};
-      };
-      parameters.push_back(part(c.weight, c.bias));
-      gradients.push_back(part(c.dweight.now, c.dbias.now));
-      first += width;
-    }
-    const TrainableLinear layer(side_by_side(parameters), side_by_side(gradients), backend);
-    CHECK(layer.in() == 5);
-    CHECK(layer.out() == out);
-    Matrix y = poisoned(6, out);
-    layer.forward(c.x, y);
-    CHECK(largest_error(y, c.expected_y) < 1e-6);
-    Matrix dx = poisoned(6, 5);
-    layer.backward(c.x, c.dy, {dx});
-    CHECK(largest_error(dx, c.expected_dx) < 1e-6);
-    CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
-    CHECK(largest_error(c.dbias.added(), c.expected_dbias) < 1e-6);
+  Case c(6, 5, out);
+  std::vector<Linear> parameters;
+  std::vector<Linear> gradients;
+  Index first = 0;
+  for (const Index width : widths) {
+    const auto part = [&](Matrix& w, Matrix& b) {
+      return Linear{row_major(w.data() + first * 5, width, 5).transposed(),
+                    row_major(b.data() + first, 1, width)};
+    };
+    parameters.push_back(part(c.weight, c.bias));
+    gradients.push_back(part(c.dweight.now, c.dbias.now));
+    first += width;
   }
+  const TrainableLinear layer(side_by_side(parameters), side_by_side(gradients), Backend::panels);
+  CHECK(layer.in() == 5);
+  CHECK(layer.out() == out);
+  Matrix y = poisoned(6, out);
+  layer.forward(c.x, y);
+  CHECK(largest_error(y, c.expected_y) < 1e-6);
+  Matrix dx = poisoned(6, 5);
+  layer.backward(c.x, c.dy, {dx});
+  CHECK(largest_error(dx, c.expected_dx) < 1e-6);
+  CHECK(largest_error(c.dweight.added(), c.expected_dweight) < 1e-6);
+  CHECK(largest_error(c.dbias.added(), c.expected_dbias) < 1e-6);
 }
 
 TEST_CASE("linear: layers that do not lie side by side are refused") {

@@ -20,12 +20,7 @@ std::string to_string(ProductPrecision precision) {
 
 Backend backend_for(ProductPrecision precision) {
   const Backend by_default = default_backend();
-  if (precision == ProductPrecision::float32) return by_default;
-  if (by_default == Backend::plain) {
-    refuse_field(Field{"precision"},
-                 " int8 does not go with ATTN_DEMO_BACKEND=plain, which has float32 alone");
-  }
-  return Backend::int8;
+  return precision == ProductPrecision::int8 ? Backend::int8 : by_default;
 }
 
 std::size_t ModelChoice::maps_index() const {
