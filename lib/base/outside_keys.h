@@ -14,13 +14,14 @@ struct OutsideKeys {
   std::string_view json_key;
   std::string_view name;  ///< within a sentence
   std::string_view name_at_start;
-  std::string_view short_name;  ///< in a legend
+  std::string_view short_name;   ///< in a legend
+  std::string_view description;  ///< after a verb, without an article
 };
 
 /// Pegasus-X: learned rows before each sentence.
 inline constexpr OutsideKeys own_global_tokens{"own_global", "the model's own global tokens",
-                                               "The model's own global tokens",
-                                               "own global tokens"};
+                                               "The model's own global tokens", "own global tokens",
+                                               "global tokens of the model's own"};
 
 /// All sorts, for readers of records.
 inline constexpr std::array all_outside_keys = {&own_global_tokens};

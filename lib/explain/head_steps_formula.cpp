@@ -231,7 +231,7 @@ ExplanationStep board_step(const Scene& s) {
     throw InputError(
         "the rows of this head also look at {}, whose keys and values are not shown; a short "
         "explanation would not add up",
-        head.outside.keys->name);
+        head.outside.keys->description);
   }
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
   const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);
