@@ -59,10 +59,11 @@ TEST_CASE(
   CHECK(file.bytes(*file.find("row")) == file.bytes(*file.find("whole")) + 12 * 4);
   CHECK(file.find("no_tensor") == nullptr);
   float out = 0;
-  for (const auto& [name, type] : {std::pair{"ids", "I64"}, {"flags", "BOOL"}, {"wide", "F64"}}) {
-    CHECK(file.find(name)->dtype == DType::other);
-    check_error([&] { file.read(*file.find(name), &out); }, ExitCode::input,
-                std::string("dtype is ") + type + ", expected F32, F16 or BF16");
+  for (const auto& pair : {std::pair{"ids", "I64"}, {"flags", "BOOL"}, {"wide", "F64"}}) {
+    const TensorInfo& tensor = *file.find(pair.first);
+    CHECK(tensor.dtype == DType::other);
+    check_error([&] { file.read(tensor, &out); }, ExitCode::input,
+                std::string("dtype is ") + pair.second + ", expected F32, F16 or BF16");
   }
 }
 
