@@ -35,23 +35,67 @@ bool fits(const PreparedSentence& sentence, std::size_t longest) {
   return sentence.cut_tokens == 0 && sentence.ids.size() <= longest;
 }
 
-/// The text's sentences, those inside one pair of marks put together while they fit.
-std::vector<SentenceSpan> spans_of(const Translator& translator, const std::string& text) {
+/// Tokens of the longest source that the model has learned, or else takes.
+std::size_t longest_source(const Translator& translator) {
   const int learned = translator.decode_config().longest_source;
-  const std::size_t longest = learned > 0 ? to_size(learned) : translator.most_source_tokens();
-  std::vector<SentenceSpan> spans;
-  for (const SentenceSpan& sentence : split_sentences(text)) {
-    if (sentence.inside && !spans.empty()) {
-      const std::size_t begin = spans.back().begin;
-      const std::string together = text.substr(begin, sentence.end - begin);
-      if (fits(translator.prepare(together), longest)) {
-        spans.back().end = sentence.end;
-        continue;
-      }
-    }
-    spans.push_back(sentence);
+  return learned > 0 ? to_size(learned) : translator.most_source_tokens();
+}
+
+/// The language mark that the text begins with and the tokenizer takes as one piece, and a blank;
+/// or nothing.
+std::string language_mark(const Translator& translator, std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  if (end == text.npos) return "";
+  const std::string_view mark = text.substr(0, end + 2);
+  const EncodedText alone = translator.tokenizer().encode_source(mark);
+  const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == mark;
+  return known ? std::string(mark) + " " : "";
+}
+
+/// A line on its way into parts.
+struct LineCutter {
+  const Translator& translator;
+  const std::string& text;  ///< clean
+  Splitting splitting;
+  std::string mark = {};
+
+  PreparedSentence prepare(const SentenceSpan& span, bool first) const {
+    const std::string part = text.substr(span.begin, span.end - span.begin);
+    return translator.prepare(first ? part : mark + part);
   }
-  return spans;
+
+  /// The text's sentences; those inside one pair of marks put together while they fit, and in a
+  /// document any.
+  std::vector<SentenceSpan> spans() const {
+    const std::size_t longest = longest_source(translator);
+    std::vector<SentenceSpan> spans;
+    for (const SentenceSpan& sentence : split_sentences(text)) {
+      if ((sentence.inside || splitting == Splitting::document) && !spans.empty()) {
+        SentenceSpan together = spans.back();
+        together.end = sentence.end;
+        if (fits(prepare(together, spans.size() == 1), longest)) {
+          spans.back().end = sentence.end;
+          continue;
+        }
+      }
+      spans.push_back(sentence);
+    }
+    return spans;
+  }
+};
+
+/// Whether the line is to be cut where it can be.
+bool wants_parts(const Translator& translator, const PreparedSentence& whole, Splitting splitting) {
+  switch (splitting) {
+    case Splitting::never:
+      return false;
+    case Splitting::sentences:
+      return true;
+    case Splitting::automatic:
+    case Splitting::document:
+      break;
+  }
+  return !fits(whole, longest_source(translator));
 }
 
 }  // namespace
@@ -62,20 +106,22 @@ PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
   line.parts.push_back(translator.prepare(bytes));
   line.gaps.emplace_back();
   line.text = line.parts.front().text;
-  const int longest = translator.decode_config().longest_source;
-  const bool cut =
-      splitting == Splitting::sentences || (splitting == Splitting::automatic && longest > 0 &&
-                                            !fits(line.parts.front(), to_size(longest)));
-  if (!cut) return line;
+  line.looked_for_parts = wants_parts(translator, line.parts.front(), splitting);
+  if (!line.looked_for_parts) return line;
   CleanedText cleaned = clean_text(bytes);
-  const std::vector<SentenceSpan> spans = spans_of(translator, cleaned.text);
+  LineCutter cutter{translator, cleaned.text, splitting};
+  const std::size_t start = cleaned.text.find_first_not_of(' ');
+  if (start != cleaned.text.npos) {
+    cutter.mark = language_mark(translator, std::string_view(cleaned.text).substr(start));
+  }
+  const std::vector<SentenceSpan> spans = cutter.spans();
   if (spans.size() < 2) return line;
   PreparedLine parted;
+  parted.looked_for_parts = true;
   std::size_t last = spans.front().begin;
   for (const SentenceSpan& span : spans) {
     parted.gaps.push_back(cleaned.text.substr(last, span.begin - last));
-    parted.parts.push_back(translator.prepare(
-        std::string_view(cleaned.text).substr(span.begin, span.end - span.begin)));
+    parted.parts.push_back(cutter.prepare(span, parted.parts.empty()));
     last = span.end;
   }
   parted.parts.front().invalid_bytes = cleaned.invalid_bytes;

@@ -1,4 +1,4 @@
-// A line that is longer than what a model has learned is translated sentence by sentence.
+// A line that is longer than what a model has learned, or can take, is translated in parts.
 #pragma once
 
 #include <string>
@@ -13,7 +13,9 @@ namespace attn {
 enum class Splitting {
   never,
   sentences,  ///< always
-  automatic,  ///< where the line is longer than the model's DecodeConfig::longest_source says
+  automatic,  ///< where the line is longer than the model's DecodeConfig::longest_source says, or
+              ///< than its positions: text would be lost
+  document,   ///< as few parts as that length allows, each of as many sentences as it takes
 };
 
 /// A line of text as it is translated: whole, or in parts, one a sentence.
@@ -21,10 +23,12 @@ struct PreparedLine {
   std::string text;                     ///< the whole line, clean
   std::vector<PreparedSentence> parts;  ///< at least one
   std::vector<std::string> gaps;        ///< the blanks before each part; none before the first
+  bool looked_for_parts = false;        ///< whole all the same: it is one sentence
 };
 
 /// Never throws for any bytes, as Translator::prepare(). Sentences inside one pair of quotation
 /// marks or parentheses make one part as long as that is no longer than what the model has learned.
+/// A language mark (">>por<<") that the line begins with stands before each part.
 /// What is replaced in the line's bytes is counted in its first part.
 PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
                           Splitting splitting);

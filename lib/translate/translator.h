@@ -113,6 +113,7 @@ class Translator {
   void watch(AttentionObserver* observer) { watcher_ = observer; }
 
   const DecodeConfig& decode_config() const { return decode_; }
+  const Tokenizer& tokenizer() const { return tokenizer_; }
 
   /// Tokens of the longest sentence that prepare() leaves whole: the fewest positions
   /// of any model.

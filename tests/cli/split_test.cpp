@@ -123,6 +123,45 @@ TEST_CASE("a line that is longer than the positions loses nothing where it is cu
   CHECK(scene.translate({"--split", "never", line}).err.find("was cut") != std::string::npos);
 }
 
+TEST_CASE("a published model's line that is longer than its positions is cut by itself, too") {
+  const SplitScene scene(0);
+  std::string line = kFirst;
+  for (int i = 0; i < 200; ++i) line += " " + kFirst;
+  const Result result = scene.translate({"--show", "none", line});
+  std::string expected = scene.whole(kFirst);
+  for (int i = 0; i < 200; ++i) expected += " " + scene.whole(kFirst);
+  CHECK(result.out == expected + "\n");
+  CHECK(result.err.find("was cut") == std::string::npos);
+}
+
+TEST_CASE("every part of a line keeps the line's language mark") {
+  const TemporaryDirectory directory;
+  ModelFiles files = ModelFiles::good();
+  Json vocabulary = files.json("vocab.json");
+  const int id = vocabulary["▁children"].get<int>();
+  vocabulary.erase("▁children");
+  vocabulary[">>por<<"] = id;
+  files.files["vocab.json"] = vocabulary.dump();
+  const std::string model = files.write(directory, "model");
+  const auto sources = [&](const std::string& line) {
+    const Result result = run_program({.args = {"translate", "--model", model, "--split",
+                                                "sentences", "--max-length", "4", "--json", "-"},
+                                       .input = line + "\n"});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    std::vector<std::string> tokens;
+    for (const std::string& record : lines_of(result.out)) {
+      tokens.push_back(Json::parse(record)["source"]["tokens"][0].get<std::string>());
+    }
+    return tokens;
+  };
+  const std::vector<std::string> marked(3, ">>por<<");
+  CHECK(sources(">>por<< " + kLine) == marked);
+  CHECK(sources("  >>por<< " + kLine) == marked);
+  const std::vector<std::string> unknown = sources(">>deu<< " + kLine);  // ordinary text
+  REQUIRE(unknown.size() == 3);
+  CHECK(unknown[1] == sources(kLine)[1]);
+}
+
 TEST_CASE("evaluate scores what translate writes") {
   const SplitScene scene(8);
   const std::string source = scene.directory.write("a.en", kFirst + "\n" + kLine + "\n");
