@@ -250,6 +250,7 @@ Lines translate_file(const ModelChoice& choice, const SearchSettings& search, co
   }
   const auto start = std::chrono::steady_clock::now();
   SentenceNotes notes(say);
+  notes.offer_parts();
   Progress progress("translating", "sentences");
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {

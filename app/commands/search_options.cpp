@@ -73,6 +73,8 @@ void SearchOptions::add_split_to(CLI::App& command) {
           "Translate a line sentence by sentence: never, always (sentences), or where it is "
           "longer than the model's directory says that it has learned [auto]")
       ->type_name("never|sentences|auto");
+  command.add_flag("--document", document,
+                   "Parts of a long line are as many sentences together as the model takes");
 }
 
 void SearchOptions::add_threads_to(CLI::App& command) {
@@ -99,6 +101,12 @@ SearchSettings SearchOptions::settings() const {
   settings.threads = whole(threads_field, threads);
   settings.batch = parse_whole(batch_field, batch);
   settings.split = parse_splitting(split);
+  if (document) {
+    if (settings.split != Splitting::automatic) {
+      throw UsageError("--document does not go with --split {}", split);
+    }
+    settings.split = Splitting::document;
+  }
   settings.rules = rules();
   return settings;
 }

@@ -12,7 +12,7 @@ struct SearchOptions {
   std::string beam, n_best, length_penalty, early_stopping, max_length, threads, batch = "32";
   std::string split = "auto";
   std::string no_repeat, encoder_no_repeat, repetition_penalty, min_length;
-  bool sample = false;
+  bool sample = false, document = false;
   std::string temperature, top_k, top_p, min_p, typical, sample_seed;
 
   enum class NBest { offered, not_offered };

@@ -148,9 +148,10 @@ class TranslateCommand {
 
   /// What is scored or compared is the line as it is.
   void check_split() {
-    if (!options_.target_given && !options_.what_if.given()) return;
-    if (search_.split == Splitting::sentences) {
-      throw UsageError("--split sentences does not go with {}",
+    if (!options_.target_given && !options_.what_if.given()) return notes_.offer_parts();
+    if (search_.split == Splitting::sentences || search_.split == Splitting::document) {
+      throw UsageError("{} does not go with {}",
+                       search_.split == Splitting::document ? "--document" : "--split sentences",
                        options_.target_given
                            ? "--target, which is one translation of the whole line"
                            : "--without, --force and --swap");

@@ -64,6 +64,10 @@ WhatIfRecord experiment(const Translator& translator, const PreparedSentence& se
       detail_of(question, translator));
 }
 
+std::vector<std::string> texts_of(const Question& question) {
+  return question.texts.value_or(std::vector<std::string>{question.text});
+}
+
 /// Puts the figures of every head into a record.
 void add_figures(AttentionRecord& record) {
   annotate(record, {true, AlignmentOptions{}});
@@ -88,34 +92,78 @@ std::unique_ptr<Translator> Answers::translator_of(const Question& question,
   return translator;
 }
 
-std::string Answers::translate(const Question& question, const std::atomic<bool>& stop,
-                               Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
-  std::vector<std::string> notes;
+std::vector<Answers::Translated> Answers::translate_all(const Translator& translator,
+                                                        const std::vector<std::string>& texts,
+                                                        Timings& timings) const {
+  std::vector<Translated> all;
   std::optional<AddTime> timed(std::in_place, &timings, &Timings::segmentation);
   const auto told = [&](const PreparedLine& line) {
-    timed.reset();
+    all.emplace_back();
     for (const PreparedSentence& part : line.parts) {
-      check_search_size(*translator, part);
-      add_notes(notes, part, translator->most_source_tokens());
+      check_search_size(translator, part);
+      add_notes(all.back().notes, part, translator.most_source_tokens());
     }
+    if (all.size() == texts.size()) timed.reset();
   };
   // A sentence at a time, so that a long text takes no more memory than its longest one.
   const LineSettings settings{.batch = 1};
-  const std::vector<LineTranslation> found =
-      translate_lines(*translator, {question.text}, settings, {told}).front();
+  auto found = translate_lines(translator, texts, settings, {told});
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].found = std::move(found[i]);
+  return all;
+}
+
+std::string Answers::translate(const Question& question, const std::atomic<bool>& stop,
+                               Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
+  const std::vector<Translated> all = translate_all(*translator, texts_of(question), timings);
   return json_line([&](JsonWriter& json) {
-    json.object([&] {
-      json.key("translations");
-      json.array(found, [&](const LineTranslation& one) {
-        json.object([&] {
-          json.member("text", one.text);
-          json.member("score", one.score);
+    const auto one = [&](const Translated& text) {
+      json.object([&] {
+        json.key("translations");
+        json.array(text.found, [&](const LineTranslation& translation) {
+          json.object([&] {
+            json.member("text", translation.text);
+            json.member("score", translation.score);
+          });
         });
+        if (!text.notes.empty()) json.member("notes", text.notes);
       });
-      if (!notes.empty()) json.member("notes", notes);
-    });
+    };
+    if (question.texts) {
+      json.array(all, one);
+    } else {
+      one(all.front());
+    }
   });
+}
+
+std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
+                           Timings& timings) const {
+  Question question = asked;
+  question.model = models_.names()[model_for(models_.names(), *question.languages)];
+  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
+  // A model of several target languages takes the one that is wanted as a mark.
+  const std::string mark = language_mark(*translator, ">>" + question.languages->target + "<<");
+  std::vector<std::string> texts = texts_of(question);
+  for (std::string& text : texts) text.insert(0, mark);
+  Json best = Json::array(), others = Json::array();
+  for (const Translated& text : translate_all(*translator, texts, timings)) {
+    best.push_back(text.found.front().text);
+    others.push_back(Json::array());
+    for (std::size_t i = 1; i < text.found.size(); ++i) {
+      others.back().push_back(text.found[i].text);
+    }
+  }
+  Json answer = Json::object();
+  answer["translatedText"] = question.texts ? best : best.front();
+  if (question.decode.num_return_sequences) {
+    answer["alternatives"] = question.texts ? others : others.front();
+  }
+  return answer.dump() + "\n";
+}
+
+std::string Answers::languages() const {
+  return languages_json(models_.names()).dump() + "\n";
 }
 
 std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,

@@ -7,6 +7,7 @@
 
 #include "serve/question.h"
 #include "serve/served_models.h"
+#include "translate/line_parts.h"
 
 namespace attn {
 
@@ -26,9 +27,17 @@ class Answers {
   /// `stop` is set.
 
   /// {"translations": [{"text": "…", "score": -0.4}, …]}, best first, and "notes" where there is
-  /// something to say of the sentence.
+  /// something to say of the sentence. Of a list of texts, a list of such objects.
   std::string translate(const Question& question, const std::atomic<bool>& stop,
                         Timings& timings) const;
+
+  /// As LibreTranslate answers: {"translatedText": "…"}, with "alternatives" where they were asked
+  /// for; lists of them for a list.
+  std::string libre(const Question& question, const std::atomic<bool>& stop,
+                    Timings& timings) const;
+
+  /// The languages of the models, as LibreTranslate lists them.
+  std::string languages() const;
 
   /// The attention record, or the experiment's (docs/json.md).
   std::string attend(const Question& question, const std::atomic<bool>& stop,
@@ -48,6 +57,14 @@ class Answers {
     std::vector<std::string> records;
     std::vector<std::string> notes;
   };
+  /// A text with what was found for it, and what there is to say.
+  struct Translated {
+    std::vector<LineTranslation> found;
+    std::vector<std::string> notes;
+  };
+  std::vector<Translated> translate_all(const Translator& translator,
+                                        const std::vector<std::string>& texts,
+                                        Timings& timings) const;
   std::unique_ptr<Translator> translator_of(const Question& question, const std::atomic<bool>& stop,
                                             Timings& timings) const;
   PageRecords page_records(const Question& question, const std::atomic<bool>& stop,

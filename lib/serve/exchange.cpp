@@ -47,6 +47,29 @@ std::string media_type(std::string_view header) {
 
 }  // namespace
 
+bool is_form(const httplib::Request& request) {
+  return media_type(request.get_header_value("Content-Type")) ==
+         "application/x-www-form-urlencoded";
+}
+
+Json form_json(const httplib::Request& request) {
+  Json body = Json::object();
+  for (const auto& [key, value] : request.params) {
+    const bool number = key == "alternatives" && !value.empty() && value.size() < 6 &&
+                        value.find_first_not_of("0123456789") == std::string::npos;
+    const Json one = number ? Json(std::stoi(value)) : Json(clean_text(value).text);
+    const auto found = body.find(key);
+    if (found == body.end()) {
+      body[key] = one;
+    } else if (found->is_array()) {
+      found->push_back(one);
+    } else {
+      *found = Json::array({*found, one});
+    }
+  }
+  return body;
+}
+
 Knock knock_of(const httplib::Request& request) {
   Knock knock;
   knock.method = request.method;
@@ -60,9 +83,9 @@ Knock knock_of(const httplib::Request& request) {
 }
 
 const char* method_of(const std::string& path) {
-  if (path == "/" || path == "/openapi.json") return "GET";
-  if (path == "/api/translate" || path == "/api/attend" || path == "/api/page" ||
-      path == "/api/file") {
+  if (path == "/" || path == "/openapi.json" || path == "/languages") return "GET";
+  if (path == "/api/translate" || path == "/translate" || path == "/api/attend" ||
+      path == "/api/page" || path == "/api/file") {
     return "POST";
   }
   return nullptr;
@@ -86,7 +109,9 @@ Refusal header_refusal(const httplib::Request& request) {
   if (const Refusal no = length_refusal(request, reads); no.status != 0) return no;
   if (reads) return {};
   const std::string type = request.get_header_value("Content-Type");
-  if (media_type(type) != "application/json") {
+  // LibreTranslate's clients send forms, too.
+  const bool form = request.path == "/translate" && is_form(request);
+  if (!form && media_type(type) != "application/json") {
     return {415, fmt::format("Content-Type is {}; expected application/json",
                              type.empty() ? "missing" : excerpt(type))};
   }

@@ -27,6 +27,12 @@ const char* method_of(const std::string& path);
 /// What the headers alone say against a request; `status` 0: nothing.
 Refusal header_refusal(const httplib::Request& request);
 
+/// Whether the body is a form's fields (application/x-www-form-urlencoded).
+bool is_form(const httplib::Request& request);
+
+/// A form's fields as an object: of several of one name a list; `alternatives` is a number.
+Json form_json(const httplib::Request& request);
+
 /// Whether a body may follow the headers, as HTTP/1.1 has it (RFC 9112, 6.3).
 bool may_have_body(const httplib::Request& request);
 

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "base/error.h"
+#include "base/strings/excerpt.h"
 #include "config/key_reader.h"
 
 namespace attn {
@@ -52,6 +54,26 @@ EarlyStopping early_stopping_of(KeyReader& keys, const Json& value) {
   keys.fail_type("early_stopping", value, "true, false or \"never\"");
 }
 
+/// As the options of translate of the same names.
+void add_rules(KeyReader& keys, DecodeOptions& decode) {
+  const auto count = [&](const char* key, int most) {
+    const std::optional<int> number = keys.integer(key);
+    if (number && (*number < 0 || *number > most)) {
+      keys.fail(key, fmt::format("is {}; expected 0 to {}", *number, most));
+    }
+    return number;
+  };
+  decode.no_repeat_ngram_size = count("no_repeat_ngram", 1000);
+  decode.encoder_no_repeat_ngram_size = count("encoder_no_repeat_ngram", 1000);
+  decode.min_new_tokens = count("min_length", 1'000'000);
+  if (const std::optional<double> penalty = keys.number("repetition_penalty")) {
+    if (!(*penalty >= 0.01 && *penalty <= 100)) {
+      keys.fail("repetition_penalty", fmt::format("is {}; expected 0.01 to 100", *penalty));
+    }
+    decode.repetition_penalty = static_cast<float>(*penalty);
+  }
+}
+
 DecodeOptions decode_of(KeyReader& keys) {
   constexpr int kMostTokens = 1'000'000;
   constexpr double kGreatestPenalty = 100;
@@ -69,7 +91,57 @@ DecodeOptions decode_of(KeyReader& keys) {
   }
   // As --max-length: produced tokens; `generate` counts the start symbol, too.
   if (const auto most = whole_of(keys, "max_length", kMostTokens)) decode.max_length = *most + 1;
+  add_rules(keys, decode);
   return decode;
+}
+
+/// Keeps a text, or a list of texts; false where neither is there.
+bool take_texts(KeyReader& keys, const std::string& key, Question& question) {
+  const Json* value = keys.find(key);
+  if (value == nullptr) return false;
+  if (!value->is_array()) {
+    question.text = sentence_of(keys, key).value_or("");
+    return true;
+  }
+  if (value->empty() || value->size() > most_texts) {
+    keys.fail(key, fmt::format("has {} texts; expected 1 to {}", value->size(), most_texts));
+  }
+  question.texts.emplace();
+  for (const Json& text : *value) {
+    if (!text.is_string()) keys.fail_type(key, *value, "a string, or a list of strings");
+    question.texts->push_back(text.get<std::string>());
+    if (question.texts->back().size() > most_text_bytes) {
+      keys.fail(key,
+                fmt::format("has a text of {} bytes; at most {} are taken, so send it in parts",
+                            question.texts->back().size(), most_text_bytes));
+    }
+  }
+  return true;
+}
+
+/// As LibreTranslate's clients ask.
+Question read_libre_question(KeyReader& keys) {
+  constexpr int kBeams = 4;  // of a search for alternatives, which is one of beams
+  Question question;
+  const bool given = take_texts(keys, "q", question);
+  question.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
+  const std::string format = keys.text("format").value_or("text");
+  keys.text("api_key");  // nobody needs one here
+  if (const std::optional<int> more = keys.integer("alternatives"); more && *more != 0) {
+    if (*more < 0 || *more >= most_beams) {
+      keys.fail("alternatives", fmt::format("is {}; expected 0 to {}", *more, most_beams - 1));
+    }
+    question.decode.num_return_sequences = *more + 1;
+    question.decode.num_beams = std::max(kBeams, *more + 1);
+  }
+  keys.refuse_unused();
+  if (!given)
+    throw InputError("the request: body.q is missing; expected a text, or a list of them");
+  if (question.languages->target.empty()) {
+    throw InputError("the request: body.target is missing; expected a language such as de");
+  }
+  if (format != "text") keys.fail("format", fmt::format("is {}; expected text", excerpt(format)));
+  return question;
 }
 
 void check_combination(const Question& question) {
@@ -91,8 +163,15 @@ Json parse_body(std::string_view body) {
 
 Question read_question(const Json& body, QuestionKind kind) {
   KeyReader keys(body, "the request", "body.");
+  if (kind == QuestionKind::libre) return read_libre_question(keys);
   Question question;
-  const std::optional<std::string> text = sentence_of(keys, "text");
+  bool given = false;
+  if (kind == QuestionKind::translate) {
+    given = take_texts(keys, "text", question);
+  } else if (const std::optional<std::string> text = sentence_of(keys, "text")) {
+    given = true;
+    question.text = *text;
+  }
   question.decode = decode_of(keys);
   question.model = keys.text("model").value_or("");
   if (kind != QuestionKind::translate) {
@@ -104,8 +183,7 @@ Question read_question(const Json& body, QuestionKind kind) {
   }
   if (kind == QuestionKind::page) question.compare = sentence_of(keys, "compare");
   keys.refuse_unused();
-  if (!text) throw InputError("the request: body.text is missing; expected {{\"text\": \"…\"}}");
-  question.text = *text;
+  if (!given) throw InputError("the request: body.text is missing; expected {{\"text\": \"…\"}}");
   check_combination(question);
   return question;
 }

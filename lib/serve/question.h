@@ -4,9 +4,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "config/decode_config.h"
+#include "serve/languages.h"
 #include "service/what_if_words.h"
 
 namespace attn {
@@ -14,7 +16,9 @@ namespace attn {
 /// What is asked about a sentence.
 struct Question {
   std::string text;
-  std::string model;                   ///< empty: the first one
+  std::optional<std::vector<std::string>> texts;  ///< a list of them instead
+  std::optional<LanguagePair> languages;          ///< choose the model, where none is named
+  std::string model;                              ///< empty: the first one
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
   WhatIfWords what_if;
@@ -27,6 +31,7 @@ enum class QuestionKind {
   translate,  ///< text, model and the search's
   attend,     ///< also target, without, force, swap, vectors, tree, report
   page,       ///< also compare
+  libre,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
 };
 
 /// Limits of what is taken in.
@@ -34,6 +39,7 @@ inline constexpr std::size_t most_body_bytes = std::size_t{64} << 10;
 inline constexpr std::size_t most_text_bytes = 8'000;
 inline constexpr int most_beams = 64;
 inline constexpr std::size_t most_changes = 64;
+inline constexpr std::size_t most_texts = 256;
 
 /// The body's JSON. InputError "the body:LINE:COLUMN: …" where it is none.
 Json parse_body(std::string_view body);

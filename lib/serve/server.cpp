@@ -181,6 +181,11 @@ void LiveServer::Http::add_routes() {
                 const Busy busy(connections_, request, nullptr);
                 response.set_content(openapi_json.data(), openapi_json.size(), json_type);
               });
+  server_.Get("/languages", [this](const httplib::Request& request, httplib::Response& response) {
+    const Busy busy(connections_, request, nullptr);
+    response.set_content(answers_.languages(), json_type);
+  });
+  add("/translate", QuestionKind::libre, &Answers::libre, json_type);
   add("/api/translate", QuestionKind::translate, &Answers::translate, json_type);
   add("/api/attend", QuestionKind::attend, &Answers::attend, json_type);
   add("/api/page", QuestionKind::page, &Answers::page, json_type);
@@ -192,7 +197,7 @@ void LiveServer::Http::answer(const httplib::Request& request, httplib::Response
   const Busy busy(connections_, request, nullptr);
   Json body;
   try {
-    body = parse_body(request.body);
+    body = is_form(request) ? form_json(request) : parse_body(request.body);
   } catch (const Error& error) {
     return refuse(response, 400, error.what());
   }

@@ -20,8 +20,13 @@ void SentenceNotes::add(const PreparedLine& line, std::size_t positions, std::si
     cut = cut || part.cut_tokens > 0;
   }
   if (cut && cut_++ == 0) {
-    say_(fmt::format("sentence {} is longer than the model's {} positions and was cut", lines_,
-                     positions));
+    const std::string what = fmt::format(
+        "sentence {} is longer than the model's {} positions and was cut", lines_, positions);
+    if (offer_parts_ && !line.looked_for_parts) {
+      say_({what + "; ", Field{"split"}, " sentences translates all of it"});
+    } else {
+      say_(what);
+    }
   }
   const PreparedSentence& first = line.parts.front();
   cleaning(fmt::format("sentence {}", lines_), first.invalid_bytes, first.controls);

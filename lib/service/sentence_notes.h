@@ -22,6 +22,9 @@ class SentenceNotes {
   /// Counts a line; `dropped` bytes of it were never read. `positions` is the model's limit.
   void add(const PreparedLine& line, std::size_t positions, std::size_t dropped = 0);
 
+  /// From now on the note of lost text names the field `split`, for a caller that has it.
+  void offer_parts() { offer_parts_ = true; }
+
   /// Lines so far.
   std::size_t lines() const { return lines_; }
 
@@ -40,6 +43,7 @@ class SentenceNotes {
   std::size_t parted_ = 0;  ///< lines in several parts
   bool invalid_noted_ = false;
   bool controls_noted_ = false;
+  bool offer_parts_ = false;
   std::size_t unknown_ = 0;
   std::string first_unknown_;
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions

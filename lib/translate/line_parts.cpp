@@ -41,17 +41,6 @@ std::size_t longest_source(const Translator& translator) {
   return learned > 0 ? to_size(learned) : translator.most_source_tokens();
 }
 
-/// The language mark that the text begins with and the tokenizer takes as one piece, and a blank;
-/// or nothing.
-std::string language_mark(const Translator& translator, std::string_view text) {
-  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
-  if (end == text.npos) return "";
-  const std::string_view mark = text.substr(0, end + 2);
-  const EncodedText alone = translator.tokenizer().encode_source(mark);
-  const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == mark;
-  return known ? std::string(mark) + " " : "";
-}
-
 /// A line on its way into parts.
 struct LineCutter {
   const Translator& translator;
@@ -99,6 +88,15 @@ bool wants_parts(const Translator& translator, const PreparedSentence& whole, Sp
 }
 
 }  // namespace
+
+std::string language_mark(const Translator& translator, std::string_view text) {
+  const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
+  if (end == text.npos) return "";
+  const std::string_view mark = text.substr(0, end + 2);
+  const EncodedText alone = translator.tokenizer().encode_source(mark);
+  const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == mark;
+  return known ? std::string(mark) + " " : "";
+}
 
 PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
                           Splitting splitting) {

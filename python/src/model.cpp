@@ -77,6 +77,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
   translator->watch(watching.first());
   SentenceNotes read(into(notes));
+  read.offer_parts();
   LineHooks hooks;
   hooks.prepared = [&](const PreparedLine& line) {
     if (read.lines() % search.batch == 0) check_signals();

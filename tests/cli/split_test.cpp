@@ -132,6 +132,22 @@ TEST_CASE("a published model's line that is longer than its positions is cut by 
   for (int i = 0; i < 200; ++i) expected += " " + scene.whole(kFirst);
   CHECK(result.out == expected + "\n");
   CHECK(result.err.find("was cut") == std::string::npos);
+  const Result never = scene.translate({"--split", "never", "--show", "none", line});
+  CHECK(never.err.find("positions and was cut; --split sentences translates all of it\n") !=
+        std::string::npos);
+}
+
+TEST_CASE("parts of a document are as many sentences as the model takes") {
+  const SplitScene scene(14);  // two of the shorter sentences together
+  const std::string line = kFirst + " " + kFirst + "  " + kFirst;
+  CHECK(scene.translate({"--document"}, line).out ==
+        scene.whole(kFirst + " " + kFirst) + "  " + scene.whole(kFirst) + "\n");
+  CHECK(scene.translate({"--document"}, kFirst).out == scene.whole(kFirst) + "\n");
+  const Result refused = scene.translate({"--document", "--split", "never"}, line);
+  CHECK(refused.code == kUsage);
+  CHECK(refused.err.find("--document does not go with --split never") != std::string::npos);
+  CHECK(scene.translate({"--document", "--target", "a", "b"})
+            .err.find("--document does not go with --target") != std::string::npos);
 }
 
 TEST_CASE("every part of a line keeps the line's language mark") {

@@ -12,7 +12,8 @@ import sys
 import venv
 
 HERE = pathlib.Path(__file__).parent
-PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy", "distributed"]
+PACKAGES = ["numpy", "pytest", "matplotlib", "nbclient", "nbformat", "ipykernel", "mypy", "distributed",
+            "libretranslatepy"]
 SKIPPED = 77
 
 

@@ -29,6 +29,56 @@ class Answers(ServerCase):
         self.assertEqual(status, 200)
         self.assertEqual(json.loads(text)["translations"][0]["text"], translated(line, "--show", "none").rstrip("\n"))
 
+    def test_a_list_of_texts_gives_a_list(self):
+        texts = [SENTENCE, "", "The old dog. " * 12]
+        status, _, text = self.server.post("/api/translate", {"text": texts, "n_best": 2})
+        self.assertEqual(status, 200)
+        alone = [json.loads(self.server.post("/api/translate", {"text": one, "n_best": 2})[2]) for one in texts]
+        self.assertEqual(json.loads(text), alone)
+        for wrong, message in (([], "body.text has 0 texts; expected 1 to 256"),
+                               ([1], "expected a string, or a list of strings"),
+                               (["a"] * 257, "body.text has 257 texts; expected 1 to 256")):
+            status, _, text = self.server.post("/api/translate", {"text": wrong})
+            self.assertEqual(status, 422)
+            self.assertIn(message, json.loads(text)["error"])
+        self.assertEqual(self.server.post("/api/attend", {"text": texts})[0], 422)
+
+    def test_rules_of_what_is_generated_count(self):
+        body = {"text": SENTENCE, "no_repeat_ngram": 1, "min_length": 9, "repetition_penalty": 1.5, "encoder_no_repeat_ngram": 3}
+        status, _, text = self.server.post("/api/translate", body)
+        self.assertEqual(status, 200)
+        self.assertEqual(json.loads(text)["translations"][0]["text"] + "\n", translated(SENTENCE, "--show", "none", "--no-repeat-ngram", "1",
+            "--min-length", "9", "--repetition-penalty", "1.5", "--encoder-no-repeat-ngram", "3"))
+
+    def test_clients_of_libretranslate_are_answered(self):
+        def ask(body, path="/translate"):
+            status, _, text = self.server.post(path, body)
+            return status, json.loads(text)
+
+        german = translated(SENTENCE, "--show", "none").rstrip("\n")
+        usual = {"q": SENTENCE, "source": "en", "target": "de", "format": "text", "api_key": "x"}
+        self.assertEqual(ask(usual), (200, {"translatedText": german}))
+        self.assertEqual(ask({"q": SENTENCE, "target": "de"}), (200, {"translatedText": german}))
+        status, answer = ask({**usual, "alternatives": 2})
+        lines = translated(SENTENCE, "--beam", "4", "--n-best", "3").splitlines()
+        self.assertEqual([answer["translatedText"], *answer["alternatives"]], [line.split("\t")[2] for line in lines])
+        status, answer = ask({**usual, "q": [SENTENCE, "The old dog"]})
+        self.assertEqual(answer["translatedText"], [german, translated("The old dog", "--show", "none").rstrip("\n")])
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        status, _, text = self.server.ask("POST", "/translate", "q=The+group%20went+home&source=en&target=de", form)
+        self.assertEqual((status, json.loads(text)), (200, {"translatedText": german}))
+        self.assertEqual(self.server.ask("POST", "/api/translate", "text=a", form)[0], 415)
+        for more, message in (({"target": "es"}, "no model translates en to es; served: en to de"),
+                              ({"format": "html"}, "body.format is html; expected text"),
+                              ({"alternatives": 64}, "body.alternatives is 64; expected 0 to 63"),
+                              ({"files": 1}, "files")):
+            status, answer = ask({**usual, **more})
+            self.assertEqual(status, 422)
+            self.assertIn(message, answer["error"])
+        self.assertIn("body.q is missing", ask({"target": "de"})[1]["error"])
+        status, _, text = self.server.ask("GET", "/languages")
+        self.assertEqual([one["code"] for one in json.loads(text)], ["en", "de"])
+
     def test_records_are_the_commands(self):
         status, _, text = self.server.post("/api/attend", {"text": SENTENCE})
         self.assertEqual(status, 200)

@@ -8,7 +8,8 @@ from server_case import ROOT, SENTENCE, ServerCase
 
 GOOD = {
     "/api/translate": [{}, {"beams": 2, "n_best": 2, "length_penalty": 0.6, "early_stopping": "never", "max_length": 20},
-        {"early_stopping": True, "model": "data/models/en-de"}],
+        {"early_stopping": True, "model": "data/models/en-de"}, {"text": [SENTENCE, "The old dog"]},
+        {"no_repeat_ngram": 2, "min_length": 3, "repetition_penalty": 1.1}],
     "/api/attend": [{}, {"target": "Die Gruppe"}, {"without": "cross:0", "report": True, "vectors": True},
         {"force": ["cross:0:1:1=group"], "swap": ["home=away"]}, {"beams": 2, "tree": True}],
     "/api/page": [{}, {"compare": "a dog"}, {"without": ["best"]}],

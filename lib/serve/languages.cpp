@@ -1,0 +1,99 @@
+#include "serve/languages.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unicode/uloc.h>
+#include <unicode/ustring.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+
+namespace attn {
+namespace {
+
+bool is_code(std::string_view text) {
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
+}
+
+/// The language's English name; its code where ICU knows none.
+std::string name_of(const std::string& code) {
+  std::array<UChar, 64> name{};
+  std::array<char, 256> bytes{};
+  UErrorCode status = U_ZERO_ERROR;
+  const auto length = uloc_getDisplayLanguage(code.c_str(), "en", name.data(),
+                                              static_cast<std::int32_t>(name.size()), &status);
+  std::int32_t size = 0;
+  if (U_SUCCESS(status)) {
+    u_strToUTF8(bytes.data(), static_cast<std::int32_t>(bytes.size()), &size, name.data(), length,
+                &status);
+  }
+  return U_FAILURE(status) || size == 0 ? code
+                                        : std::string(bytes.data(), static_cast<std::size_t>(size));
+}
+
+std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
+  std::vector<LanguagePair> pairs;
+  for (const std::string& name : names) {
+    if (const auto pair = languages_of(name)) pairs.push_back(*pair);
+  }
+  return pairs;
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+}  // namespace
+
+std::optional<LanguagePair> languages_of(std::string_view model_name) {
+  while (model_name.ends_with('/')) model_name.remove_suffix(1);
+  model_name.remove_prefix(model_name.find_last_of('/') + 1);  // npos + 1 is 0
+  const std::size_t last = model_name.rfind('-');
+  if (last == model_name.npos) return std::nullopt;
+  const std::string_view target = model_name.substr(last + 1);
+  const std::string_view before = model_name.substr(0, last);
+  const std::string_view source = before.substr(before.rfind('-') + 1);
+  if (!is_code(source) || !is_code(target)) return std::nullopt;
+  return LanguagePair{std::string(source), std::string(target)};
+}
+
+std::size_t model_for(const std::vector<std::string>& names, const LanguagePair& wanted) {
+  const auto fits = [&](const std::string& name) {
+    const auto pair = languages_of(name);
+    return pair && pair->target == wanted.target &&
+           (wanted.source == "auto" || pair->source == wanted.source);
+  };
+  auto found = std::ranges::find_if(names, fits);
+  if (found == names.end()) {
+    found = std::ranges::find_if(names, [](const auto& name) { return !languages_of(name); });
+  }
+  if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
+  std::vector<std::string> served;
+  for (const LanguagePair& pair : pairs_of(names)) {
+    add_once(served, fmt::format("{} to {}", pair.source, pair.target));
+  }
+  throw InputError("the request: no model translates {} to {}; served: {}", excerpt(wanted.source),
+                   excerpt(wanted.target), fmt::join(served, ", "));
+}
+
+Json languages_json(const std::vector<std::string>& names) {
+  const std::vector<LanguagePair> pairs = pairs_of(names);
+  std::vector<std::string> codes;
+  for (const LanguagePair& pair : pairs) add_once(codes, pair.source);
+  for (const LanguagePair& pair : pairs) add_once(codes, pair.target);
+  Json languages = Json::array();
+  for (const std::string& code : codes) {
+    std::vector<std::string> targets;
+    for (const LanguagePair& pair : pairs) {
+      if (pair.source == code) add_once(targets, pair.target);
+    }
+    languages.push_back({{"code", code}, {"name", name_of(code)}, {"targets", targets}});
+  }
+  return languages;
+}
+
+}  // namespace attn

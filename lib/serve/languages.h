@@ -1,0 +1,29 @@
+// Which languages the served models are for, as far as their names say: what clients of
+// LibreTranslate ask for.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+
+namespace attn {
+
+struct LanguagePair {
+  std::string source, target;  ///< "en", "de": ISO 639
+};
+
+/// Those at the end of a model's name: "data/models/en-de", "opus-mt-en-de"; or nothing.
+std::optional<LanguagePair> languages_of(std::string_view model_name);
+
+/// The first model for the pair, or else the first whose name says no languages; a source "auto"
+/// is any. InputError naming the pairs that are served where there is neither.
+std::size_t model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
+
+/// [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair, sources
+/// first.
+Json languages_json(const std::vector<std::string>& names);
+
+}  // namespace attn
