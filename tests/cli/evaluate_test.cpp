@@ -118,10 +118,10 @@ TEST_CASE("another system is compared as by sacreBLEU 2.6.0's paired bootstrap")
   CHECK(plain.code == kDone);
   CHECK(plain.err == "");
   CHECK(plain.out.find(
-            "BLEU     59.10 (52.86 ± 40.75)      against 42.61 (26.47 ± 24.34)      p 0.2388\n") !=
+            "BLEU     59.10 (52.86 ± 40.75)    against 42.61 (26.47 ± 24.34)    p 0.2388\n") !=
         std::string::npos);
   CHECK(plain.out.find(
-            "TER      20.69 (21.44 ± 25.00)      against 34.48 (33.50 ± 17.02)      p 0.0945\n") !=
+            "TER      20.69 (21.44 ± 25.00)    against 34.48 (33.50 ± 17.02)    p 0.0945\n") !=
         std::string::npos);
   CHECK(plain.out.find("nrefs:2|bs:200|seed:12345|case:lc|tok:tercom|") != std::string::npos);
   std::vector<std::string> as_json = more;
@@ -146,7 +146,7 @@ TEST_CASE("what does not go with scoring is refused") {
     CHECK(result.code == kUsage);
     CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
   };
-  refused({"--tokenize", "13A"}, "--tokenize \"13A\": expected 13a, intl, zh, char or none");
+  refused({"--tokenize", "13A"}, "--tokenize 13A: expected 13a, intl, zh, char or none");
   refused({"--resamples", "10"}, "--resamples goes with --against");
   refused({"--resampling-seed", "10"}, "--resampling-seed goes with --against");
   refused({"--against", scene.hypotheses, "--resamples", "0"}, "--resamples");

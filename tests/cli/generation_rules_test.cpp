@@ -74,7 +74,7 @@ TEST_CASE("options of draws and rules that make no sense are refused") {
   refused({"--top-k", "5"}, "--top-k goes with --sample");
   refused({"--sample-seed", "5"}, "--sample-seed goes with --sample");
   refused({"--sample", "--beam", "4"}, "--beam 4 does not go with it");
-  refused({"--sample", "--tree"}, "--sample does not go with --tree");
+  refused({"--sample", "--tree", "--json", "-"}, "--sample does not go with --tree");
   refused({"--sample", "--target", "Die"}, "--sample does not go with --target");
   refused({"--sample", "--top-p", "0"}, "--top-p");
   refused({"--sample", "--temperature", "0"}, "--temperature");

@@ -138,7 +138,7 @@ TEST_CASE("a published model's line that is longer than its positions is cut by 
 }
 
 TEST_CASE("parts of a document are as many sentences as the model takes") {
-  const SplitScene scene(14);  // two of the shorter sentences together
+  const SplitScene scene(10);  // two of the shorter sentences together
   const std::string line = kFirst + " " + kFirst + "  " + kFirst;
   CHECK(scene.translate({"--document"}, line).out ==
         scene.whole(kFirst + " " + kFirst) + "  " + scene.whole(kFirst) + "\n");
