@@ -125,8 +125,9 @@ TEST_CASE(
     "special_tokens_map.json that names other tokens: what is written loads and translates alike") {
   const TemporaryDirectory scene;
   ModelFiles model = ModelFiles::good();
+  const Json pieces = model.json("vocab.json");
   Json vocabulary = Json::object();
-  for (const auto& [piece, id] : model.json("vocab.json").items()) {
+  for (const auto& [piece, id] : pieces.items()) {
     vocabulary[piece == "<pad>" ? "[PAD]" : piece] = id;
   }
   model.files["vocab.json"] = vocabulary.dump();
