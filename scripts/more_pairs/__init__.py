@@ -28,6 +28,7 @@ NOUN_COPIES, TERM_COPIES = 90, 3
 FRAME_COPIES = {"url": 330, "email": 350, "file": 200, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
                 "emoji": 200, "foreign": 300, "borrowed": 250, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 350, "statement": 1100}
 AROUND = {"around": 20000, "repeated_mark": 2500, "instead_of_a_name": 9000}
+TERMS_TYPED = {"around": 5000, "capitals": 4000, "titled": 1000}  # a dictionary's entries: <b>Hello</b>, EXIT
 LONG_SHARE = 0.27  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
@@ -171,6 +172,11 @@ class Maker:
         for kind, wanted in AROUND.items():
             self._of_any(kind, wanted, self.given, getattr(copying, kind))
 
+    def terms_typed(self, entries: list[Pair]) -> None:
+        ways = typing_ways.WAYS | {"around": copying.around}
+        for kind, wanted in TERMS_TYPED.items() if entries else ():
+            self._of_any("term_" + kind, wanted, entries, ways[kind])
+
     def _of_any(self, kind: str, wanted: int, pool: list[Pair], way) -> None:
         """`wanted` pairs, each a drawn one of the pool in another way."""
         found = number = 0
@@ -220,6 +226,7 @@ def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) ->
     maker.every()
     maker.nouns(entries)
     maker.copied()
+    maker.terms_typed(entries)
     maker.longer()
     maker.typed(swap)
     return maker.made, dict(maker.counts)

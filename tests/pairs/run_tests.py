@@ -179,7 +179,7 @@ class LongerTest(unittest.TestCase):
                      TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
                      EVERY=dict.fromkeys(more_pairs.EVERY, 1), NOUN_COPIES=2, TERM_COPIES=1,
                      FRAME_COPIES=dict.fromkeys(more_pairs.FRAME_COPIES, 2),
-                     AROUND=dict.fromkeys(more_pairs.AROUND, 40),
+                     AROUND=dict.fromkeys(more_pairs.AROUND, 40), TERMS_TYPED=dict.fromkeys(more_pairs.TERMS_TYPED, 9),
                      TYPED=dict.fromkeys(more_pairs.TYPED, 50))
 class PrepareTest(unittest.TestCase):
     def test_what_is_not_allowed_is_not_made(self):
@@ -206,6 +206,12 @@ class PrepareTest(unittest.TestCase):
         lengths = counts["words_in_lines_of"]
         share = lengths["15-60"] / sum(lengths.values())
         self.assertGreater(share, 0.2)
+
+
+    def test_entries_are_typed_in_more_ways(self):
+        pairs, counts = more_pairs.further_pairs(PAIRS, lambda pair: True, [(f"{a}{b}", f"{b.title()}{a}") for a in "bdfgk" for b in ("ala", "ome")])
+        self.assertTrue({"typed_term_around", "typed_term_capitals"} <= counts.keys())
+        self.assertTrue(any(pair[0].isupper() and pair[0][1:] in ("ALA", "OME") for pair in pairs))
 
 
 class TypingTest(unittest.TestCase):
