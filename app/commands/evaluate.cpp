@@ -376,8 +376,8 @@ void add_evaluate(CLI::App& app, Run& run) {
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de \\\n"
       "    --report --gold data/toy/test.align\n"
       "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de --lowercase\n"
-      "  attn-demo evaluate --hypotheses new.de --against old.de --target ref1.de --target "
-      "ref2.de");
+      "  attn-demo evaluate --hypotheses out.de --target data/toy/test.de \\\n"
+      "    --against data/toy/test.en");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { run_evaluate(*options); }; });
 }
