@@ -16,6 +16,7 @@
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 #include "model/directory/weights.h"
+#include "service/field_text.h"
 
 namespace attn {
 namespace {
@@ -128,6 +129,11 @@ std::vector<std::string> revisions_of(const fs::path& model) {
   return revisions;
 }
 
+/// What fetches it: a command of huggingface_hub.
+std::string fetching(const HubName& name) {
+  return fmt::format("hf download {} {} {}", name.model, option_name("revision"), name.revision);
+}
+
 }  // namespace
 
 std::string model_directory(const std::string& named) {
@@ -139,16 +145,14 @@ std::string model_directory(const std::string& named) {
   const std::vector<std::string> others = revisions_of(model);
   if (!others.empty()) {
     throw SystemError(
-        "{}: no such revision in Hugging Face's cache ({}), which has {}; fetch it: hf download {} "
-        "--revision {}",
-        named, printable(hub_cache().string()), excerpt(fmt::format("{}", fmt::join(others, ", "))),
-        name->model, name->revision);
+        "{}: no such revision in Hugging Face's cache ({}), which has {}; fetch it: {}", named,
+        printable(hub_cache().string()), excerpt(fmt::format("{}", fmt::join(others, ", "))),
+        fetching(*name));
   }
   throw SystemError(
-      "{}: no such model directory, and no such model in Hugging Face's cache ({}); fetch it: hf "
-      "download {}{}",
-      named, printable(hub_cache().string()), name->model,
-      name->revision == "main" ? "" : " --revision " + name->revision);
+      "{}: no such model directory, and no such model in Hugging Face's cache ({}); fetch it: {}",
+      named, printable(hub_cache().string()),
+      name->revision == "main" ? "hf download " + name->model : fetching(*name));
 }
 
 void require_hub_weights(const std::string& named, const std::string& directory) {
@@ -162,9 +166,8 @@ void require_hub_weights(const std::string& named, const std::string& directory)
       others.push_back(name->model + "@" + revision);
   }
   if (others.empty()) {
-    throw InputError(
-        "{}: the cache has it without weights ({}); fetch them: hf download {} --revision {}",
-        named, printable(directory), name->model, name->revision);
+    throw InputError("{}: the cache has it without weights ({}); fetch them: {}", named,
+                     printable(directory), fetching(*name));
   }
   throw InputError("{}: the cache has it without weights ({}), and with weights {}", named,
                    printable(directory), excerpt(fmt::format("{}", fmt::join(others, ", "))));
