@@ -56,6 +56,9 @@ class WithoutGlobals : public AttentionObserver {
       : observer_(observer), globals_(globals), offsets_(offsets) {}
 
   bool reads_scores() const override { return observer_.reads_scores(); }
+  bool watches(AttentionKind kind, Index layer, Index head) const override {
+    return observer_.watches(kind, layer, head);
+  }
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;
   void step_begins(Index position) override { observer_.step_begins(position); }

@@ -6,6 +6,17 @@
 
 namespace attn {
 
+bool Intervention::watches(AttentionKind kind, Index layer, Index head) const {
+  if (then_ != nullptr && then_->watches(kind, layer, head)) return true;
+  const auto off = [&](const HeadSwitch& s) {
+    return s.kind == kind && s.layer == layer && (!s.head || *s.head == head);
+  };
+  const auto forced = [&](const ForcedWeight& f) {
+    return f.kind == kind && f.layer == layer && f.head == head;
+  };
+  return std::ranges::any_of(without_, off) || std::ranges::any_of(forced_, forced);
+}
+
 void Intervention::weights_ready(AttentionHead& head) {
   for (const HeadSwitch& off : without_) {
     const bool here = off.kind == head.kind && off.layer == head.layer;

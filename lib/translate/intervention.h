@@ -36,6 +36,7 @@ class Intervention : public AttentionObserver {
       : without_(std::move(without)), forced_(std::move(forced)), then_(then) {}
 
   bool reads_scores() const override { return then_ != nullptr && then_->reads_scores(); }
+  bool watches(AttentionKind kind, Index layer, Index head) const override;
   void weights_ready(AttentionHead& head) override;
   void output_ready(const AttentionHead& head) override;
   void step_begins(Index position) override;

@@ -236,7 +236,6 @@ TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on wit
     }
   }
   CHECK(farthest > 0);  // they are computed apart
-  MESSAGE("farthest: " << farthest);
 }
 
 TEST_CASE("weights that an observer changes are the ones used") {
@@ -248,6 +247,26 @@ TEST_CASE("weights that an observer changes are the ones used") {
   Matrix out = poisoned(3, 4);
   attend({AttentionKind::cross, 0, 1, 4, 0.5F}, {q, keys_and_values(kv), groups}, out, &watcher);
   for (Index i = 0; i < 3; ++i) CHECK(out.row(i) == kv.row(0).tail(4));
+}
+
+TEST_CASE("a head that nobody watches is not shown") {
+  struct OneHead : Watcher {
+    bool watches(AttentionKind kind, Index layer, Index head) const override {
+      return kind == AttentionKind::cross && layer == 2 && head == 1;
+    }
+  } watcher;
+  watcher.change = true;
+  const Matrix q = random_matrix(3, 8, "q");
+  const Matrix kv = random_matrix(5, 16, "kv");
+  const std::vector<AttentionGroup> groups{{0, 0, 3, 0, 5, nullptr, {}}};
+  const AttentionShape shape{AttentionKind::cross, 2, 2, 4, 0.5F};
+  Matrix without = poisoned(3, 8), with = poisoned(3, 8);
+  attend(shape, {q, keys_and_values(kv), groups}, without, nullptr);
+  attend(shape, {q, keys_and_values(kv), groups}, with, &watcher);
+  CHECK(watcher.weights_seen == 1);
+  CHECK(watcher.outputs_seen == 1);
+  CHECK(with.leftCols(4) == without.leftCols(4));
+  for (Index i = 0; i < 3; ++i) CHECK(with.row(i).tail(4) == kv.row(0).tail(4));
 }
 
 TEST_CASE("keys gathered from a cache equal keys in a row") {

@@ -109,6 +109,12 @@ class AttentionObserver {
   /// kept: of 8,192 tokens each is a quarter of a gigabyte.
   virtual bool reads_scores() const { return true; }
 
+  /// Whether a head is looked at. One of exact attention that is not is not shown, and costs
+  /// nothing.
+  virtual bool watches(AttentionKind /*kind*/, Index /*layer*/, Index /*head*/) const {
+    return true;
+  }
+
   /// The head's weights, and the output that the model has made from its own. What is written to
   /// the weights, and said so in `changed`, is what the model goes on with.
   virtual void weights_ready(AttentionHead& head) = 0;
@@ -133,6 +139,10 @@ class ObserverPair : public AttentionObserver {
 
   bool reads_scores() const override {
     return (first_ != nullptr && first_->reads_scores()) || second_.reads_scores();
+  }
+  bool watches(AttentionKind kind, Index layer, Index head) const override {
+    return (first_ != nullptr && first_->watches(kind, layer, head)) ||
+           second_.watches(kind, layer, head);
   }
   void weights_ready(AttentionHead& head) override {
     if (first_ != nullptr) first_->weights_ready(head);

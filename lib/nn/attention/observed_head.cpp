@@ -232,6 +232,7 @@ void show_heads(const AttentionShape& shape, const AttentionInput& input, Matrix
                 AttentionObserver& observer) {
   for (const AttentionGroup& group : input.groups) {
     for (Index head = 0; head < shape.heads; ++head) {
+      if (!observer.watches(shape.kind, shape.layer, head)) continue;
       ShownHead(shape, input, group, head, output).show(observer);
     }
   }

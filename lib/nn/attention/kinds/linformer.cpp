@@ -100,6 +100,9 @@ class MixingObserver : public AttentionObserver {
   MixingObserver(const AttentionInput& input, AttentionObserver& then)
       : input_(input), then_(then) {}
 
+  bool watches(AttentionKind kind, Index layer, Index head) const override {
+    return then_.watches(kind, layer, head);
+  }
   void weights_ready(AttentionHead& head) override {
     if (sentence_ != head.sentence) {
       sentence_ = head.sentence;
