@@ -1,4 +1,5 @@
-// The parts of tokenizer.json: each object of a known "type" becomes a component of a pipeline.
+// The parts of tokenizer.json: each object of a known "type" becomes a component of a pipeline
+// (json_frame.cpp: those of the post-processor).
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
-// The model of a tokenizer: cuts a word that is prepared into pieces of its vocabulary.
+// The model of a tokenizer: cuts a word that is prepared into pieces of its vocabulary
+// (unigram_cutter.cpp, merges_cutter.cpp).
 #pragma once
 
 #include <memory>
