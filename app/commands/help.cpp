@@ -23,16 +23,20 @@ struct HelpGroup {
 };
 
 /// In the order in which they are printed.
-constexpr std::array<HelpGroup, 10> kHelpGroups = {{
+constexpr std::array<HelpGroup, 11> kHelpGroups = {{
     {"What it reads",
-     " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --gold --order "},
+     " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --against "
+     "--gold --order "},
     {"Which model",
      " --model --maps-of --global --config --preset --seed --d-model --layers --heads --set "
      "--from "},
     {"What it makes",
      " --type --vocab-size --separate --source-language --target-language "
-     "--dtype --resume --lowercase --out --output "},
-    {"How it searches", " --beam --n-best --length-penalty --early-stopping --max-length --split "},
+     "--dtype --resume --lowercase --tokenize --out --output "},
+    {"How it searches",
+     " --beam --n-best --length-penalty --early-stopping --max-length --min-length --split "
+     "--document --no-repeat-ngram --encoder-no-repeat-ngram --repetition-penalty "},
+    {"How it draws", " --sample --temperature --top-k --top-p --min-p --typical --sample-seed "},
     {"What the terminal shows",
      " --show --numbers --words --pieces --top --hypothesis --report --align --align-weights "
      "--align-least "
@@ -42,7 +46,7 @@ constexpr std::array<HelpGroup, 10> kHelpGroups = {{
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
     {"What if", " --without --force --swap "},
-    {"How it runs", " --threads --batch --precision --host --port "},
+    {"How it runs", " --threads --batch --precision --resamples --resampling-seed --host --port "},
 }};
 
 int columns() {
