@@ -121,30 +121,25 @@ void resolve_rules(const DecodeOptions& options, DecodeConfig& config) {
   config.sequence_bias = options.sequence_bias.value_or(std::vector<SequenceBias>());
 }
 
-/// The value, or the default; InputError where it is not in the range that `expected` names.
-template <typename Number>
-Number in_range(const std::optional<Number>& value, Number standard, const char* key, bool in,
-                const std::string& where, const char* expected) {
-  if (value && !in)
-    throw InputError("{}: {} {} is out of range; use {}", where, key, *value, expected);
-  return value.value_or(standard);
-}
-
 std::optional<Sampling> resolve_sampling(const DecodeOptions& o, const std::string& where) {
   if (!o.do_sample.value_or(false)) return std::nullopt;
   Sampling s;
   s.seed = o.sampling_seed.value_or(s.seed);
-  const auto share = [](const std::optional<float>& x, bool zero) {
-    return x && (*x > 0 || (zero && *x == 0)) && *x <= 1;
+  // Takes a value that was given; InputError where it is not in the range that `expected` names.
+  const auto take = [&where](auto& to, const auto& given, const char* key, const char* expected,
+                             auto&& is_in_range) {
+    if (!given) return;
+    if (!is_in_range(*given))
+      throw InputError("{}: {} {} is out of range; use {}", where, key, *given, expected);
+    to = *given;
   };
-  s.temperature = in_range(o.temperature, s.temperature, "temperature",
-                           o.temperature && *o.temperature >= 1e-3F && *o.temperature <= 1e3F,
-                           where, "0.001 to 1000");
-  s.top_k = in_range(o.top_k, s.top_k, "top_k", o.top_k && *o.top_k >= 0, where, "0 (all) or more");
-  s.top_p = in_range(o.top_p, s.top_p, "top_p", share(o.top_p, false), where, "above 0, up to 1");
-  s.min_p = in_range(o.min_p, s.min_p, "min_p", share(o.min_p, true), where, "0 to 1");
-  s.typical_p = in_range(o.typical_p, s.typical_p, "typical_p", share(o.typical_p, false), where,
-                         "above 0, up to 1");
+  const auto above_0 = [](float share) { return share > 0 && share <= 1; };
+  take(s.temperature, o.temperature, "temperature", "0.001 to 1000",
+       [](float t) { return t >= 1e-3F && t <= 1e3F; });
+  take(s.top_k, o.top_k, "top_k", "0 (all) or more", [](int k) { return k >= 0; });
+  take(s.top_p, o.top_p, "top_p", "above 0, up to 1", above_0);
+  take(s.min_p, o.min_p, "min_p", "0 to 1", [](float share) { return share >= 0 && share <= 1; });
+  take(s.typical_p, o.typical_p, "typical_p", "above 0, up to 1", above_0);
   return s;
 }
 

@@ -218,9 +218,10 @@ ExplanationStep values_step(const Scene& s) {
   return step;
 }
 
-ExplanationStep board_step(const Scene& s) {
-  const HeadNumbers& head = s.head();
-  const Index q = s.choice.query, k = best_key(s);
+namespace {
+
+/// InputError where what is shown of a head is not all that its row is made of.
+void require_whole_row(const HeadNumbers& head, Index q) {
   if (head.has_own_projections(q)) {
     throw InputError(
         "query {} is a global token, whose query, keys and values come from projections of its own "
@@ -233,6 +234,14 @@ ExplanationStep board_step(const Scene& s) {
         "explanation would not add up",
         head.outside.keys->description);
   }
+}
+
+}  // namespace
+
+ExplanationStep board_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index q = s.choice.query, k = best_key(s);
+  require_whole_row(head, q);
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
   const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);
   const float top = x.maxCoeff();

@@ -55,20 +55,20 @@ Matrix<T> softmax(Matrix<T> x) {  // [L, S] → [L, S]
   return x;
 }
 
-/// Passes `weights` on, and leaves a copy in `map` where somebody wants to see them.
-template <typename T>
-Matrix<T> shown(Matrix<T>* map, Matrix<T> weights) {
-  if (map != nullptr) *map = weights;
-  return weights;
-}
-
 /// Equation 1. Every query takes a weighted mean of the values. How much of each is said by how
 /// well the query fits the value's key (their dot product), made into shares by softmax.
-///   q [L, K], k and v [S, K], scale 1/√K, mask [L, S] → [L, K]; `map` gets the weights [L, S]
+///   q [L, K], k and v [S, K], scale 1/√K, mask [L, S] → [L, K]
 template <typename T>
 Matrix<T> attention(const Matrix<T>& q, const Matrix<T>& k, const Matrix<T>& v, T scale,
-                    const Matrix<T>& mask, Matrix<T>* map) {
-  return shown<T>(map, softmax<T>(q * k.transpose() * scale + mask)) * v;
+                    const Matrix<T>& mask) {
+  return softmax<T>(q * k.transpose() * scale + mask) * v;
+}
+
+/// The shares alone, for whoever wants to see them: attention's map. → [L, S]
+template <typename T>
+Matrix<T> attention_weights(const Matrix<T>& q, const Matrix<T>& k, T scale,
+                            const Matrix<T>& mask) {
+  return softmax<T>(q * k.transpose() * scale + mask);
 }
 
 /// Everybody may look at everything.
@@ -133,9 +133,9 @@ Matrix<T> multi_head(const MultiHead<T>& layer, const Matrix<T>& x, const Matrix
   Matrix<T> heads(q.rows(), q.cols());            // [L, D]
   for (Index h = 0; h < layer.heads; ++h) {       // head h: columns h·K … (h+1)·K − 1
     const auto own = Eigen::seqN(h * head_dim, head_dim);
-    Matrix<T>* map = maps != nullptr ? &maps->emplace_back() : nullptr;  // [L, S]
-    heads(Eigen::all, own) = attention<T>(q(Eigen::all, own), k(Eigen::all, own),
-                                          v(Eigen::all, own), layer.scale, mask, map);  // [L, K]
+    const Matrix<T> q_h = q(Eigen::all, own), k_h = k(Eigen::all, own), v_h = v(Eigen::all, own);
+    heads(Eigen::all, own) = attention<T>(q_h, k_h, v_h, layer.scale, mask);  // [L, K]
+    if (maps != nullptr) maps->push_back(attention_weights<T>(q_h, k_h, layer.scale, mask));
   }
   return layer.output(heads);  // [L, D]
 }

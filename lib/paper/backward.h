@@ -53,8 +53,7 @@ struct QueriesKeysValues {
 template <typename T>
 QueriesKeysValues<T> attention_backward(const QueriesKeysValues<T>& was, T scale,
                                         const Matrix<T>& mask, const Matrix<T>& d_y) {
-  Matrix<T> p;  // [L, S]
-  attention<T>(was.q, was.k, was.v, scale, mask, &p);
+  const Matrix<T> p = attention_weights<T>(was.q, was.k, scale, mask);  // [L, S]
   // Was: y = p · V.
   const Matrix<T> d_v = p.transpose() * d_y;      // [S, K]
   const Matrix<T> d_p = d_y * was.v.transpose();  // [L, S]
@@ -80,7 +79,7 @@ std::array<Matrix<T>, 2> multi_head_backward(Trained<MultiHead<T>> of, const Mat
     const auto own = Eigen::seqN(h * head_dim, head_dim);
     // Was: head h of q, k and v → head h of `heads`.
     const QueriesKeysValues<T> was{q(Eigen::all, own), k(Eigen::all, own), v(Eigen::all, own)};
-    heads(Eigen::all, own) = attention<T>(was.q, was.k, was.v, layer.scale, mask, nullptr);
+    heads(Eigen::all, own) = attention<T>(was.q, was.k, was.v, layer.scale, mask);
     const QueriesKeysValues<T> d =
         attention_backward<T>(was, layer.scale, mask, d_heads(Eigen::all, own));
     d_q(Eigen::all, own) = d.q;  // [L, K]

@@ -15,11 +15,11 @@ using Translations = std::vector<std::vector<Translation>>;
 Translations search_by_length(const Translator& translator, std::vector<PreparedSentence> parts,
                               const LineSettings& settings, const LineHooks& hooks) {
   Translations found;
-  const auto best = translate_all(translator, std::move(parts), settings.batch,
-                                  [&](const TranslatedSoFar& done) {
-                                    if (hooks.searched) hooks.searched(done);
-                                    return true;
-                                  });
+  const auto best =
+      translate_all(translator, std::move(parts), settings.batch, [&](const TranslatedSoFar& done) {
+        if (hooks.searched) hooks.searched(done);
+        return true;
+      });
   for (const Translation& translation : *best) found.push_back({translation});
   return found;
 }
@@ -49,9 +49,9 @@ std::vector<std::vector<LineTranslation>> translate_lines(const Translator& tran
     prepared.push_back(prepare_line(translator, line, settings.split));
     if (hooks.prepared) hooks.prepared(prepared.back());
   }
-  Translations found =
-      settings.by_length ? search_by_length(translator, all_parts(prepared), settings, hooks)
-                         : search_in_order(translator, all_parts(prepared), settings, hooks);
+  Translations found = settings.by_length
+                           ? search_by_length(translator, all_parts(prepared), settings, hooks)
+                           : search_in_order(translator, all_parts(prepared), settings, hooks);
   std::vector<std::vector<LineTranslation>> translated;
   auto next = found.begin();
   for (const PreparedLine& line : prepared) {

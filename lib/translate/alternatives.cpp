@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/at.h"
-#include "translate/logits_processor.h"
+#include "translate/search/logits_processor.h"
 
 namespace attn {
 

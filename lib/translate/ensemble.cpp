@@ -8,7 +8,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 namespace attn {
 namespace {

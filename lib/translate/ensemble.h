@@ -8,7 +8,7 @@
 #include "model/incremental_decoder.h"
 #include "model/transformer.h"
 #include "text/tokenizer.h"
-#include "translate/logits_processor.h"
+#include "translate/search/logits_processor.h"
 
 namespace attn {
 

@@ -6,7 +6,7 @@
 
 #include "base/at.h"
 #include "compute/kernels/kernels.h"
-#include "translate/logits_processor.h"
+#include "translate/search/logits_processor.h"
 
 namespace attn {
 

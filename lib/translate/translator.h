@@ -15,7 +15,7 @@
 #include "record/what_if_record.h"
 #include "text/tokenizer.h"
 #include "translate/intervention.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 namespace attn {
 

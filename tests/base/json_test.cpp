@@ -1,6 +1,6 @@
 #include "base/json.h"
-#include "base/json_writer.h"
 #include "base/at.h"
+#include "base/json_writer.h"
 #include "base/strings/utf8.h"
 
 #include <doctest/doctest.h>

@@ -40,10 +40,11 @@ TEST_CASE("json writer: every kind of value, nested") {
       json.value(std::numeric_limits<std::uint64_t>::max());
     });
   });
-  CHECK(out ==
-        R"(before {"empty":{},"none":[],"a\"b":"c\\d[","numbers":[1,-2],"floats":[0.1,1,1e-05],)"
-        R"("nested":[[1],[],[2,3]],"texts":["{",":",","],"yes":true,"nothing":null,"something":0.5,)"
-        R"("counted":[0,1,4],"mixed":[null,2.5,[1],null,"plain",18446744073709551615]})");
+  CHECK(
+      out ==
+      R"(before {"empty":{},"none":[],"a\"b":"c\\d[","numbers":[1,-2],"floats":[0.1,1,1e-05],)"
+      R"("nested":[[1],[],[2,3]],"texts":["{",":",","],"yes":true,"nothing":null,"something":0.5,)"
+      R"("counted":[0,1,4],"mixed":[null,2.5,[1],null,"plain",18446744073709551615]})");
   CHECK(Json::parse(out.substr(7))["texts"].size() == 3);
 }
 

@@ -116,7 +116,7 @@ TEST_CASE("the Python package and the C++ library include nothing of app's") {
       if (entry.path().extension() != ".h" && entry.path().extension() != ".cpp") continue;
       std::ifstream file(entry.path());
       for (std::string line; std::getline(file, line);) {
-        seen += included_by(line).empty() ? 0 : 1;
+        if (!included_by(line).empty()) ++seen;
         const std::string fault = fault_of_front_end(folder, own, line);
         CHECK_MESSAGE(fault.empty(), entry.path().string(), " includes ", fault);
       }

@@ -81,7 +81,8 @@ TEST_CASE("page: likewise of patterns and of what goes by way of something small
   check_same(kind(R"({"type":"window","window":2})"), {"--show", "encoder"});
   check_same(kind(R"({"type":"linformer","k":3})"), {"--show", "encoder"});
   check_same(kind(R"({"type":"performer","m":8})"), {"--show", "encoder"});
-  check_same(kind(R"({"type":"lsh","block_size":2,"buckets":4,"rounds":2})"), {"--show", "encoder"});
+  check_same(kind(R"({"type":"lsh","block_size":2,"buckets":4,"rounds":2})"),
+             {"--show", "encoder"});
 }
 
 TEST_CASE("page: a picture as PNG, and on stdout; without any file the maps of the default") {

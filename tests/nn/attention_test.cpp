@@ -77,7 +77,7 @@ TEST_CASE("attention equals the paper's, a head at a time, for every mask, odd a
             };
             const PaperMatrix expected = paper::attention<double>(
                 block(q, g.first_query, g.queries, 0), block(kv, g.first_key, g.keys, 0),
-                block(kv, g.first_key, g.keys, d), double{0.37F}, paper_mask(g), nullptr);
+                block(kv, g.first_key, g.keys, d), double{0.37F}, paper_mask(g));
             const PaperMatrix found = block(out, g.first_query, g.queries, 0);
             CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-5);
           }

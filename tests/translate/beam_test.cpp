@@ -1,5 +1,5 @@
 // The bookkeeping of one sentence's beam, by hand; the goldens check whole searches.
-#include "translate/beam.h"
+#include "translate/search/beam.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/at.h"
 #include "check_error.h"
-#include "translate/logits_processor.h"
+#include "translate/search/logits_processor.h"
 
 using namespace attn;
 

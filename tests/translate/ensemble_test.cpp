@@ -10,7 +10,7 @@
 #include "check_error.h"
 #include "golden_model.h"
 #include "model/random_model.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 using namespace attn;
 using namespace attn::test;

@@ -7,7 +7,7 @@
 #include "base/at.h"
 #include "golden_model.h"
 #include "translate/recorder.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 using namespace attn;
 using namespace attn::test;

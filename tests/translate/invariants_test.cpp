@@ -11,7 +11,7 @@
 #include "model/incremental_decoder.h"
 #include "model/random_model.h"
 #include "translate/recorder.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 using namespace attn;
 using namespace attn::test;

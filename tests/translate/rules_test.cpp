@@ -7,8 +7,8 @@
 
 #include "check_error.h"
 #include "golden_model.h"
-#include "translate/logits_processor.h"
-#include "translate/search.h"
+#include "translate/search/logits_processor.h"
+#include "translate/search/search.h"
 
 using namespace attn;
 using namespace attn::test;

@@ -10,8 +10,8 @@
 #include "base/random.h"
 #include "check_error.h"
 #include "golden_model.h"
-#include "translate/sampler.h"
-#include "translate/search.h"
+#include "translate/search/sampler.h"
+#include "translate/search/search.h"
 
 using namespace attn;
 using namespace attn::test;

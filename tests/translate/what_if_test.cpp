@@ -9,8 +9,8 @@
 #include "translate/head_importance.h"
 #include "translate/intervention.h"
 #include "translate/recorder.h"
-#include "translate/search.h"
-#include "translate/search_tree.h"
+#include "translate/search/search.h"
+#include "translate/search/search_tree.h"
 #include "translate/vector_recorder.h"
 
 using namespace attn;

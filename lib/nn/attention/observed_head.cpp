@@ -180,8 +180,7 @@ class ShownHead {
   void attend_rows(const PaperRows& rows, Index first, Index count) {
     const Doubles query = rows.queries(first, count), mask = mask_rows(first, count);
     const auto scale = static_cast<double>(all_.shape.scale);
-    Doubles weights;
-    paper::attention<double>(query, rows.key, rows.value, scale, mask, &weights);
+    const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, mask);
     all_.weights.middleRows(first, count) = weights.cast<float>();
     const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
     const bool small = query.norm() * longest * scale < std::numeric_limits<float>::max();

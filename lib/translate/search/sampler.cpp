@@ -1,4 +1,4 @@
-#include "translate/sampler.h"
+#include "translate/search/sampler.h"
 
 #include <algorithm>
 #include <cmath>

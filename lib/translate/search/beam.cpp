@@ -1,4 +1,4 @@
-#include "translate/beam.h"
+#include "translate/search/beam.h"
 
 #include <algorithm>
 #include <numeric>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "translate/ensemble.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 namespace attn {
 
@@ -48,8 +48,8 @@ inline Index most_steps(const DecodeConfig& decode, const Ensemble& models,
   return steps;
 }
 
-/// One beam: the likeliest token at each step, or one that is drawn (translate/sampler.h); then
-/// several translations of a sentence side by side, the best score first.
+/// One beam: the likeliest token at each step, or one that is drawn (translate/search/sampler.h);
+/// then several translations of a sentence side by side, the best score first.
 SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
                             const DecodeConfig& decode, const SearchWatch& watch);
 

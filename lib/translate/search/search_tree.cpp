@@ -1,4 +1,4 @@
-#include "translate/search_tree.h"
+#include "translate/search/search_tree.h"
 
 #include <algorithm>
 #include <map>

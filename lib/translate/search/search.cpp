@@ -1,4 +1,4 @@
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "translate/search_steps.h"
+#include "translate/search/search_steps.h"
 
 namespace attn {
 namespace {

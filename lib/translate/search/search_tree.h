@@ -6,7 +6,7 @@
 #include "model/transformer.h"
 #include "record/attention_record.h"
 #include "text/tokenizer.h"
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 namespace attn {
 

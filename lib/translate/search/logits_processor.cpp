@@ -1,4 +1,4 @@
-#include "translate/logits_processor.h"
+#include "translate/search/logits_processor.h"
 
 #include <algorithm>
 #include <limits>

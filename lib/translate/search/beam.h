@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "translate/search.h"
+#include "translate/search/search.h"
 
 namespace attn {
 

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "base/at.h"
-#include "translate/logits_processor.h"
-#include "translate/sampler.h"
-#include "translate/search_steps.h"
+#include "translate/search/logits_processor.h"
+#include "translate/search/sampler.h"
+#include "translate/search/search_steps.h"
 
 namespace attn {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 
 #include "base/at.h"
-#include "translate/beam.h"
-#include "translate/logits_processor.h"
-#include "translate/search_steps.h"
+#include "translate/search/beam.h"
+#include "translate/search/logits_processor.h"
+#include "translate/search/search_steps.h"
 
 namespace attn {
 namespace {
@@ -58,11 +58,18 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
   }
 }
 
-/// The best continuations of one sentence's running beams, whose hypotheses are the decoder's from
-/// `first_row` on. `finite` becomes false where the logits are not.
+/// One sentence of a step.
+struct SearchedSentence {
+  const SentenceBeam& beam;
+  std::span<const int> source;
+  Index first_row;  ///< the decoder's rows of its hypotheses begin there
+};
+
+/// The best continuations of one sentence's running beams. `finite` becomes false where the logits
+/// are not.
 BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder& decoder,
-                               const SentenceBeam& beam, std::span<const int> source,
-                               Index first_row, bool& finite) {
+                               const SearchedSentence& sentence, bool& finite) {
+  const auto& [beam, source, first_row] = sentence;
   BestCandidates best(beam.candidates_needed());
   for (std::size_t i = 0; i < beam.running().size(); ++i) {
     const SentenceBeam::Running& running = beam.running()[i];
@@ -110,10 +117,10 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
     std::vector<BestCandidates> best(active.size(), BestCandidates(0));
     std::vector<std::uint8_t> finite(active.size(), 0);
     parallel_for(count, decoder.size() * 8, [&](Index a) {
-      const SentenceBeam& beam = at(beams, at(active, a));
+      const Index b = at(active, a);
       bool all_finite = true;
-      at(best, a) = best_candidates(processor, decoder, beam, source.of(at(active, a)),
-                                    a * decode.num_beams, all_finite);
+      at(best, a) = best_candidates(processor, decoder,
+                                    {at(beams, b), source.of(b), a * decode.num_beams}, all_finite);
       at(finite, a) = all_finite ? 1 : 0;
     });
     if (std::ranges::find(finite, 0) != finite.end()) {
