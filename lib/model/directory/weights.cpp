@@ -55,7 +55,7 @@ std::vector<std::string> shards_of(const std::string& index, const std::string& 
   std::vector<std::string> names;
   for (const auto& [tensor, file] : read_index(index)) names.push_back(file);
   std::ranges::sort(names);
-  names.erase(std::ranges::unique(names).begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.size() > kMostShards) {
     throw InputError("{}: {} shards, expected at most {}", printable(index), names.size(),
                      kMostShards);
