@@ -134,7 +134,7 @@ Matrix<T> feed_forward_backward(Trained<FeedForward<T>> of, const Matrix<T>& x,
   Matrix<T> d_sums = linear_backward<T>({layer.second, gradient.second}, layer.hidden(x), d_y);
   // Was: hidden = activation(sums), number by number.
   d_sums = d_sums.cwiseProduct(layer.first(x).unaryExpr(  // [L, F]
-      [&](T sum) { return activation_slope(layer.activation, sum); }));
+      [&](T sum) { return activation_slope(of.layer.activation, sum); }));
   // Was: sums = x · W₁ + b₁.
   return linear_backward<T>({layer.first, gradient.first}, x, d_sums);
 }
