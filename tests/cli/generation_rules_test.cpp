@@ -108,7 +108,9 @@ TEST_CASE("convert keeps every key of generation_config.json, and transformers c
   CHECK(result.err == "");
   const std::string text = bytes_of(out + "/generation_config.json");
   const Json kept = Json::parse(text);
-  for (const auto& [key, value] : said.items()) {
+  for (const auto& item : said.items()) {
+    const std::string& key = item.key();
+    const Json& value = item.value();
     CHECK_MESSAGE(kept.value(key, Json()) == value, key, " became ",
                   kept.value(key, Json()).dump());
   }

@@ -51,7 +51,9 @@ void check_signature(const std::string& own, const json& theirs) {
 
 void check_bleu_of(const json& golden, const Lines& hypotheses,
                    const std::vector<Lines>& references) {
-  for (const auto& [name, theirs] : golden["bleu"].items()) {
+  for (const auto& tokenizer : golden["bleu"].items()) {
+    const std::string& name = tokenizer.key();
+    const json& theirs = tokenizer.value();
     INFO("tokenizer ", name);
     const BleuOptions options{golden["lowercase"], bleu_tokenizer_named(name).value()};
     const BleuScore s = corpus_bleu(hypotheses, references, options);
@@ -102,7 +104,9 @@ void check_interval(const Interval& own, const json& theirs) {
 
 TEST_CASE("every tokenizer cuts every text as sacreBLEU's does") {
   const json& texts = several()["texts"];
-  for (const auto& [name, tokens] : several()["tokens"].items()) {
+  for (const auto& tokenizer : several()["tokens"].items()) {
+    const std::string& name = tokenizer.key();
+    const json& tokens = tokenizer.value();
     for (std::size_t i = 0; i < texts.size(); ++i) {
       INFO(name, " of ", texts[i].dump());
       const Units units =

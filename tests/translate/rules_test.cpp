@@ -117,7 +117,9 @@ TEST_CASE("rules that cannot hold are refused") {
 TEST_CASE("searches under every rule find generate's tokens, alone and in a batch") {
   const Json golden = read_json_file(std::string(ATTN_SOURCE_DIR) + "/tests/golden/rules.json");
   std::size_t searches = 0;
-  for (const auto& [name, cases] : golden["models"].items()) {
+  for (const auto& model_of : golden["models"].items()) {
+    const std::string& name = model_of.key();
+    const Json& cases = model_of.value();
     const LoadedModel model = load_model(golden_root() + "/" + name, default_backend());
     std::vector<int> other = {3, 4, 5, 6, 7, model.transformer.config().eos_token_id};
     for (const Json& c : cases) {
