@@ -3,12 +3,11 @@
 
 #include <doctest/doctest.h>
 
-#include <string>
-
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
+#include <string>
 
 #include "base/at.h"
 #include "paper/attention.h"
