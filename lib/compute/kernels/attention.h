@@ -79,10 +79,12 @@ void dot_products(const RowBlock& queries, const GatheredRows& keys, Index n, In
   }
 }
 
-/// `Groups` groups of lanes of some outputs stay in registers while the values pass by.
+/// `Groups` groups of lanes of some outputs stay in registers while the values pass by. Always
+/// inline: for one row of a short sentence a call counts.
 template <std::size_t Rows, std::size_t Groups>
-void weighted_sums_of(const RowBlock& weights, const GatheredRows& values, Index n, Index column,
-                      OutRows out) {
+[[gnu::always_inline]] inline void weighted_sums_of(const RowBlock& weights,
+                                                    const GatheredRows& values, Index n,
+                                                    Index column, OutRows out) {
   Lanes sum[Rows][Groups];
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) {

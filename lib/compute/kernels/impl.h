@@ -104,7 +104,7 @@ struct Exponentials {
   float total;
 };
 
-Exponentials exponentials(const float* row, Index n, float* out) {
+[[gnu::always_inline]] inline Exponentials exponentials(const float* row, Index n, float* out) {
   const float maximum = row_max(row, n);
   const Lanes shift = Lanes::broadcast(maximum);
   Lanes sum = Lanes::zero();

@@ -9,26 +9,39 @@ namespace attn {
 namespace {
 
 struct RowScratch {
-  std::vector<float> weights;  ///< [queries at a time, keys]
-  std::vector<float> dropped;  ///< the same after dropout, where training keeps them before
+  std::vector<float> weights;  ///< [queries at a time, keys]; where training keeps these as they
+                               ///< were before dropout, what they are after it
   VisibleValues seen;
 };
 
-/// Memory that grows and is used again.
-float* room(std::vector<float>& memory, Index count) {
-  memory.resize(std::max(memory.size(), to_size(count)));
-  return memory.data();
-}
-
-/// All rows of a head, some queries at a time: a key that is loaded serves all that see the same
-/// ones, as the beams of a sentence do in cross-attention.
-void attend_head(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
-                 const RowsInTraining& training) {
-  constexpr Index kTogether = 8;
-  const Index together = group.mask.causal ? 1 : std::min(group.queries, kTogether);
-  for (Index i = 0; i < group.queries; i += together) {
-    attend_rows(shape, group, rows, {i, std::min(i + together, group.queries)}, training);
+/// Rows of a head that see the same keys: under a causal mask it is one row.
+void attend_rows(const RowsOfHead& head, const QueryRange& queries, RowScratch& scratch) {
+  const auto& [shape, group, rows, training] = head;
+  const Index visible = visible_keys(group, queries.first);
+  const Index stride = training.weights != nullptr ? group.keys : visible;
+  const Index cells = queries.count() * stride;
+  float* weights = training.weights != nullptr ? training.weights + queries.first * stride
+                                               : scratch.weights.data();
+  score_rows(shape, rows, queries, visible, {weights, stride});
+  for (Index i = queries.first; i < queries.end; ++i) {
+    float* row = weights + (i - queries.first) * stride;
+    if (training.log_sums != nullptr) {
+      float log_sum = 0.0F;
+      kernels().log_sum_exp(row, visible, training.log_sums + i, &log_sum);
+      training.log_sums[i] += log_sum;
+    }
+    mask_and_softmax(group.mask, visible, stride, row);
   }
+  if (training.dropout.active()) {
+    if (training.weights != nullptr) {
+      weights = std::copy_n(weights, cells, scratch.weights.data()) - cells;
+    }
+    for (Index i = queries.first; i < queries.end; ++i) {
+      training.dropout.apply(weights + (i - queries.first) * stride, visible,
+                             training.first_weight + i * group.keys);
+    }
+  }
+  sum_values(group, rows, queries.first, {weights, stride, queries.count()}, scratch.seen);
 }
 
 /// Asks for what a head will read. A batch's keys and values do not stay in the near caches from
@@ -91,39 +104,21 @@ void attend_exactly(const AttentionShape& shape, const AttentionInput& input, Ma
         fetch_keys(rows_of_head({shape, input, next, head}, output), next.keys);
       }
     }
-    attend_head(shape, group, rows_of_head({shape, input, group, head}, output),
-                kept != nullptr ? training_of(input, *kept, number, head) : RowsInTraining());
+    attend_rows({shape, group, rows_of_head({shape, input, group, head}, output),
+                 kept != nullptr ? training_of(input, *kept, number, head) : RowsInTraining()},
+                {0, group.queries});
   });
 }
 
-void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
-                 const QueryRange& queries, const RowsInTraining& training) {
+void attend_rows(const RowsOfHead& head, const QueryRange& queries) {
   auto& scratch = of_this_thread<RowScratch>();
-  const Index visible = visible_keys(group, queries.first);
-  const Index stride = training.weights != nullptr ? group.keys : visible;
-  const Index cells = queries.count() * stride;
-  float* weights = training.weights != nullptr ? training.weights + queries.first * stride
-                                               : room(scratch.weights, cells);
-  score_rows(shape, rows, queries, visible, {weights, stride});
-  for (Index i = queries.first; i < queries.end; ++i) {
-    float* row = weights + (i - queries.first) * stride;
-    if (training.log_sums != nullptr) {
-      float log_sum = 0.0F;
-      kernels().log_sum_exp(row, visible, training.log_sums + i, &log_sum);
-      training.log_sums[i] += log_sum;
-    }
-    mask_and_softmax(group.mask, visible, stride, row);
+  constexpr Index kTogether = 8;
+  const Index together = head.group.mask.causal ? 1 : std::min(queries.count(), kTogether);
+  const std::size_t cells = to_size(together * head.group.keys);
+  if (scratch.weights.size() < cells) scratch.weights.resize(cells);
+  for (Index i = queries.first; i < queries.end; i += together) {
+    attend_rows(head, {i, std::min(i + together, queries.end)}, scratch);
   }
-  if (training.dropout.active()) {
-    if (training.weights != nullptr) {
-      weights = std::copy_n(weights, cells, room(scratch.dropped, cells)) - cells;
-    }
-    for (Index i = queries.first; i < queries.end; ++i) {
-      training.dropout.apply(weights + (i - queries.first) * stride, visible,
-                             training.first_weight + i * group.keys);
-    }
-  }
-  sum_values(group, rows, queries.first, {weights, stride, queries.count()}, scratch.seen);
 }
 
 TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& kept, Index group,

@@ -21,9 +21,17 @@ struct RowsInTraining {
   float* log_sums = nullptr;  ///< [queries] gets ln Σ exp(score)
 };
 
-/// Those rows of one head of one group. They see the same keys: under a causal mask it is one row.
-void attend_rows(const AttentionShape& shape, const AttentionGroup& group, const HeadRows& rows,
-                 const QueryRange& queries, const RowsInTraining& training);
+/// One head of one group, and what training wants of it.
+struct RowsOfHead {
+  const AttentionShape& shape;
+  const AttentionGroup& group;
+  HeadRows rows;
+  RowsInTraining training;
+};
+
+/// Some of its rows, without tiles. Several at a time where they see the same keys: a key that is
+/// loaded serves them all, as it does the beams of a sentence in cross-attention.
+void attend_rows(const RowsOfHead& head, const QueryRange& queries);
 
 /// What dropout does to one head of a group.
 TileDropout dropout_of_head(const AttentionInput& input, const SavedForBackward& kept, Index group,

@@ -212,8 +212,11 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
   for (Index r = 0; r < few; ++r) {
     const Index i = head.query_of(task.tile, r);
     attend_rows(
-        shape, group, head.rows, {i, i + 1},
-        {dropout.dropout, dropout.first, nullptr, dropout.keeps_sums ? sums.maximum : nullptr});
+        {shape,
+         group,
+         head.rows,
+         {dropout.dropout, dropout.first, nullptr, dropout.keeps_sums ? sums.maximum : nullptr}},
+        {i, i + 1});
   }
   if (few == task.tile.count) return;
   const QueryTile tile = few > 0 ? without_first_rows(task.tile, few) : task.tile;
