@@ -128,6 +128,16 @@ Family bart() {
   return row;
 }
 
+/// BART with the norm before each block, and behind both stacks.
+Family mbart() {
+  Family row = bart();
+  row.model_type = "mbart";
+  row.class_name = "MBartForConditionalGeneration";
+  row.pre_norm = true;
+  row.start = 0;  // <s>, as `generate` takes where no config says another
+  return row;
+}
+
 Family led() {
   Family row = bart();
   row.model_type = "led";
@@ -190,6 +200,24 @@ Family pegasus_x() {
   return row;
 }
 
+/// M2M100 and NLLB, which differ in their tokenizers alone.
+Family m2m_100() {
+  Family row;
+  row.model_type = "m2m_100";
+  row.class_name = "M2M100ForConditionalGeneration";
+  row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
+  row.pre_norm = true;
+  row.learned_positions = false;
+  row.sinusoids = SinusoidKind::m2m100;
+  row.first_position = 2;
+  row.scale_embedding = true;
+  row.logits_bias = false;
+  row.starts_with_eos = true;
+  row.vocab_size = 128112;
+  row.activation = Activation::relu;
+  return row;
+}
+
 /// What no class of transformers computes, in Marian's layers.
 Family attn_demo() {
   Family row = marian();
@@ -206,7 +234,8 @@ bool Family::fixes(bool ModelConfig::*flag) const {
 }
 
 const std::vector<Family>& families() {
-  static const std::vector<Family> all = {marian(),          pegasus(),   bart(),     led(),
+  static const std::vector<Family> all = {marian(),          pegasus(),   bart(),
+                                          mbart(),           m2m_100(),   led(),
                                           bigbird_pegasus(), pegasus_x(), attn_demo()};
   return all;
 }

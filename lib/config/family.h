@@ -27,8 +27,9 @@ enum class GlobalTokens {
   learned  ///< rows of the model's own before each sentence, with a norm of their own (Pegasus-X)
 };
 
-/// Sinusoids whose angles are p / 10000^(i / (D/2)), or with D/2 − 1 in the place of D/2.
-enum class SinusoidKind { marian, pegasus_x };
+/// Sinusoids whose angles are p / 10000^(i / (D/2)), or with D/2 − 1 in the place of D/2, in double
+/// or in float32.
+enum class SinusoidKind { marian, pegasus_x, m2m100 };
 
 struct Family {
   std::string_view model_type;  ///< "bart"

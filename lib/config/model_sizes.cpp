@@ -141,7 +141,7 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_id("eos_token_id", config.eos_token_id, target, names, config);
   check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
   const Family& family = family_of(config);
-  if (config.static_positions && family.sinusoids == SinusoidKind::pegasus_x &&
+  if (config.static_positions && family.sinusoids != SinusoidKind::marian &&
       (config.d_model % 2 != 0 || config.d_model < 4)) {
     throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
                      names.where, names.of("d_model"), config.d_model, config.model_type);

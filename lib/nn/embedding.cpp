@@ -54,13 +54,19 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
 
 Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind) {
   Matrix table(positions, d_model);
-  if (kind == SinusoidKind::pegasus_x) {
+  if (kind != SinusoidKind::marian) {
+    const bool narrow = kind == SinusoidKind::m2m100;
     const Index half = d_model / 2;
     const double step = std::log(10000.0) / static_cast<double>(half - 1);
     for (Index i = 0; i < half; ++i) {
-      const double factor = std::exp(-step * static_cast<double>(i));
+      // In float32 the factor is rounded twice: the product, and its exponential.
+      const double product = -step * static_cast<double>(i);
+      const double factor =
+          narrow ? std::exp(static_cast<float>(i) * static_cast<float>(-step)) : std::exp(product);
       for (Index p = 0; p < positions; ++p) {
-        const double angle = static_cast<double>(p) * factor;
+        const double angle =
+            narrow ? static_cast<double>(static_cast<float>(p) * static_cast<float>(factor))
+                   : static_cast<double>(p) * factor;
         table(p, i) = static_cast<float>(std::sin(angle));
         table(p, half + i) = static_cast<float>(std::cos(angle));
       }

@@ -48,6 +48,20 @@ TEST_CASE("families take the defaults of their classes") {
   CHECK_FALSE(bart.static_positions);
   CHECK_FALSE(bart.scale_embedding);
   CHECK(bart.decoder_start_token_id == 2);
+  const ModelConfig mbart = family_model("mbart");
+  CHECK(mbart.normalize_embedding);
+  CHECK(mbart.normalize_before);
+  CHECK(mbart.add_final_layer_norm);
+  CHECK_FALSE(mbart.scale_embedding);
+  CHECK(mbart.activation == Activation::gelu);
+  CHECK(mbart.decoder_start_token_id == 0);  // none is said: generate takes <s>
+  const ModelConfig m2m100 = family_model("m2m_100");
+  CHECK(m2m100.normalize_before);
+  CHECK_FALSE(m2m100.normalize_embedding);
+  CHECK(m2m100.static_positions);
+  CHECK(m2m100.scale_embedding);
+  CHECK(m2m100.activation == Activation::relu);
+  CHECK(m2m100.vocab_size == 128112);
   const ModelConfig led = family_model("led");
   CHECK(led.max_positions == 16384);
   CHECK(led.decoder_positions() == 1024);
@@ -69,6 +83,10 @@ TEST_CASE("families take the defaults of their classes") {
 TEST_CASE("families have their classes' names and numbers of parameters") {
   // As PyTorch counts them: sum(p.numel() for p in Class(Config()).parameters()).
   CHECK(count_parameters(family_model("bart")) == 406'291'456);
+  CHECK(count_parameters(family_model("mbart")) == 406'295'552);
+  CHECK(count_parameters(family_model("m2m_100")) == 483'905'536);
+  CHECK(has_parameter(family_model("mbart"), "model.decoder.layernorm_embedding.weight"));
+  CHECK(has_parameter(family_model("mbart"), "model.decoder.layer_norm.weight"));
   CHECK(count_parameters(family_model("led")) == 459'801'600);
   CHECK(count_parameters(family_model("bigbird_pegasus")) == 576'891'904);
   CHECK(count_parameters(family_model("pegasus_x")) == 568'568'832);
@@ -116,6 +134,9 @@ TEST_CASE("what a family cannot have is said in one line") {
     refuse_family("led", R"("attention_window": )" + window,
                   "config.json: attention_window is " + window + "; use 2 to 32768 with 16384");
   }
+  refuse_family(
+      "m2m_100", R"("d_model": 15, "encoder_attention_heads": 3, "decoder_attention_heads": 3)",
+      "config.json: d_model 15 does not fit m2m_100's sinusoids; use an even number from 4 on");
   refuse_family("bigbird_pegasus", R"("block_size": 1025)",
                 "config.json: block_size 1025 does not fit: 4096 positions have 4 blocks of it");
   refuse_family("bigbird_pegasus", R"("num_random_blocks": -1)",

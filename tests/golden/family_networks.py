@@ -1,4 +1,4 @@
-"""The published families (bart, led, bigbird_pegasus, pegasus_x): an independent statement of each in
+"""The published families (bart, mbart, m2m_100, led, bigbird_pegasus, pegasus_x): an independent statement of each in
 float64, and their classes of transformers with the maps that they compute, a full matrix a head."""
 
 import math
@@ -10,7 +10,8 @@ import reference
 
 CLASSES = {"bart": "BartForConditionalGeneration", "led": "LEDForConditionalGeneration",
            "bigbird_pegasus": "BigBirdPegasusForConditionalGeneration",
-           "pegasus_x": "PegasusXForConditionalGeneration"}
+           "pegasus_x": "PegasusXForConditionalGeneration", "mbart": "MBartForConditionalGeneration",
+           "m2m_100": "M2M100ForConditionalGeneration"}
 NAMES = (("led.", "model."), ("longformer_self_attn.query", "q_proj"), ("longformer_self_attn.key", "k_proj"),
          ("longformer_self_attn.value", "v_proj"), ("self_attn.self.query", "self_attn.q_proj"),
          ("self_attn.self.key", "self_attn.k_proj"), ("self_attn.self.value", "self_attn.v_proj"),
@@ -122,9 +123,9 @@ class FamilyReference(reference.Reference):
 
     def __init__(self, config, weights):
         kind = config["model_type"]
-        pre = kind in ("bigbird_pegasus", "pegasus_x")
+        pre = kind in ("bigbird_pegasus", "pegasus_x", "mbart", "m2m_100")
         super().__init__({**config, "normalize_before": pre, "add_final_layer_norm": pre,
-                          "normalize_embedding": not pre, "tie_word_embeddings": True,
+                          "normalize_embedding": kind in ("bart", "mbart", "led"), "tie_word_embeddings": True,
                           "scale_embedding": config.get("scale_embedding", False) and kind != "led"}, {})
         self.kind, self.places = kind, (0,)
         self.take(weights)
@@ -139,7 +140,7 @@ class FamilyReference(reference.Reference):
                 name = name.replace(theirs, ours)
             if self.kind == "bigbird_pegasus":
                 name = name.replace("layernorm_embedding", "layer_norm")
-            if self.kind == "bart" and "embed_positions" in name:
+            if self.kind in ("bart", "mbart") and "embed_positions" in name:
                 tensor = tensor[2:]
             self.weights[name] = tensor.to(torch.float64)
 
@@ -155,6 +156,11 @@ class FamilyReference(reference.Reference):
             factor = torch.exp(-math.log(10000.0) / (half - 1) * torch.arange(half, dtype=torch.float64))
             angle = torch.arange(len(ids), dtype=torch.float64)[:, None] * factor
             self.weights[f"model.{side}.embed_positions.weight"] = torch.cat([angle.sin(), angle.cos()], 1)
+        elif self.kind == "m2m_100":  # in float32, as the class has it, from row 2 on
+            half = self.config["d_model"] // 2
+            factor = torch.exp(torch.arange(half).float() * -(math.log(10000) / (half - 1)))
+            angle = torch.arange(2, 2 + len(ids)).float()[:, None] * factor
+            self.weights[f"model.{side}.embed_positions.weight"] = torch.cat([angle.sin(), angle.cos()], 1).double()
         return super().embed(side, ids)
 
     def mask(self, layer, n):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Makes the goldens of the published families in tests/golden/models: bart-*, led-*, bigbird-*,
-pegasus-x-*. As make_goldens.py, whose parts it uses; the second statement, with which transformers
+"""Makes the goldens of the published families in tests/golden/models: bart-*, mbart-*, m2m100-*, led-*,
+bigbird-*, pegasus-x-*. As make_goldens.py, whose parts it uses; the second statement, with which transformers
 has to agree, is family_networks.py. Its float64 stands for PyTorch's where a class computes softmax
 in float32 whatever the type (LED).
 
@@ -45,6 +45,23 @@ SPECS = {
                      scale_embedding=True, **BART),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
         lengths=(2, 5, 20), seed=210000, dtype=torch.float16),
+    "mbart-3-heads": dict(
+        model=config("mbart", 12, (3, 2), (2, 2), (20, 16), "gelu", max_position_embeddings=24, scale_embedding=True, **BART),
+        decode=dict(forced_bos_token_id=4, forced_eos_token_id=2, num_beams=3, max_length=12),
+        lengths=(1, 3, 6, 22), seed=280000),
+    "mbart-start-is-a-language": dict(
+        model=config("mbart", 8, (2, 2), (1, 1), (12, 10), "relu", max_position_embeddings=16,
+                     **{**BART, "decoder_start_token_id": 28}),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(2, 9), seed=290000),
+    "m2m100-3-heads": dict(
+        model=config("m2m_100", 12, (3, 2), (2, 2), (20, 16), "relu", max_position_embeddings=24, scale_embedding=True, **BART),
+        decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=3, max_length=12),
+        lengths=(1, 3, 6, 24), seed=300000),
+    "m2m100-unscaled-f16": dict(
+        model=config("m2m_100", 20, (5, 2), (1, 2), (14, 12), "gelu", max_position_embeddings=200, scale_embedding=False, **BART),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=2, num_beams=2, max_length=10),
+        lengths=(2, 5, 150), seed=310000, dtype=torch.float16),
     "led-windows": dict(
         model=config("led", 12, (3, 2), (3, 1), (20, 16), "gelu", max_encoder_position_embeddings=48,
                      max_decoder_position_embeddings=24, attention_window=[4, 8, 4], **BART),
