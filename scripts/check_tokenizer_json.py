@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Compares the ids that attn-demo gives lines of text, by tokenizer.json, with those of the tokenizers library.
+"""Compares the ids that attn-demo gives lines of text, by tokenizer.json and by sentencepiece.bpe.model, with those of the tokenizers
+library and of transformers.
 
     python scripts/check_tokenizer_json.py [--program FILE] [--text FILE] [--lines N] [NAME…]
 
 The tokenizers are made here (tests/golden/json_tokenizers.py): those that save_pretrained() of BartTokenizer,
 LEDTokenizer, PegasusTokenizer, T5Tokenizer, MBartTokenizer, MBart50Tokenizer and NllbTokenizer writes, and ones with every
-other component that is known. The lines are check_tokenizers.py's; a fifth of them has an added token or another
+other component that is known; and in sentencepiece.bpe.model (tests/golden/language_tokenizers.py), which MBartTokenizer, MBart50Tokenizer,
+NllbTokenizer and M2M100Tokenizer read. The lines are check_tokenizers.py's; a fifth of them has an added token or another
 mark inside. Prints a line for each tokenizer; exits 1 where an id differs. Needs: pip install transformers
 sentencepiece protobuf
 """
@@ -23,6 +25,7 @@ from python_packages import need, need_files
 need("transformers", "sentencepiece", "google.protobuf")
 
 import json_tokenizers
+import language_tokenizers
 from check_tokenizers import lines_of, ours
 
 MARKS = ("<NAME>", " <NAME>  ", "<R>  ", "the", "The Group", "[x]  [x]", "<keep>", "<mask>", "</s>", "<extra_id_3>", "deu_Latn", "de_DE", "  ", "\u2003")
@@ -36,6 +39,25 @@ def with_marks(lines):
         yield line if i % 5 else line[:at] + dice.choice(MARKS) + line[at:]
 
 
+OWN = ("<s>", "</s>", "<pad>", "<unk>", "<mask>")  # typed, they are text here (docs/models.md)
+
+
+def cases(folder):
+    """name, directory, family, lines that are left out, ids of a text."""
+    for name in ("json", "models"):
+        (folder / name).mkdir()
+    for name in json_tokenizers.build(folder / "json"):
+        encoder, _ = json_tokenizers.reference(folder / "json" / name)
+        yield name, folder / "json" / name, "bart", (), lambda text: encoder.encode(text).ids
+    for kind in language_tokenizers.build(folder / "models"):
+        reference, language = language_tokenizers.Reference(folder / "models" / kind), DEFAULTS[kind]
+        family = "mbart" if kind.startswith("MBart") else "m2m_100"
+        yield kind, folder / "models" / kind, family, OWN, lambda text: reference.source(text, language)
+
+
+DEFAULTS = {"MBart": "en_XX", "MBart50": "en_XX", "Nllb": "eng_Latn", "M2M100": "en"}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/app/attn-demo")
@@ -47,17 +69,15 @@ def main():
     lines = list(with_marks(lines_of(options.text, options.lines)))
     wrong = 0
     with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "made"
-        made.mkdir()
-        for name in json_tokenizers.build(made):
+        for name, directory, family, left_out, ids_of in cases(Path(folder)):
             if options.names and name not in options.names:
                 continue
-            encoder, _ = json_tokenizers.reference(made / name)
-            found = ours(options.program, made / name, "bart", lines, Path(folder))
-            other = [(text, ids) for text, ids in found if encoder.encode(text).ids != ids]
+            own = [line for line in lines if not any(mark in line for mark in left_out)]
+            found = ours(options.program, directory, family, own, Path(folder))
+            other = [(text, ids) for text, ids in found if ids_of(text) != ids]
             print(f"{name}: the same ids on {len(found) - len(other):,} of {len(found):,} lines", flush=True)
             for text, ids in other[:5]:
-                print(f"  {text!r}: {ids}, not {encoder.encode(text).ids}")
+                print(f"  {text!r}: {ids}, not {ids_of(text)}")
             wrong += len(other)
     return wrong > 0
 

@@ -79,10 +79,11 @@ class Row:
 
 
 class Checkpoint:
-    """A model directory as transformers loads it: float32, float64 and the reference's searches."""
+    """A model directory as transformers loads it: float32, float64 and the reference's searches.
+    `name`: what the program is told instead of it; `weights`: a safetensors file of the same."""
 
-    def __init__(self, directory):
-        self.directory = directory
+    def __init__(self, directory, tokenizer=MarianTokenizer, name=None, weights=None):
+        self.directory, self.name = directory, name or directory
         self.config = AutoConfig.from_pretrained(directory)
         kind = {"marian": MarianMTModel, "pegasus": PegasusForConditionalGeneration,
                 **{k: getattr(transformers, v) for k, v in family_networks.CLASSES.items()}}
@@ -95,10 +96,14 @@ class Checkpoint:
         self.missing = [k for what in ("missing_keys", "unexpected_keys", "mismatched_keys")
                         for k in info[what] if "embed_positions" not in str(k)]
         self.exact = cls.from_pretrained(directory, attn_implementation="eager").eval().double()
-        self.tokenizer = MarianTokenizer.from_pretrained(directory)
+        self.tokenizer = tokenizer.from_pretrained(directory)
         raw = json.loads((directory / "config.json").read_text())
         self.raw = {**self.config.to_dict(), **raw}
-        self.weights = load_file(directory / "model.safetensors")
+        self.weights = load_file(weights or directory / "model.safetensors")
+        self.start = self.config.decoder_start_token_id
+        self.forced_bos = None  # of `generate`: a language
+        self.typed = []         # and what the program is told for it
+        self.left_out = ()      # special tokens that the class does not call so
 
     @torch.no_grad()
     def forward(self, model, source, decoder_input, target):
@@ -118,7 +123,7 @@ class Checkpoint:
         family_networks.reset(self.model)
         more = family_networks.options_for(self.model, 1, len(source), (0,))
         out = self.model.generate(
-            torch.tensor([source]), **more, max_length=length + 1, num_return_sequences=1,
+            torch.tensor([source]), **more, decoder_start_token_id=self.start, forced_bos_token_id=self.forced_bos, max_length=length + 1, num_return_sequences=1,
             return_dict_in_generate=True, output_scores=True, **options)
         ids, eos = out.sequences[0, 1:].tolist(), self.config.eos_token_id
         score = out.sequences_scores[0].item() if options["num_beams"] > 1 else None
@@ -128,7 +133,7 @@ class Checkpoint:
         """How close the closest decision of the search is, in float64."""
         settings = self.model.generation_config
         options = {**options, "max_length": length + 1, "eos_token_id": self.config.eos_token_id,
-                   "decoder_start_token_id": self.config.decoder_start_token_id,
+                   "decoder_start_token_id": self.start, "forced_bos_token_id": self.forced_bos,
                    "bad_words_ids": settings.bad_words_ids,
                    "forced_eos_token_id": settings.forced_eos_token_id,
                    "renormalize_logits": bool(settings.renormalize_logits)}
@@ -137,13 +142,13 @@ class Checkpoint:
         return search(kind(self.raw, self.weights), source, options)[1]
 
 
-def translate(program, directory, lines, options, length):
+def translate(program, directory, lines, options, length, *typed):
     """attn-demo's records, one a sentence."""
     early = {True: "true", False: "false", "never": "never"}[options["early_stopping"]]
     command = [str(program), "translate", "--model", str(directory), "--json", "-",
                "--max-length", str(length), "--beam", str(options["num_beams"]),
                "--length-penalty", str(options["length_penalty"]), "--early-stopping", early,
-               "--split", "never"]  # as transformers, which knows no sentences
+               "--split", "never", *typed]  # as transformers, which knows no sentences
     done = subprocess.run(command, input="".join(l + "\n" for l in lines), text=True,
                           capture_output=True, encoding="utf-8", check=False)
     if done.returncode:
@@ -176,7 +181,8 @@ def compare(name, checkpoint, records, lines, options, length):
             row.ties += 1
         else:
             row.faults.append(f"{where}: ids {best['ids']}, generate says {ids}")
-        text = checkpoint.tokenizer.decode(best["ids"], skip_special_tokens=True)
+        ids = [i for i in best["ids"] if i not in checkpoint.left_out]
+        text = checkpoint.tokenizer.decode(ids, skip_special_tokens=True)
         if best["text"] != text:
             row.faults.append(f"{where}: text {best['text']!r}, the tokenizer says {text!r}")
     return row
@@ -185,8 +191,7 @@ def compare(name, checkpoint, records, lines, options, length):
 def compare_numbers(row, where, checkpoint, source, record, best):
     """The maps and log-probabilities of a hypothesis, against a forced run of the same ids."""
     decoder_input, target = best["decoder_input"]["ids"], best["ids"]
-    start = checkpoint.config.decoder_start_token_id
-    if decoder_input != [start, *target[:-1]]:
+    if decoder_input != [checkpoint.start, *target[:-1]]:
         row.faults.append(f"{where}: decoder_input {decoder_input} for ids {target}")
         return
     maps, log_probs = checkpoint.forward(checkpoint.model, source, decoder_input, target)
@@ -267,8 +272,7 @@ def read_sentences(path, count):
 def all_rows(title, options, checkpoint, lines, scratch):
     good = True
     for kind, search in (("greedy", GREEDY), ("beam 4", BEAM)):
-        records = translate(options.attn_demo, checkpoint.directory, lines, search,
-                            options.max_length)
+        records = translate(options.attn_demo, checkpoint.name, lines, search, options.max_length)
         row = compare(f"{title}, {kind}", checkpoint, records, lines, search, options.max_length)
         good &= row.print()
     if checkpoint.family:  # CTranslate2 knows BART, in another layout of files

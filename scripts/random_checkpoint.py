@@ -68,7 +68,7 @@ def gain(name):
     return 1.0
 
 
-def randomize(model, seed, eos_bias):
+def randomize(model, seed, eos_bias, eos=0, pad=-1):
     rng = np.random.default_rng(seed)
     for name, tensor in sorted(model.state_dict().items()):
         if "embed_positions" in name or "embed_tokens" in name or name == "lm_head.weight":
@@ -78,12 +78,12 @@ def randomize(model, seed, eos_bias):
             value = rng.normal(1 if name.endswith("weight") else 0, 0.2, shape)
         elif name == "final_logits_bias":
             value = rng.normal(0, 0.5, shape)
-            value[0, 0] = eos_bias
+            value[0, eos] = eos_bias
         elif name.endswith("bias"):
             value = rng.normal(0, 0.1, shape)
-        elif name == "model.shared.weight":
+        elif name.endswith("shared.weight"):
             value = rng.normal(0, 2 / math.sqrt(shape[1]), shape)
-            value[-1] = 0  # pad: the decoder starts from nothing
+            value[pad] = 0  # pad: the decoder starts from nothing
         else:
             value = rng.normal(0, gain(name) / math.sqrt(shape[1]), shape)
             if "fc2" in name:  # relu's mean would be the same in every word, and soon all there is

@@ -55,6 +55,8 @@ attn::SearchSettings settings_of(const Search& search) {
   settings.length_penalty = search.length_penalty;
   settings.max_length = search.max_length;
   settings.threads = search.threads;
+  settings.source_lang = search.source_lang;
+  settings.target_lang = search.target_lang;
   return settings;
 }
 

@@ -130,6 +130,12 @@ void check_options(const EvaluateOptions& o) {
                                           : "--tokenize",
                      o.report ? "--report" : "--head-importance");
   }
+  if (o.about_heads() && !(o.search.source_lang.empty() && o.search.target_lang.empty())) {
+    throw UsageError(
+        "{} reads pairs in the languages of tokenizer_config.json, src_lang and tgt_lang; leave "
+        "--source-lang and --target-lang out",
+        o.report ? "--report" : "--head-importance");
+  }
   if (o.against.empty() && !(o.samples.empty() && o.sampling_seed.empty())) {
     throw UsageError("{} goes with --against",
                      o.samples.empty() ? "--resampling-seed" : "--resamples");
@@ -365,6 +371,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->model.add_globals_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_languages_to(*command);
   options->search.add_rules_to(*command);
   options->search.add_split_to(*command);
   options->search.add_speed_to(*command);

@@ -338,6 +338,7 @@ void add_explain(CLI::App& app, Run& run) {
   options->source.add_globals_to(*command);
   options->source.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
+  options->search.add_languages_to(*command);
   command->footer(
       "Examples:\n"
       "  attn-demo explain \"The group went home\"\n"

@@ -26,7 +26,7 @@ struct HelpGroup {
 constexpr std::array<HelpGroup, 11> kHelpGroups = {{
     {"What it reads",
      " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --against "
-     "--gold --order "},
+     "--gold --order --source-lang --target-lang "},
     {"Which model",
      " --model --maps-of --global --config --preset --seed --d-model --layers --heads --set "
      "--from "},
@@ -40,7 +40,8 @@ constexpr std::array<HelpGroup, 11> kHelpGroups = {{
     {"What the terminal shows",
      " --show --numbers --words --pieces --top --hypothesis --report --align --align-weights "
      "--align-least "
-     "--head-importance --presets --receptive-field --source-length --target-length --lengths "
+     "--head-importance --presets --languages --receptive-field --source-length --target-length "
+     "--lengths "
      "--length --color "},
     {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},

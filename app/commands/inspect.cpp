@@ -16,6 +16,7 @@
 #include "files/output_file.h"
 #include "raster/svg_png.h"
 #include "service/file_guard.h"
+#include "service/languages.h"
 #include "service/measure/attention_speed.h"
 #include "service/model/model_source.h"
 #include "terminal/console.h"
@@ -39,8 +40,8 @@ struct InspectArguments {
   std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
   std::string attention, head_dim = "64", threads = "1", dropout = "0";
   std::string svg, png, csv;
-  bool presets = false, causal = false, backward = false, receptive_field = false,
-       length_given = false, dropout_given = false;
+  bool presets = false, languages = false, causal = false, backward = false,
+       receptive_field = false, length_given = false, dropout_given = false;
 };
 
 std::vector<int> parse_list(std::string_view field, const std::string& text, int high) {
@@ -233,6 +234,31 @@ void report_presets(const InspectArguments& arguments) {
   print(arguments, tables, presets_json(length));
 }
 
+/// --languages: those that a model's tokenizer has tokens for.
+void report_languages(const InspectArguments& arguments) {
+  const ModelShape shape = read_shape(arguments.source.choice());
+  if (shape.directory.empty()) {
+    throw UsageError("--languages lists those of a model directory; give --model DIR");
+  }
+  const Tokenizer tokenizer(shape.directory);
+  const Languages& languages = tokenizer.languages();
+  Table table{.title = fmt::format("{}: {} languages", shape.name, languages.tokens.size()),
+              .columns = {{"code"}, {"language"}, {"token"}, {"id", true}},
+              .rows = {},
+              .notes = {}};
+  Json json = Json::array();
+  for (const LanguageToken& token : languages.tokens) {
+    const std::string name = language_name(token.code, languages);
+    const std::string& piece = tokenizer.source_piece(token.id);
+    table.rows.push_back({token.code, name, piece, std::to_string(token.id)});
+    json.push_back({{"code", token.code}, {"name", name}, {"token", piece}, {"id", token.id}});
+  }
+  if (!languages.tokens.empty()) {
+    table.notes.push_back("--target-lang chooses one: its code, another of ISO 639, or its name.");
+  }
+  print(arguments, {table}, {{"languages", json}});
+}
+
 /// Shapes, parameters and costs.
 void report_model(const InspectArguments& arguments) {
   InspectOptions options;
@@ -269,6 +295,7 @@ void run_inspect(const InspectArguments& arguments) {
   if (arguments.receptive_field) return report_receptive_field(arguments);
   if (!arguments.attention.empty()) return report_attention(arguments);
   if (arguments.presets) return report_presets(arguments);
+  if (arguments.languages) return report_languages(arguments);
   report_model(arguments);
 }
 
@@ -309,6 +336,8 @@ void add_inspect(CLI::App& app, Run& run) {
       ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
       ->type_name("N,N,…");
   command->add_flag("--presets", arguments->presets, "List the well-known shapes");
+  command->add_flag("--languages", arguments->languages,
+                    "List the languages that the model's tokenizer knows");
   CLI::Option* length =
       command
           ->add_option("--length", arguments->length,

@@ -360,6 +360,7 @@ void add_translate(CLI::App& app, Run& run) {
       ->type_name("TEXT")
       ->each([options](const std::string&) { options->target_given = true; });
   options->search.add_search_to(*command, SearchOptions::NBest::offered);
+  options->search.add_languages_to(*command);
   options->search.add_rules_to(*command);
   options->search.add_sampling_to(*command);
   options->search.add_split_to(*command);

@@ -58,7 +58,10 @@ struct DecodeOptions {
   std::optional<std::vector<int>> begin_suppress_tokens;  ///< do not come first
   std::optional<std::vector<SequenceBias>> sequence_bias;
 
-  /// Only whoever asks for translations says this: a model's own files never make them random.
+  /// Only whoever asks for translations says these: codes or names, empty where they do not.
+  std::string source_lang, target_lang;
+
+  /// Likewise: a model's own files never make translations random.
   std::optional<bool> do_sample;
   std::optional<std::uint64_t> sampling_seed;
   std::optional<float> temperature, top_p, min_p, typical_p;  ///< see Sampling
@@ -79,7 +82,8 @@ struct DecodeConfig {
   /// positions and 2 · source + 10.
   int max_new_tokens = 0;
   std::vector<std::vector<int>> bad_words_ids;
-  std::optional<int> forced_bos_token_id;  ///< the first produced token
+  std::optional<int> forced_bos_token_id;     ///< the first produced token
+  std::optional<int> decoder_start_token_id;  ///< absent: the model's own
   std::optional<int> forced_eos_token_id;
   bool renormalize_logits = false;
   int longest_source = 0;  ///< tokens of the longest learned source; 0: nobody says

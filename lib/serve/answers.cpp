@@ -140,12 +140,17 @@ std::string Answers::translate(const Question& question, const std::atomic<bool>
 std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
                            Timings& timings) const {
   Question question = asked;
-  question.model = models_.names()[model_for(models_.names(), *question.languages)];
+  const std::size_t model = model_for(models_.names(), *question.languages);
+  question.model = models_.names()[model];
+  const Languages& known = models_.languages(model);
+  if (!known.tokens.empty()) {
+    const std::string& source = question.languages->source;
+    const bool told = known.target_by != TargetBy::source_mark && source != "auto";
+    question.decode.source_lang = told ? source : "";
+    question.decode.target_lang = question.languages->target;
+  }
   const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
-  // A model of several target languages takes the one that is wanted as a mark.
-  const std::string mark = language_mark(*translator, ">>" + question.languages->target + "<<");
-  std::vector<std::string> texts = texts_of(question);
-  for (std::string& text : texts) text.insert(0, mark);
+  const std::vector<std::string> texts = texts_of(question);
   Json best = Json::array(), others = Json::array();
   for (const Translated& text : translate_all(*translator, texts, timings)) {
     best.push_back(text.found.front().text);

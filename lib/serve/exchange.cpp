@@ -93,6 +93,11 @@ const char* method_of(const std::string& path) {
 
 Refusal header_refusal(const httplib::Request& request) {
   const char* method = method_of(request.path);
+  if (request.path == "/detect") {
+    return {404,
+            "/detect is not served: no language is detected here; /translate takes a source, or "
+            "auto for the one of the model"};
+  }
   if (method == nullptr) {
     return {404, fmt::format("nothing is at {}; the page is at /, the API at /api/translate and "
                              "/api/attend",

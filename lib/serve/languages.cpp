@@ -2,14 +2,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unicode/uloc.h>
-#include <unicode/ustring.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/strings/excerpt.h"
+#include "service/languages.h"
 
 namespace attn {
 namespace {
@@ -17,22 +15,6 @@ namespace {
 bool is_code(std::string_view text) {
   const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
   return (text.size() == 2 || text.size() == 3) && std::ranges::all_of(text, small);
-}
-
-/// The language's English name; its code where ICU knows none.
-std::string name_of(const std::string& code) {
-  std::array<UChar, 64> name{};
-  std::array<char, 256> bytes{};
-  UErrorCode status = U_ZERO_ERROR;
-  const auto length = uloc_getDisplayLanguage(code.c_str(), "en", name.data(),
-                                              static_cast<std::int32_t>(name.size()), &status);
-  std::int32_t size = 0;
-  if (U_SUCCESS(status)) {
-    u_strToUTF8(bytes.data(), static_cast<std::int32_t>(bytes.size()), &size, name.data(), length,
-                &status);
-  }
-  return U_FAILURE(status) || size == 0 ? code
-                                        : std::string(bytes.data(), static_cast<std::size_t>(size));
 }
 
 std::vector<LanguagePair> pairs_of(const std::vector<std::string>& names) {
@@ -91,7 +73,7 @@ Json languages_json(const std::vector<std::string>& names) {
     for (const LanguagePair& pair : pairs) {
       if (pair.source == code) add_once(targets, pair.target);
     }
-    languages.push_back({{"code", code}, {"name", name_of(code)}, {"targets", targets}});
+    languages.push_back({{"code", code}, {"name", language_name(code)}, {"targets", targets}});
   }
   return languages;
 }

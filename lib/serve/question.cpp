@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/strings/excerpt.h"
 #include "config/key_reader.h"
+#include "service/search_settings.h"
 
 namespace attn {
 namespace {
@@ -40,10 +41,29 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   return texts;
 }
 
-std::optional<int> whole_of(KeyReader& keys, const std::string& key, int most) {
-  const std::optional<int> number = keys.integer(key);
-  if (number && (*number < 1 || *number > most)) {
-    keys.fail(key, fmt::format("is {}; expected 1 to {}", *number, most));
+std::optional<std::uint64_t> number_of(KeyReader& keys, const WholeField& field) {
+  const std::string key(field.name);
+  const Json* value = keys.find_not_null(key);
+  if (value == nullptr) return std::nullopt;
+  if (!value->is_number_integer()) keys.fail_type(key, *value, "an integer");
+  const bool above = value->is_number_unsigned();
+  const auto number = above ? value->get<std::uint64_t>() : 0;
+  if (!above || number < field.low || number > field.high) {
+    keys.fail(key, fmt::format("is {}; expected {} to {}", value->dump(), field.low, field.high));
+  }
+  return number;
+}
+
+std::optional<int> whole_of(KeyReader& keys, const WholeField& field) {
+  const std::optional<std::uint64_t> number = number_of(keys, field);
+  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
+}
+
+std::optional<double> decimal_of(KeyReader& keys, const DecimalField& field) {
+  const std::string key(field.name);
+  const std::optional<double> number = keys.number(key);
+  if (number && !(*number >= field.low && *number <= field.high)) {
+    keys.fail(key, fmt::format("is {}; expected {} to {}", *number, field.low, field.high));
   }
   return number;
 }
@@ -54,44 +74,24 @@ EarlyStopping early_stopping_of(KeyReader& keys, const Json& value) {
   keys.fail_type("early_stopping", value, "true, false or \"never\"");
 }
 
-/// As the options of translate of the same names.
-void add_rules(KeyReader& keys, DecodeOptions& decode) {
-  const auto count = [&](const char* key, int most) {
-    const std::optional<int> number = keys.integer(key);
-    if (number && (*number < 0 || *number > most)) {
-      keys.fail(key, fmt::format("is {}; expected 0 to {}", *number, most));
-    }
-    return number;
-  };
-  decode.no_repeat_ngram_size = count("no_repeat_ngram", 1000);
-  decode.encoder_no_repeat_ngram_size = count("encoder_no_repeat_ngram", 1000);
-  decode.min_new_tokens = count("min_length", 1'000'000);
-  if (const std::optional<double> penalty = keys.number("repetition_penalty")) {
-    if (!(*penalty >= 0.01 && *penalty <= 100)) {
-      keys.fail("repetition_penalty", fmt::format("is {}; expected 0.01 to 100", *penalty));
-    }
-    decode.repetition_penalty = static_cast<float>(*penalty);
-  }
-}
-
 DecodeOptions decode_of(KeyReader& keys) {
-  constexpr int kMostTokens = 1'000'000;
-  constexpr double kGreatestPenalty = 100;
-  DecodeOptions decode;
-  decode.num_beams = whole_of(keys, "beams", most_beams);
-  decode.num_return_sequences = whole_of(keys, "n_best", most_beams);
-  if (const std::optional<double> penalty = keys.number("length_penalty")) {
-    if (!(*penalty >= -kGreatestPenalty && *penalty <= kGreatestPenalty)) {
-      keys.fail("length_penalty", fmt::format("is {}; expected -100 to 100", *penalty));
-    }
+  const std::optional<int> beams = whole_of(keys, {"beams", 1, most_beams});
+  DecodeOptions decode =
+      search_rules({[&](const WholeField& field) { return number_of(keys, field); },
+                    [&](const DecimalField& field) { return decimal_of(keys, field); }},
+                   keys.boolean("sample").value_or(false), beams);
+  decode.source_lang = keys.text("source_lang").value_or("");
+  decode.target_lang = keys.text("target_lang").value_or("");
+  decode.num_beams = beams;
+  decode.num_return_sequences = whole_of(keys, {"n_best", 1, most_beams});
+  if (const std::optional<double> penalty = decimal_of(keys, length_penalty_field)) {
     decode.length_penalty = static_cast<float>(*penalty);
   }
   if (const Json* value = keys.find("early_stopping")) {
     decode.early_stopping = early_stopping_of(keys, *value);
   }
   // As --max-length: produced tokens; `generate` counts the start symbol, too.
-  if (const auto most = whole_of(keys, "max_length", kMostTokens)) decode.max_length = *most + 1;
-  add_rules(keys, decode);
+  if (const auto most = whole_of(keys, max_length_field)) decode.max_length = *most + 1;
   return decode;
 }
 
@@ -127,10 +127,8 @@ Question read_libre_question(KeyReader& keys) {
   question.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
   const std::string format = keys.text("format").value_or("text");
   keys.text("api_key");  // nobody needs one here
-  if (const std::optional<int> more = keys.integer("alternatives"); more && *more != 0) {
-    if (*more < 0 || *more >= most_beams) {
-      keys.fail("alternatives", fmt::format("is {}; expected 0 to {}", *more, most_beams - 1));
-    }
+  const std::optional<int> more = whole_of(keys, {"alternatives", 0, most_beams - 1});
+  if (more.value_or(0) != 0) {
     question.decode.num_return_sequences = *more + 1;
     question.decode.num_beams = std::max(kBeams, *more + 1);
   }

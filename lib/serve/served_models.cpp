@@ -42,11 +42,15 @@ const ReadyModel& ServedModels::loaded(Place& place) {
   return *place.model;
 }
 
+const Languages& ServedModels::languages(std::size_t model) {
+  return loaded(at(places_, to_index(model))).tokenizer->languages();
+}
+
 std::unique_ptr<Translator> ServedModels::translator(std::size_t model,
                                                      const DecodeOptions& given) {
   const ReadyModel& ready = loaded(at(places_, to_index(model)));
   const int beams = merge(given, ready.decode).num_beams.value_or(1);
-  check_n_best(given, beams);
+  if (!given.do_sample.value_or(false)) check_n_best(given, beams);
   // A model may give several by itself; a page of few beams must not ask it for more than those.
   DecodeOptions wanted = given;
   if (!wanted.num_return_sequences) {

@@ -29,6 +29,8 @@ class ServedModels {
   /// A translator of a model, which is loaded when it is first asked for. It lives no longer than
   /// this.
   std::unique_ptr<Translator> translator(std::size_t model, const DecodeOptions& given);
+  /// Those that a model has tokens for.
+  const Languages& languages(std::size_t model);
 
  private:
   struct Place {

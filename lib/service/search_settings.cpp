@@ -8,6 +8,7 @@
 #include "base/strings/excerpt.h"
 #include "compute/threads.h"
 #include "service/field_text.h"
+#include "service/languages.h"
 #include "translate/ensemble.h"
 
 namespace attn {
@@ -31,7 +32,9 @@ const char* to_string(EarlyStopping rule) {
   return "false";
 }
 
-Splitting parse_splitting(const std::string& text) {
+Splitting parse_splitting(const std::string& text, bool document) {
+  if (document && text == "auto") return Splitting::document;
+  if (document) refuse_field(Field{"document"}, " does not go with ", Field{"split"}, " " + text);
   if (text == "never") return Splitting::never;
   if (text == "sentences") return Splitting::sentences;
   if (text == "auto") return Splitting::automatic;
@@ -44,8 +47,65 @@ DecodeOptions SearchSettings::decode() const {
   if (n_best) d.num_return_sequences = checked_whole(n_best_field, *n_best);
   if (length_penalty) d.length_penalty = checked_decimal(length_penalty_field, *length_penalty);
   d.early_stopping = early_stopping;
+  d.source_lang = source_lang;
+  d.target_lang = target_lang;
   // Produced tokens with the end symbol are counted here; `generate` counts the start symbol, too.
   if (max_length) d.max_length = checked_whole(max_length_field, *max_length) + 1;
+  return d;
+}
+
+namespace {
+
+constexpr WholeField kTopK{"top_k", 0, 1'000'000'000};
+constexpr WholeField kSampleSeed{"sample_seed", 0, ~std::uint64_t{0}};
+constexpr DecimalField kTemperature{"temperature", 0.001, 1000};
+constexpr DecimalField kTopP{"top_p", 0.0001, 1};
+constexpr DecimalField kMinP{"min_p", 0, 1};
+constexpr DecimalField kTypical{"typical", 0.0001, 1};
+
+void refuse_draws(const AskedNumbers& asked) {
+  const auto refuse = [](std::string_view name) {
+    refuse_field(Field{name}, " goes with ", Field{"sample"});
+  };
+  for (const DecimalField& field : {kTemperature, kTopP, kMinP, kTypical}) {
+    if (asked.decimal(field)) refuse(field.name);
+  }
+  for (const WholeField& field : {kTopK, kSampleSeed}) {
+    if (asked.whole(field)) refuse(field.name);
+  }
+}
+
+}  // namespace
+
+DecodeOptions search_rules(const AskedNumbers& asked, bool sample, std::optional<int> beam) {
+  const auto count = [&](const WholeField& field) {
+    const std::optional<std::uint64_t> number = asked.whole(field);
+    return number ? std::optional(to_int(*number)) : std::nullopt;
+  };
+  const auto decimal = [&](const DecimalField& field) {
+    const std::optional<double> number = asked.decimal(field);
+    return number ? std::optional(static_cast<float>(*number)) : std::nullopt;
+  };
+  DecodeOptions d;
+  d.no_repeat_ngram_size = count({"no_repeat_ngram", 0, 1000});
+  d.encoder_no_repeat_ngram_size = count({"encoder_no_repeat_ngram", 0, 1000});
+  d.repetition_penalty = decimal({"repetition_penalty", 0.01, 100});
+  d.min_new_tokens = count({"min_length", 0, 1'000'000});
+  if (!sample) {
+    refuse_draws(asked);
+    return d;
+  }
+  if (beam.value_or(1) != 1) {
+    refuse_field(Field{"sample"}, " draws one token at a time; ", Field{"beam"},
+                 fmt::format(" {} does not go with it", *beam));
+  }
+  d.do_sample = true;
+  d.temperature = decimal(kTemperature);
+  d.top_k = count(kTopK);
+  d.top_p = decimal(kTopP);
+  d.min_p = decimal(kMinP);
+  d.typical_p = decimal(kTypical);
+  d.sampling_seed = asked.whole(kSampleSeed);
   return d;
 }
 
@@ -81,8 +141,11 @@ ModelSummary summary_of(const ReadyModel& model) {
 }  // namespace
 
 std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given) {
-  auto translator = std::make_unique<Translator>(*model.transformer, *model.tokenizer,
-                                                 decode_config(model, given));
+  DecodeConfig decode = decode_config(model, given);
+  const LanguageChoice languages = choose_languages(model, given, decode);
+  auto translator =
+      std::make_unique<Translator>(*model.transformer, *model.tokenizer, std::move(decode));
+  translator->speak(languages);
   translator->describe(summary_of(model));
   return translator;
 }
@@ -92,9 +155,11 @@ std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
   const ReadyModel& first = models.models.front();
   std::vector<const Transformer*> transformers;
   for (const ReadyModel& model : models.models) transformers.push_back(model.transformer.get());
-  auto translator =
-      std::make_unique<Translator>(Ensemble(std::move(transformers)), *first.tokenizer,
-                                   decode_config(first, given), models.maps_of);
+  DecodeConfig decode = decode_config(first, given);
+  const LanguageChoice languages = choose_languages(first, given, decode);
+  auto translator = std::make_unique<Translator>(
+      Ensemble(std::move(transformers)), *first.tokenizer, std::move(decode), models.maps_of);
+  translator->speak(languages);
   ModelSummary summary = summary_of(models.mapped());
   if (models.models.size() > 1) summary.ensemble = models.names();
   translator->describe(std::move(summary));

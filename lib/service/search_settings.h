@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,17 +33,30 @@ struct SearchSettings {
   std::size_t batch = 32;         ///< sentences that are translated together
   Splitting split = Splitting::automatic;
 
+  std::string source_lang, target_lang;  ///< codes or names, for models of several languages
   DecodeOptions rules;  ///< what else is asked of the search: repeats, penalties, drawing at random
 
   /// UsageError naming the field, the value and its range.
   DecodeOptions decode() const;
 };
 
+/// Where a front end finds the numbers that are asked for; nothing: not given.
+struct AskedNumbers {
+  std::function<std::optional<std::uint64_t>(const WholeField&)> whole;
+  std::function<std::optional<double>(const DecimalField&)> decimal;
+};
+
+/// SearchSettings::rules: no_repeat_ngram, encoder_no_repeat_ngram, repetition_penalty, min_length,
+/// and where `sample`, temperature, top_k, top_p, min_p, typical and sample_seed. UsageError for
+/// one of these without it, and for more than one beam with it.
+DecodeOptions search_rules(const AskedNumbers& asked, bool sample, std::optional<int> beam);
+
 /// "true", "false" or "never"; UsageError for another word.
 EarlyStopping parse_early_stopping(const std::string& text);
 const char* to_string(EarlyStopping rule);
-/// "never", "sentences" or "auto"; UsageError for another word.
-Splitting parse_splitting(const std::string& text);
+/// "never", "sentences" or "auto"; with `document` what --document asks for, which goes with auto.
+/// UsageError for another word.
+Splitting parse_splitting(const std::string& text, bool document = false);
 
 /// As many as asked for, else the cores, at most 4.
 void use_threads(std::optional<int> asked);

@@ -16,27 +16,6 @@ namespace {
 
 constexpr std::string_view kBlankMark = "▁";  // U+2581, SentencePiece's blank
 
-/// As Python's str.isspace sees it, which str.strip goes by.
-bool is_space(char32_t c) {
-  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
-         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
-         c == 0x205F || c == 0x3000;
-}
-
-std::string strip(std::string_view text) {
-  std::size_t begin = text.size();  // of the first character that is no blank
-  std::size_t end = text.size();    // after the last one
-  for (std::size_t at = 0; at < text.size();) {
-    const CodePoint c = decode_code_point(text.substr(at));
-    if (!is_space(c.value)) {
-      begin = std::min(begin, at);
-      end = at + c.length;
-    }
-    at += c.length;
-  }
-  return std::string(text.substr(begin, end - begin));
-}
-
 /// The leading >>xxx<< of a text; or nothing.
 std::string_view language_mark(std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
@@ -54,7 +33,7 @@ class MarianTokenizer : public TokenizerKind {
  public:
   explicit MarianTokenizer(const std::string& directory);
 
-  EncodedText encode(TextSide side, std::string_view text) const override;
+  EncodedText encode(TextSide side, std::string_view text, int language) const override;
   std::string decode(const std::vector<int>& ids) const override;
   const std::string& piece(TextSide side, int id) const override {
     const Vocabulary& vocabulary = side_of(side).vocabulary;
@@ -64,6 +43,7 @@ class MarianTokenizer : public TokenizerKind {
     return side_of(side).vocabulary.size() + to_int(more_pieces_.size());
   }
   SpecialTokens special_tokens() const override { return special_; }
+  const Languages& languages() const override { return languages_; }
   bool separate_vocabularies() const override { return settings_.separate_vocabularies; }
 
   void require_sampling(double sampling, const std::string& where) const override;
@@ -74,6 +54,7 @@ class MarianTokenizer : public TokenizerKind {
  private:
   void find_special_tokens(const std::string& directory);
   void find_added_tokens(const std::string& directory);
+  void find_languages();
   bool is_special(std::string_view piece) const;
 
   const Vocabulary& target_vocabulary() const {
@@ -96,6 +77,7 @@ class MarianTokenizer : public TokenizerKind {
   Vocabulary target_vocabulary_file_;    ///< only where the vocabularies are separate
   std::vector<bool> is_target_special_;  ///< [V] of the target
   AddedTokens added_;                    ///< of both languages
+  Languages languages_;                  ///< pieces like >>deu<<
   std::vector<std::string>
       more_pieces_;  ///< those of them that vocab.json lacks, behind its pieces
   int target_unk_ = 0;
@@ -122,6 +104,7 @@ MarianTokenizer::MarianTokenizer(const std::string& directory) {
   }
   find_special_tokens(directory);
   find_added_tokens(directory);
+  find_languages();
 }
 
 /// Those that follow the vocabulary's pieces, or are among them, with their own ids.
@@ -149,6 +132,15 @@ void MarianTokenizer::find_added_tokens(const std::string& directory) {
     if (token.special) at(is_target_special_, token.id) = true;
   }
   added_ = AddedTokens(settings_.added_tokens);
+}
+
+void MarianTokenizer::find_languages() {
+  for (int id = 0; id < source_vocabulary_.size(); ++id) {
+    const std::string_view piece = source_vocabulary_.piece(id);
+    const bool mark = piece.size() > 4 && piece.ends_with("<<") && language_mark(piece) == piece;
+    if (mark) languages_.tokens.push_back({std::string(piece.substr(2, piece.size() - 4)), id});
+  }
+  if (!languages_.tokens.empty()) languages_.target_by = TargetBy::source_mark;
 }
 
 bool MarianTokenizer::is_special(std::string_view piece) const {
@@ -201,9 +193,13 @@ void MarianTokenizer::add_end(EncodedText& encoded) const {
   encoded.pieces.push_back(settings_.eos_token);
 }
 
-EncodedText MarianTokenizer::encode(TextSide side, std::string_view text) const {
+EncodedText MarianTokenizer::encode(TextSide side, std::string_view text, int language) const {
   const Side cutter = side_of(side);
   EncodedText encoded;
+  if (language >= 0 && language_mark(text).empty()) {
+    encoded.ids.push_back(language);
+    encoded.pieces.push_back(piece(side, language));
+  }
   for (const AddedTokens::Part& part : added_.split(text)) {
     if (part.token) {
       encoded.ids.push_back(*part.token);

@@ -18,6 +18,7 @@ std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory
   const auto has = [&](const char* name) { return file_exists(directory + "/" + name); };
   if (has("source.spm")) return marian_tokenizer(directory);
   if (has("tokenizer.json")) return json_tokenizer(directory);
+  if (has("sentencepiece.bpe.model")) return fairseq_tokenizer(directory);
   if (has("spiece.model")) return pegasus_tokenizer(directory);
   if (has("merges.txt")) return byte_level_tokenizer(directory);
   return marian_tokenizer(directory);
@@ -30,12 +31,12 @@ Tokenizer::~Tokenizer() = default;
 Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
 Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 
-EncodedText Tokenizer::encode_source(std::string_view text) const {
-  return kind_->encode(TextSide::source, text);
+EncodedText Tokenizer::encode_source(std::string_view text, int language) const {
+  return kind_->encode(TextSide::source, text, language);
 }
 
-EncodedText Tokenizer::encode_target(std::string_view text) const {
-  return kind_->encode(TextSide::target, text);
+EncodedText Tokenizer::encode_target(std::string_view text, int language) const {
+  return kind_->encode(TextSide::target, text, language);
 }
 
 void Tokenizer::require_sampling(double sampling, const std::string& where) const {
@@ -96,12 +97,17 @@ SpecialTokens Tokenizer::special_tokens() const {
   return kind_->special_tokens();
 }
 
+const Languages& Tokenizer::languages() const {
+  return kind_->languages();
+}
+
 const std::vector<std::string>& tokenizer_files() {
   static const std::vector<std::string> names{"source.spm",
                                               "target.spm",
                                               "vocab.json",
                                               "target_vocab.json",
                                               "spiece.model",
+                                              "sentencepiece.bpe.model",
                                               "merges.txt",
                                               "tokenizer.json",
                                               "tokenizer_config.json",

@@ -1,6 +1,7 @@
 // Text to ids and back, exactly as transformers' tokenizers of these files do it:
 //   source.spm, target.spm, vocab.json   MarianTokenizer: SentencePiece cuts, vocab.json numbers
 //   tokenizer.json                       the tokenizers library's one file, of BART, T5, NLLB …
+//   sentencepiece.bpe.model              mBART's, NLLB's and M2M100's, by tokenizer_class
 //   spiece.model                         PegasusTokenizer
 //   vocab.json, merges.txt               BartTokenizer, LEDTokenizer: byte-level BPE
 #pragma once
@@ -12,13 +13,15 @@
 #include <vector>
 
 #include "base/random.h"
+#include "text/languages/languages.h"
 
 namespace attn {
 
 struct EncodedText {
-  std::vector<int> ids;             ///< with the end symbol last
+  std::vector<int> ids;             ///< with the end symbol last, or before a language
   std::vector<std::string> pieces;  ///< as the text was cut; "</s>" last
   std::size_t unknown = 0;          ///< pieces that the vocabulary does not hold
+  std::size_t behind = 1;           ///< tokens behind the text: the end, and in some a language
 };
 
 /// A text made ready to be cut again and again, each time at random.
@@ -50,8 +53,10 @@ class Tokenizer {
   /// `text` is clean (base/strings/utf8.h). Special pieces typed in it are ordinary text, except a
   /// leading
   /// >>xxx<< language mark, which becomes one piece.
-  EncodedText encode_source(std::string_view text) const;
-  EncodedText encode_target(std::string_view text) const;
+  /// `language`: the token of one of languages() in the place of the tokenizer's own; -1: that. Of
+  /// Marian's it is the mark of a text that begins with none.
+  EncodedText encode_source(std::string_view text, int language = -1) const;
+  EncodedText encode_target(std::string_view text, int language = -1) const;
 
   /// InputError beginning with `where` unless both SentencePiece models can be cut at random by
   /// `sampling`, the experiment's tokenizer.sampling. What follows asks for that.
@@ -78,6 +83,7 @@ class Tokenizer {
   int target_ids_in_use() const;
   bool separate_vocabularies() const;
   SpecialTokens special_tokens() const;
+  const Languages& languages() const;
 
  private:
   std::unique_ptr<const TokenizerKind> kind_;

@@ -1,4 +1,5 @@
 // What the kinds of tokenizers share.
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -9,6 +10,31 @@
 #include "text/tokenizer_kind.h"
 
 namespace attn {
+
+namespace {
+
+/// As Python's str.isspace sees it, which str.strip goes by.
+bool is_python_space(char32_t c) {
+  return (c >= 0x09 && c <= 0x0D) || (c >= 0x1C && c <= 0x20) || c == 0x85 || c == 0xA0 ||
+         c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+}  // namespace
+
+std::string strip(std::string_view text) {
+  std::size_t begin = text.size();  // of the first character that is no blank
+  std::size_t end = text.size();    // after the last one
+  for (std::size_t at = 0; at < text.size();) {
+    const CodePoint c = decode_code_point(text.substr(at));
+    if (!is_python_space(c.value)) {
+      begin = std::min(begin, at);
+      end = at + c.length;
+    }
+    at += c.length;
+  }
+  return std::string(text.substr(begin, end - begin));
+}
 
 std::string read_part(const std::string& directory, const char* name) {
   const std::string path = directory + "/" + name;
@@ -39,6 +65,11 @@ int required_id(const Vocabulary& vocabulary, const std::string& piece, const st
   if (const auto id = vocabulary.find(piece)) return *id;
   throw InputError("{}: the special piece \"{}\" is missing; expected it with an id of its own",
                    where, excerpt(piece));
+}
+
+const Languages& TokenizerKind::languages() const {
+  static const Languages none;
+  return none;
 }
 
 void TokenizerKind::require_sampling(double sampling, const std::string& where) const {

@@ -1,6 +1,6 @@
 // What one family of tokenizer files does: marian_tokenizer.cpp, json_tokenizer.cpp,
-// pegasus_tokenizer.cpp, byte_level_tokenizer.cpp. Tokenizer is the door; nobody else includes
-// this.
+// fairseq_tokenizer.cpp, pegasus_tokenizer.cpp, byte_level_tokenizer.cpp. Tokenizer is the door;
+// nobody else includes this.
 #pragma once
 
 #include <memory>
@@ -21,7 +21,8 @@ class TokenizerKind {
  public:
   virtual ~TokenizerKind() = default;
 
-  virtual EncodedText encode(TextSide side, std::string_view text) const = 0;
+  /// `language` stands in the place of the tokenizer's own; -1: none.
+  virtual EncodedText encode(TextSide side, std::string_view text, int language = -1) const = 0;
   /// Target ids to text, special pieces left out.
   virtual std::string decode(const std::vector<int>& ids) const = 0;
   virtual const std::string& piece(TextSide side, int id) const = 0;
@@ -30,6 +31,7 @@ class TokenizerKind {
   virtual int ids_in_use(TextSide side) const { return vocab_size(side); }
   virtual SpecialTokens special_tokens() const = 0;
   virtual bool separate_vocabularies() const { return false; }
+  virtual const Languages& languages() const;
 
   /// As Tokenizer's of these names; a kind that cuts a text in one way only refuses.
   virtual void require_sampling(double sampling, const std::string& where) const;
@@ -42,6 +44,9 @@ class TokenizerKind {
 std::unique_ptr<const TokenizerKind> marian_tokenizer(const std::string& directory);
 /// vocab.json and merges.txt, as the BartTokenizer and LEDTokenizer read them.
 std::unique_ptr<const TokenizerKind> byte_level_tokenizer(const std::string& directory);
+/// sentencepiece.bpe.model, as MBartTokenizer, MBart50Tokenizer, NllbTokenizer and M2M100Tokenizer
+/// read it: tokenizer_config.json must say which.
+std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory);
 /// spiece.model, as PegasusTokenizer reads it.
 std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& directory);
 
@@ -56,6 +61,9 @@ int required_id(const Vocabulary& vocabulary, const std::string& piece, const st
 
 /// clean_up_tokenization of transformers: English punctuation goes back to its word.
 void clean_up_spaces(std::string& text);
+
+/// Without the white space around it, as Python's str.strip() takes it off.
+std::string strip(std::string_view text);
 
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 

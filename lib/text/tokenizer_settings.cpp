@@ -109,6 +109,10 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
       read_decoder(value, where, settings);
     } else if ((key == "src_lang" || key == "tgt_lang") && value.is_string()) {
       (key == "src_lang" ? settings.source_language : settings.target_language) = value;
+    } else if ((key == "tokenizer_class" || key == "language_codes") && value.is_string()) {
+      (key == "tokenizer_class" ? settings.tokenizer_class : settings.language_codes) = value;
+    } else if (key == "legacy_behaviour") {
+      settings.legacy_behaviour = flag(value, key, where);
     } else if (key == "offset") {
       settings.offset = offset_of(value, where);
     } else if (key == "additional_special_tokens" || key == "extra_special_tokens") {

@@ -29,6 +29,9 @@ struct TokenizerSettings {
   std::vector<AddedToken> added_tokens;
   std::string source_language;  ///< src_lang, where it says one: "eng_Latn"
   std::string target_language;
+  std::string tokenizer_class;    ///< "NllbTokenizer"
+  std::string language_codes;     ///< M2M100's list: "m2m100", "wmt21"
+  bool legacy_behaviour = false;  ///< NLLB's: the language stands behind a text
 
   /// The token of a key: as said (nothing: null), else `otherwise`.
   std::optional<std::string> named_or(const std::string& key, const char* otherwise) const;

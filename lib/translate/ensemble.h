@@ -68,6 +68,8 @@ class EnsembleDecoder {
 
   /// Hypotheses of the last step × tokens × models: what scores() of all of them costs.
   Index size() const;
+  /// Instead of the models' own start symbol.
+  void start_with(int id) { start_ = id; }
 
   /// The scores of hypothesis `row` of the last step, which continues `context` (its start symbol
   /// is the decoders'); to be asked once a row, on any thread.

@@ -87,8 +87,8 @@ bool wants_parts(const Translator& translator, const PreparedSentence& whole, Sp
   return !fits(whole, longest_source(translator));
 }
 
-}  // namespace
-
+/// The language mark (">>por<<") that the text begins with and the tokenizer takes as one piece,
+/// and a blank; or nothing.
 std::string language_mark(const Translator& translator, std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;
   if (end == text.npos) return "";
@@ -97,6 +97,8 @@ std::string language_mark(const Translator& translator, std::string_view text) {
   const bool known = alone.ids.size() == 2 && alone.unknown == 0 && alone.pieces.front() == mark;
   return known ? std::string(mark) + " " : "";
 }
+
+}  // namespace
 
 PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
                           Splitting splitting) {

@@ -33,10 +33,6 @@ struct PreparedLine {
 PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
                           Splitting splitting);
 
-/// The language mark (">>por<<") that the text begins with and the tokenizer takes as one piece,
-/// and a blank; or nothing.
-std::string language_mark(const Translator& translator, std::string_view text);
-
 /// A line's translation: that of each part, with the blanks that stand between the sources.
 struct LineTranslation {
   std::string text;

@@ -144,7 +144,7 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   sentence.text = std::move(cleaned.text);
   sentence.invalid_bytes = cleaned.invalid_bytes;
   sentence.controls = cleaned.controls;
-  EncodedText encoded = tokenizer_.encode_source(sentence.text);
+  EncodedText encoded = tokenizer_.encode_source(sentence.text, languages_.source);
   sentence.ids = std::move(encoded.ids);
   sentence.unknown = encoded.unknown;
   const auto unknown =
@@ -156,8 +156,9 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   const std::size_t most = most_source_tokens();
   if (sentence.ids.size() > most) {
     sentence.cut_tokens = sentence.ids.size() - most;
-    sentence.ids.resize(most);
-    sentence.ids.back() = model_.config().eos_token_id;
+    const std::size_t text = most - std::min(most, encoded.behind);
+    sentence.ids.erase(sentence.ids.begin() + to_index(text),
+                       sentence.ids.end() - to_index(most - text));
   }
   if (cut_bytes > 0) sentence.cut_tokens += cut_bytes;  // at most one token a byte
   return sentence;
@@ -240,7 +241,7 @@ HypothesisRecord Translator::replay(const Session& session, std::vector<int> ids
   }
   record.produced.ids = std::move(ids);
   record.text = tokenizer_.decode_target(record.produced.ids);
-  record.decoder_input.ids.push_back(config.decoder_start_token_id);
+  record.decoder_input.ids.push_back(start_of(decode_, config));
   for (std::size_t t = 0; t + 1 < record.produced.ids.size(); ++t) {
     record.decoder_input.ids.push_back(record.produced.ids[t]);
   }
@@ -282,7 +283,7 @@ SearchTree Translator::grow_tree(const PreparedSentence& sentence,
   search(models_, pack_one(sentence.ids), decode_,
          {.trace = &trace, .stop = stop_, .encoded = &encoded});
   SearchTree tree = trace.take();
-  complete(tree, model_, encoded, tokenizer_);
+  complete(tree, start_of(decode_, model_.config()), model_, encoded, tokenizer_);
   return tree;
 }
 
@@ -320,7 +321,8 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
 
 AttentionRecord Translator::record_target(const PreparedSentence& source, std::string_view target,
                                           const RecordDetail& detail) const {
-  return record_pieces(source, tokenizer_.encode_target(clean_text(target).text).ids, detail);
+  const EncodedText encoded = tokenizer_.encode_target(clean_text(target).text, languages_.target);
+  return record_pieces(source, encoded.ids, detail);
 }
 
 AttentionRecord Translator::record_pieces(const PreparedSentence& source, std::vector<int> target,

@@ -53,6 +53,12 @@ struct ModelTimes {
   double maps = 0;  ///< the decoder once more over what was found, for its maps
 };
 
+/// Tokens that stand around texts in the place of the tokenizer's own; -1: those.
+struct LanguageChoice {
+  int source = -1;
+  int target = -1;
+};
+
 /// What an experiment changes in the model.
 struct Changes {
   std::vector<HeadSwitch> without;
@@ -95,6 +101,9 @@ class Translator {
   /// search tree is recorded of `after`.
   WhatIfRecord what_if(AttentionRecord before, const PreparedSentence& after,
                        const Changes& changes, const RecordDetail& detail = {}) const;
+
+  /// From now on sources and given translations are in these languages.
+  void speak(const LanguageChoice& languages) { languages_ = languages; }
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }
@@ -152,6 +161,7 @@ class Translator {
   const Transformer& model_;  ///< whose maps are recorded
   const Tokenizer& tokenizer_;
   DecodeConfig decode_;
+  LanguageChoice languages_;
   ModelSummary summary_;
   const std::atomic<bool>* stop_ = nullptr;
   ModelTimes* times_ = nullptr;

@@ -8,7 +8,7 @@ from .errors import UsageError
 
 _LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given more than once
 _PATHS = ("model", "maps_of", "config", "from", "out")
-_TEXTS = (*_LISTS, "target", "precision")
+_TEXTS = (*_LISTS, "target", "precision", "source_lang", "target_lang")
 
 
 def clean(value: "str | bytes") -> bytes:

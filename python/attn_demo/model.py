@@ -28,7 +28,33 @@ def _use_arrays() -> None:
         _core.look_up_numpy()
 
 
-class Search(TypedDict, total=False):
+class Rules(TypedDict, total=False):
+    """What translate() and attend() take of languages and of what is generated: the options of
+    `attn-demo translate`."""
+
+    source_lang: "str | None"
+    target_lang: "str | None"
+    no_repeat_ngram: "int | None"
+    encoder_no_repeat_ngram: "int | None"
+    repetition_penalty: "float | None"
+    min_length: "int | None"
+    sample: bool
+    temperature: "float | None"
+    top_k: "int | None"
+    top_p: "float | None"
+    min_p: "float | None"
+    typical: "float | None"
+    sample_seed: "int | None"
+
+
+def _checked(rules: Rules) -> "dict[str, Any]":
+    """The rules that were given; TypeError for a name that is none, as Python words it."""
+    for name in rules.keys() - Rules.__annotations__.keys():
+        raise TypeError(f"got an unexpected keyword argument '{name}'")
+    return {**rules, "sample": rules.get("sample") or None}
+
+
+class Search(Rules, total=False):
     """What translate() takes beside the text and n_best."""
 
     beam: "int | None"
@@ -36,6 +62,7 @@ class Search(TypedDict, total=False):
     early_stopping: "bool | str | None"
     max_length: "int | None"
     split: str
+    document: bool
     threads: "int | None"
     batch: int
     precision: "str | None"
@@ -157,8 +184,8 @@ class Model:
                   beam: "int | None" = None, n_best: "int | None" = None,
                   length_penalty: "float | None" = None,
                   early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-                  split: str = "auto", threads: "int | None" = None, batch: int = 32,
-                  precision: "str | None" = None) -> Any:
+                  split: str = "auto", document: bool = False, threads: "int | None" = None,
+                  batch: int = 32, precision: "str | None" = None, **rules: Unpack[Rules]) -> Any:
         """Translates a text, or a list of them.
 
         The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
@@ -171,7 +198,7 @@ class Model:
         lines = [clean(each) for each in texts]
         options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
                         early_stopping=early_stopping, max_length=max_length, split=split,
-                        threads=threads, batch=batch)
+                        document=document or None, threads=threads, batch=batch, **_checked(rules))
         found, notes = self._with(precision).translate(lines, options, list(self._watchers.get()))
         tell(notes)
         if n_best is None:
@@ -185,7 +212,8 @@ class Model:
                swap: "Sequence[str] | str" = (), beam: "int | None" = None,
                n_best: "int | None" = None, length_penalty: "float | None" = None,
                early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-               threads: "int | None" = None, precision: "str | None" = None) -> Attention:
+               threads: "int | None" = None, precision: "str | None" = None,
+               **rules: Unpack[Rules]) -> Attention:
         """Translates a text, as a whole, and keeps where every head looked.
 
         target: a translation to score instead of searching for one. without ("cross:2:2",

@@ -94,9 +94,16 @@ SearchSettings search_settings(const py::dict& given) {
     settings.early_stopping = parse_early_stopping(*rule);
   }
   settings.max_length = number_of(given, max_length_field);
+  settings.source_lang = text_of(given, "source_lang").value_or("");
+  settings.target_lang = text_of(given, "target_lang").value_or("");
   settings.threads = number_of(given, threads_field);
   settings.batch = whole_of(given, batch_field).value_or(settings.batch);
-  if (const auto split = text_of(given, "split")) settings.split = parse_splitting(*split);
+  settings.rules =
+      search_rules({[&](const WholeField& field) { return whole_of(given, field); },
+                    [&](const DecimalField& field) { return decimal_of(given, field); }},
+                   given.contains("sample"), settings.beam);
+  settings.split =
+      parse_splitting(text_of(given, "split").value_or("auto"), given.contains("document"));
   return settings;
 }
 

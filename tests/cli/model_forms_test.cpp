@@ -4,6 +4,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/files/files.h"
+#include "base/json.h"
 #include "model_files.h"
 #include "run_program.h"
 
@@ -147,6 +149,22 @@ TEST_CASE(
       {.args = {"convert", "--model", directory, "--out", converted, "--dtype", "float32"}});
   CHECK_MESSAGE(convert.code == 0, convert.err);
   CHECK(translate(converted).out == expected.out);
+  const Json shape{{"d_model", 8},
+                   {"encoder_layers", 1},
+                   {"decoder_layers", 1},
+                   {"encoder_attention_heads", 2},
+                   {"decoder_attention_heads", 2},
+                   {"encoder_ffn_dim", 8},
+                   {"decoder_ffn_dim", 8}};
+  write_file(scene.file("config.json"),
+             Json{{"model", shape}, {"tokenizer", {{"model", directory}}}}.dump());
+  const std::string made = scene.file("made");
+  const Result init =
+      run_program({.args = {"init", "--config", scene.file("config.json"), "--out", made}});
+  CHECK_MESSAGE(init.code == 0, init.err);
+  CHECK(read_file(made + "/special_tokens_map.json") ==
+        read_file(directory + "/special_tokens_map.json"));
+  CHECK(translate(made).code == 0);
 }
 
 }  // namespace

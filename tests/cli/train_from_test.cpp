@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "bad_training.h"
+#include "base/files/files.h"
 
 namespace attn::test {
 namespace {
@@ -37,6 +38,27 @@ TEST_CASE("--from begins with the weights of the directory, and keeps its tokeni
         name);
   }
   CHECK_FALSE(fs::exists(scene.file("second/tokenizer")));
+}
+
+TEST_CASE("--from keeps names of special pieces that special_tokens_map.json says") {
+  FromScene scene;
+  const auto file = [&](const char* name) { return scene.model() + "/" + name; };
+  const Json pieces = Json::parse(bytes_of(file("vocab.json")));
+  Json vocabulary = Json::object();
+  for (const auto& [piece, id] : pieces.items()) {
+    vocabulary[piece == "<pad>" ? "[PAD]" : piece] = id;
+  }
+  Json settings = Json::parse(bytes_of(file("tokenizer_config.json")));
+  settings.erase("pad_token");
+  write_file(file("vocab.json"), vocabulary.dump());
+  write_file(file("tokenizer_config.json"), settings.dump());
+  write_file(file("special_tokens_map.json"), R"({"pad_token": "[PAD]"})");
+  scene.must_train("second", scene.from());
+  CHECK(bytes_of(scene.file("second/model/special_tokens_map.json")) ==
+        bytes_of(file("special_tokens_map.json")));
+  const Result result = run_program(
+      {.args = {"translate", "--model", scene.file("second/model"), "--show", "none", "home"}});
+  CHECK_MESSAGE(result.code == kDone, result.err);
 }
 
 TEST_CASE("--from needs neither the section model nor the section tokenizer; dropout may change") {

@@ -23,15 +23,28 @@ def test_a_text_gives_a_text_and_a_list_a_list(model):
 @pytest.mark.parametrize("options", [
     {}, {"beam": 4}, {"beam": 4, "length_penalty": -0.5, "early_stopping": True},
     {"beam": 2, "early_stopping": "never", "max_length": 5}, {"threads": 1, "batch": 7},
-    {"split": "sentences"}, {"length_penalty": 0.00001, "beam": 2}])
+    {"split": "sentences"}, {"length_penalty": 0.00001, "beam": 2}, {"document": True},
+    {"no_repeat_ngram": 1, "encoder_no_repeat_ngram": 2, "repetition_penalty": 1.5, "min_length": 9},
+    {"sample": True, "temperature": 1.5, "top_k": 0, "top_p": 0.95, "sample_seed": 2 ** 63},
+    {"sample": True, "min_p": 0.01, "typical": 0.9}])
 def test_lines_are_those_of_the_command(model, program, lines, options):
     typed = []
     for name, value in options.items():
         text = "true" if value is True else "0.00001" if value == 0.00001 else str(value)
-        typed += ["--" + name.replace("_", "-"), text]
+        flag = name in ("sample", "document")
+        typed += ["--" + name.replace("_", "-"), *([] if flag else [text])]
     code, out, err = program("translate", *typed, stdin="\n".join(lines) + "\n")
     assert code == 0, err
     assert model.translate(lines, **options) == out.splitlines()
+
+
+def test_draws_are_those_of_the_command(model, program):
+    _, out, _ = program("translate", SENTENCE, "--sample", "--n-best", "3", "--temperature", "1.3", "--show", "none")
+    drawn = model.translate(SENTENCE, sample=True, n_best=3, temperature=1.3)
+    assert [each.text for each in drawn] == [line.split("\t")[2] for line in out.splitlines()]
+    assert model.attend(SENTENCE, sample=True, temperature=1.3).text == drawn[0].text
+    with pytest.raises(TypeError, match="unexpected keyword argument 'temprature'"):
+        model.translate(SENTENCE, sample=True, temprature=2)
 
 
 def test_n_best_is_the_list_of_the_command(model, program):
@@ -48,7 +61,11 @@ def test_n_best_is_the_list_of_the_command(model, program):
     ({"beam": 0}, ["--beam", "0"]), ({"beam": 2.5}, ["--beam", "2.5"]),
     ({"n_best": 9}, ["--n-best", "9"]), ({"length_penalty": 1000.0}, ["--length-penalty", "1000.0"]),
     ({"early_stopping": "maybe"}, ["--early-stopping", "maybe"]), ({"batch": 0}, ["--batch", "0"]),
-    ({"threads": -1}, ["--threads", "-1"]), ({"split": "no"}, ["--split", "no"])])
+    ({"threads": -1}, ["--threads", "-1"]), ({"split": "no"}, ["--split", "no"]),
+    ({"temperature": 2.0}, ["--temperature", "2.0"]), ({"sample": True, "beam": 3}, ["--sample", "--beam", "3"]),
+    ({"sample": True, "top_p": 1.5}, ["--sample", "--top-p", "1.5"]),
+    ({"no_repeat_ngram": 1001}, ["--no-repeat-ngram", "1001"]),
+    ({"document": True, "split": "never"}, ["--document", "--split", "never"])])
 def test_a_refusal_is_the_line_of_the_program(model, program, options, typed):
     code, _, err = program("translate", *typed, SENTENCE)
     assert code == 2

@@ -50,6 +50,24 @@ class Answers(ServerCase):
         self.assertEqual(json.loads(text)["translations"][0]["text"] + "\n", translated(SENTENCE, "--show", "none", "--no-repeat-ngram", "1",
             "--min-length", "9", "--repetition-penalty", "1.5", "--encoder-no-repeat-ngram", "3"))
 
+    def test_translations_are_drawn(self):
+        body = {"text": SENTENCE, "sample": True, "n_best": 3, "temperature": 1.3, "top_k": 0, "top_p": 0.99, "min_p": 0.001,
+                "typical": 0.99, "sample_seed": 2**64 - 1}
+        status, _, text = self.server.post("/api/translate", body)
+        self.assertEqual(status, 200, text)
+        lines = translated(SENTENCE, "--sample", "--n-best", "3", "--temperature", "1.3", "--top-k", "0", "--top-p", "0.99",
+                           "--min-p", "0.001", "--typical", "0.99", "--sample-seed", str(2**64 - 1), "--show", "none").splitlines()
+        self.assertEqual([one["text"] for one in json.loads(text)["translations"]], [line.split("\t")[2] for line in lines])
+        status, _, text = self.server.post("/api/attend", {"text": SENTENCE, "sample": True, "temperature": 1.3})
+        self.assertEqual((status, text), (200, translated(SENTENCE, "--sample", "--temperature", "1.3", "--json", "-")))
+        for more, message in (({"top_k": 3}, "top_k goes with sample"), ({"sample": True, "beams": 2}, "beam 2 does not go with it"),
+                              ({"sample": True, "top_p": 2}, "body.top_p is 2; expected 0.0001 to 1"),
+                              ({"sample": True, "sample_seed": -1}, "body.sample_seed is -1; expected 0 to 18446744073709551615"),
+                              ({"sample": 1}, "body.sample is 1; expected true or false")):
+            status, _, text = self.server.post("/api/translate", {"text": SENTENCE, **more})
+            self.assertEqual(status, 422)
+            self.assertIn(message, json.loads(text)["error"])
+
     def test_clients_of_libretranslate_are_answered(self):
         def ask(body, path="/translate"):
             status, _, text = self.server.post(path, body)
@@ -75,6 +93,9 @@ class Answers(ServerCase):
             status, answer = ask({**usual, **more})
             self.assertEqual(status, 422)
             self.assertIn(message, answer["error"])
+        status, answer = ask({"q": SENTENCE}, "/detect")
+        self.assertEqual(status, 404)
+        self.assertIn("/detect is not served: no language is detected here", answer["error"])
         self.assertIn("body.q is missing", ask({"target": "de"})[1]["error"])
         status, _, text = self.server.ask("GET", "/languages")
         self.assertEqual([one["code"] for one in json.loads(text)], ["en", "de"])

@@ -249,8 +249,9 @@ ModelShape read_shape(const ModelChoice& choice) {
     directory = default_model(choice);
   }
   if (!directory.empty()) {
-    DirectoryConfig read = read_directory_config(model_directory(directory));
-    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes), {}};
+    const std::string files = model_directory(directory);
+    DirectoryConfig read = read_directory_config(files);
+    return {read.model, directory, std::move(read.unknown_keys), std::move(read.notes), {}, files};
   }
   if (!choice.preset.empty()) {
     ModelConfig config = preset_config(choice);

@@ -31,6 +31,7 @@ struct ModelShape {
   std::vector<std::string> unknown_keys;  ///< of a directory's config.json
   std::vector<std::string> notes;
   FieldText instead;  ///< that it is not the shipped model's, which nothing else was named for
+  std::string directory = {};  ///< of its files; empty: there are none
 };
 ModelShape read_shape(const ModelChoice& options);
 

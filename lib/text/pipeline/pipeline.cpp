@@ -28,13 +28,21 @@ class PipelineTokenizer : public TokenizerKind {
         for (const int id : *ids) in_use_ = std::max(in_use_, id + 1);
       }
     }
+    for (const LanguageToken& language : p_.languages.tokens) {
+      in_use_ = std::max(in_use_, language.id + 1);
+    }
     in_use_ = std::max(in_use_, p_.special.pad + 1);
   }
 
-  EncodedText encode(TextSide side, std::string_view text) const override {
+  EncodedText encode(TextSide side, std::string_view text, int language) const override {
     EncodedText encoded;
     const TextFrame& frame = side == TextSide::source ? p_.source : p_.target;
-    for (const int id : frame.before) add(id, encoded);
+    const auto add_around = [&](const std::vector<int>& ids) {
+      for (const int id : ids) {
+        add(language >= 0 && p_.languages.holds(id) ? language : id, encoded);
+      }
+    };
+    add_around(frame.before);
     for (const AddedTokens::Part& part : p_.added.split(text)) {
       if (part.token) {
         add(*part.token, encoded);
@@ -42,7 +50,8 @@ class PipelineTokenizer : public TokenizerKind {
         encode_part(std::string(part.text), part.text.data() == text.data(), encoded);
       }
     }
-    for (const int id : frame.after) add(id, encoded);
+    add_around(frame.after);
+    encoded.behind = frame.after.size();
     return encoded;
   }
 
@@ -67,6 +76,7 @@ class PipelineTokenizer : public TokenizerKind {
   int vocab_size(TextSide) const override { return to_int(p_.pieces.size()); }
   int ids_in_use(TextSide) const override { return in_use_; }
   SpecialTokens special_tokens() const override { return p_.special; }
+  const Languages& languages() const override { return p_.languages; }
 
  private:
   void add(int id, EncodedText& encoded) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "text/languages/languages.h"
 #include "text/pipeline/added_tokens.h"
 #include "text/pipeline/piece_cutter.h"
 #include "text/pipeline/text_patterns.h"
@@ -78,6 +79,7 @@ struct Pipeline {
   std::map<int, std::string> decoded_as;  ///< added tokens that a decoded text has otherwise
   std::vector<bool> is_special;           ///< [V]: left out of a decoded text
   SpecialTokens special;
+  Languages languages;
 };
 
 std::unique_ptr<const TokenizerKind> pipeline_tokenizer(Pipeline pipeline);
@@ -87,5 +89,11 @@ std::unique_ptr<const TokenizerKind> pipeline_tokenizer(Pipeline pipeline);
 /// beginning with `where`, where an id is another piece's, or one is left out.
 void add_tokens(Pipeline& pipeline, const std::vector<AddedToken>& tokens,
                 const std::string& where);
+
+/// pipeline_languages.cpp: where the settings' tokenizer_class is one that knows languages: which
+/// of the special pieces are theirs, and the frames of texts as that class makes them, whatever a
+/// file's own template says. InputError, beginning with `where`, for a src_lang or tgt_lang without
+/// a token.
+void set_languages(Pipeline& pipeline, const TokenizerSettings& settings, const std::string& where);
 
 }  // namespace attn

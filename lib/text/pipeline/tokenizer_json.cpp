@@ -36,6 +36,7 @@ class TokenizerJsonReader {
     root_.refuse_unused();
     find_special_tokens();
     set_target();
+    set_languages(p_, settings_, where_);
     return std::move(p_);
   }
 

@@ -105,10 +105,12 @@ SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
   std::vector<SentenceBeam> beams;
   std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
   StepRows rows;
+  const int start = start_of(decode, config);
+  decoder.start_with(start);
   for (Index b = 0; b < source.sentences(); ++b) {
     beams.emplace_back(decode, ends, most_tokens(decode, models, source.length(b)));
     active.push_back(b);
-    for (int i = 0; i < decode.num_beams; ++i) rows.add(config.decoder_start_token_id, 0, b);
+    for (int i = 0; i < decode.num_beams; ++i) rows.add(start, 0, b);
   }
   while (!active.empty()) {
     stop_if_asked(watch.stop);

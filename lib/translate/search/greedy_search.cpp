@@ -90,9 +90,11 @@ SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
   EnsembleDecoder decoder(models, source, std::ssize(all), most_steps(decode, models, source),
                           watch);
   StepRows rows, next;
+  const int start = start_of(decode, config);
+  decoder.start_with(start);
   std::vector<Index> running(all.size()), still;  // of each of the decoder's rows, its place in all
   std::iota(running.begin(), running.end(), Index{0});
-  for (const Index i : running) rows.add(config.decoder_start_token_id, i, at(all, i).sentence);
+  for (const Index i : running) rows.add(start, i, at(all, i).sentence);
   while (!running.empty()) {
     stop_if_asked(watch.stop);
     decoder.step(rows.tokens, rows.parents, rows.sentences);

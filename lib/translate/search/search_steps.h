@@ -33,6 +33,11 @@ inline std::vector<int> ends_of(const DecodeConfig& decode, const ModelConfig& m
   return decode.eos_token_ids.value_or(std::vector<int>{model.eos_token_id});
 }
 
+/// What the decoder begins with.
+inline int start_of(const DecodeConfig& decode, const ModelConfig& model) {
+  return decode.decoder_start_token_id.value_or(model.decoder_start_token_id);
+}
+
 /// Hypotheses of one sentence side by side: beams, or translations that are drawn.
 inline Index rows_of_sentence(const DecodeConfig& decode) {
   return decode.sampling ? decode.num_return_sequences : decode.num_beams;

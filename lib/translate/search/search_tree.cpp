@@ -33,13 +33,19 @@ std::vector<float> rows_of(const AttentionMaps& maps, int query, int keys) {
   return rows;
 }
 
+/// What a tree's branches are run with once more.
+struct Replayed {
+  const Transformer& model;
+  const EncodedSource& source;
+  int start;
+};
+
 /// The attention rows of each step along one branch, by the node whose children the step makes
 /// (−1: the start).
-void replay_branch(const SearchTree& tree, int leaf, const Transformer& model,
-                   const EncodedSource& source,
+void replay_branch(const SearchTree& tree, int leaf, const Replayed& with,
                    std::map<int, std::pair<std::vector<float>, std::vector<float>>>& rows) {
   std::vector<int> path{-1};
-  std::vector<int> ids{model.config().decoder_start_token_id};
+  std::vector<int> ids{with.start};
   for (const int node : path_to(tree, leaf)) {
     path.push_back(node);
     ids.push_back(at(tree.nodes, node).id);
@@ -47,7 +53,7 @@ void replay_branch(const SearchTree& tree, int leaf, const Transformer& model,
   PackedTokens input;
   input.add(ids);
   AttentionRecorder recorder;
-  model.decode(input, source, &recorder);
+  with.model.decode(input, with.source, &recorder);
   const AttentionMaps self = recorder.take(AttentionKind::decoder_self, 0);
   const AttentionMaps cross = recorder.take(AttentionKind::cross, 0);
   for (std::size_t t = 0; t < path.size(); ++t) {
@@ -86,7 +92,7 @@ void SearchTreeTrace::step(Index, Index step, std::span<const Candidate> candida
   running_ = std::move(next);
 }
 
-void complete(SearchTree& tree, const Transformer& model, const EncodedSource& source,
+void complete(SearchTree& tree, int start, const Transformer& model, const EncodedSource& source,
               const Tokenizer& tokenizer) {
   std::vector<bool> continued(tree.nodes.size(), false);
   for (const SearchNode& node : tree.nodes) {
@@ -97,7 +103,7 @@ void complete(SearchTree& tree, const Transformer& model, const EncodedSource& s
   std::map<int, std::pair<std::vector<float>, std::vector<float>>> rows;
   for (int node = to_int(tree.nodes.size()) - 1; node >= -1; --node) {
     const bool wanted = node < 0 || at(continued, node);
-    if (wanted && !rows.contains(node)) replay_branch(tree, node, model, source, rows);
+    if (wanted && !rows.contains(node)) replay_branch(tree, node, {model, source, start}, rows);
   }
   for (SearchNode& node : tree.nodes) {
     node.token = tokenizer.target_piece(node.id);

@@ -29,6 +29,8 @@ struct Search {
   std::optional<double> length_penalty;  ///< --length-penalty, -100 to 100
   std::optional<int> max_length;         ///< --max-length: most tokens, the end symbol included
   std::optional<int> threads;            ///< --threads [the cores, at most 4]; one for the process
+  std::string source_lang;  ///< --source-lang, of models that know several languages: "de"
+  std::string target_lang;  ///< --target-lang
 };
 
 /// Weights of all heads of one kind: rows of queries look at keys and sum to 1.

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Loading pytorch_model.bin beside the same weights as model.safetensors, and the memory of a large vocabulary.
+
+    bench/loading.py [PROGRAM] [--rounds N] [--large]
+
+A model of 300 MB with random weights is made by `init`, and written again by torch.save. In turns a fresh process of each translates
+one word into one token, which reads every weight. Prints the medians of seconds, of seconds of the processor and of peak memory
+(pages of the mapped file count), and their ratios; fails above 1.5. With --large: an M2M100 of NLLB's 256,206 rows in float16
+(d_model 512, 4 + 4 layers), whose peak in float32 and in 8 bits is told beside its file's size, each of a run that translates eight
+words into eight tokens. Needs: pip install torch safetensors
+"""
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from python_packages import need
+
+need("torch", "safetensors")
+
+import torch
+from safetensors.torch import load_file, save_file
+
+SHAPE = {"d_model": 768, "encoder_layers": 5, "decoder_layers": 4, "encoder_attention_heads": 12, "decoder_attention_heads": 12,
+         "encoder_ffn_dim": 3072, "decoder_ffn_dim": 3072}
+MOST = 1.5
+
+
+# A process of its own starts each one: what a child had at the peak is never less than what its parent has.
+STARTER = """
+import os, subprocess, sys, time
+start = time.perf_counter()
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+_, status, used = os.wait4(child.pid, 0)
+print(time.perf_counter() - start, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / 1e6)
+sys.exit(status != 0)
+"""
+
+
+def measured(program, directory, *more):
+    """Seconds, seconds of the processor, MB at the peak."""
+    command = [program, "translate", "--model", directory, "--threads", "1", "--show", "none", *more]
+    done = subprocess.run([sys.executable, "-c", STARTER, *map(str, command)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: failed")
+    return [float(figure) for figure in done.stdout.split()]
+
+
+def large(program, scratch):
+    """Peak memory over the file's size, in products of float32 and of 8 bits."""
+    shape = {"model_type": "m2m_100", "d_model": 512, "encoder_layers": 4, "decoder_layers": 4, "encoder_attention_heads": 8,
+             "decoder_attention_heads": 8, "encoder_ffn_dim": 2048, "decoder_ffn_dim": 2048}
+    config, directory = scratch / "config.json", scratch / "large"
+    config.write_text(json.dumps({"model": shape, "tokenizer": {"model": str(ROOT / "tests/golden/languages/Nllb")}}))
+    subprocess.run([program, "init", "--config", config, "--out", directory], check=True, stderr=subprocess.DEVNULL)
+    tensors = {name: tensor.half() for name, tensor in load_file(directory / "model.safetensors").items()}
+    tensors["model.shared.weight"] = (torch.rand(256_206, 512) - 0.5).half()
+    save_file(tensors, directory / "model.safetensors", {"format": "pt"})
+    settings = json.loads((directory / "config.json").read_text())
+    (directory / "config.json").write_text(json.dumps({**settings, "vocab_size": 256_206}))
+    size = (directory / "model.safetensors").stat().st_size / 1e6
+    for precision in ("float32", "int8"):
+        peak = measured(program, directory, "--max-length", "8", "--target-lang", "de", "--precision", precision,
+                        "the group went home to the old dog")[2]
+        print(f"float16 file of {size:.0f} MB, {precision}: {peak:.0f} MB at the peak, {peak / size:.2f} times the file")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", nargs="?", default=ROOT / "build/release/app/attn-demo")
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--large", action="store_true")
+    options = parser.parse_args()
+    if options.large:
+        with tempfile.TemporaryDirectory() as scratch:
+            return large(options.program, Path(scratch))
+    with tempfile.TemporaryDirectory() as scratch:
+        forms = {name: Path(scratch) / name for name in ("model.safetensors", "pytorch_model.bin")}
+        config = Path(scratch) / "config.json"
+        config.write_text(json.dumps({"model": SHAPE, "tokenizer": {"model": str(ROOT / "data/models/en-de")}}))
+        for directory in forms.values():
+            subprocess.run([options.program, "init", "--config", config, "--out", directory], check=True, stderr=subprocess.DEVNULL)
+        file = forms["pytorch_model.bin"] / "model.safetensors"
+        torch.save(load_file(file), file.with_name("pytorch_model.bin"))
+        file.unlink()
+        found = {name: [] for name in forms}
+        for turn in range(options.rounds + 1):
+            for name, directory in list(forms.items())[:: 1 if turn % 2 else -1]:
+                figures = measured(options.program, directory, "--max-length", "1", "dog")
+                if turn:  # the first only fills the page cache
+                    found[name].append(figures)
+        size = (forms["pytorch_model.bin"] / "pytorch_model.bin").stat().st_size / 1e6
+    medians = {name: [statistics.median(column) for column in zip(*rounds)] for name, rounds in found.items()}
+    for name, (seconds, used, peak) in medians.items():
+        print(f"{name} of {size:.0f} MB: {seconds:.3f} s, {used:.3f} s of the processor, {peak:.0f} MB at the peak")
+    ratios = [b / a for a, b in zip(*medians.values())]
+    print("pytorch_model.bin over model.safetensors: " + ", ".join(f"{ratio:.2f}" for ratio in ratios))
+    sys.exit(max(ratios) > MOST)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+#include "service/languages.h"
+
+#include <fmt/ranges.h>
+#include <unicode/locid.h>
+#include <unicode/unistr.h>
+
+#include <algorithm>
+
+#include "base/strings/excerpt.h"
+#include "config/experiment.h"
+#include "service/field_text.h"
+
+namespace attn {
+namespace {
+
+/// Codes of ISO 639 of two and three letters, and the parts of a macrolanguage, become one
+/// spelling.
+icu::Locale locale_of(const std::string& code) {
+  icu::Locale locale(code.c_str());
+  UErrorCode status = U_ZERO_ERROR;
+  locale.canonicalize(status);
+  return locale;
+}
+
+std::string utf8(const icu::UnicodeString& text) {
+  std::string bytes;
+  text.toUTF8String(bytes);
+  return bytes;
+}
+
+std::string in_small_letters(std::string text) {
+  std::ranges::transform(text, text.begin(), [](char c) {
+    return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return text;
+}
+
+std::string shown(const LanguageToken& token, const Languages& languages) {
+  return fmt::format("{} ({})", token.code, language_name(token.code, languages));
+}
+
+using Same = std::function<bool(const LanguageToken&)>;
+
+std::vector<const LanguageToken*> all_that(const Languages& languages, const Same& same) {
+  std::vector<const LanguageToken*> found;
+  for (const LanguageToken& token : languages.tokens) {
+    if (same(token)) found.push_back(&token);
+  }
+  return found;
+}
+
+/// What may be meant: of the nearest kind of likeness, all.
+std::vector<const LanguageToken*> meant(const Languages& languages, const std::string& asked) {
+  const std::string small = in_small_letters(asked);
+  const icu::Locale locale = locale_of(asked);
+  const std::string whole = locale.getName(), language = locale.getLanguage();
+  const Same ways[] = {
+      [&](const auto& token) { return token.code == asked; },
+      [&](const auto& token) { return in_small_letters(token.code) == small; },
+      [&](const auto& token) { return locale_of(token.code).getName() == whole; },
+      [&](const auto& token) {
+        return in_small_letters(language_name(token.code, languages)) == small;
+      },
+      [&](const auto& token) { return locale_of(token.code).getLanguage() == language; },
+      [&](const auto& token) { return in_small_letters(language_name(token.code)) == small; }};
+  for (const Same& same : ways) {
+    std::vector<const LanguageToken*> found = all_that(languages, same);
+    if (!found.empty()) return found;
+  }
+  return {};
+}
+
+/// The nearest of all codes and names.
+const LanguageToken& nearest_language(const Languages& languages, const std::string& asked) {
+  std::vector<std::string> words;
+  for (const LanguageToken& token : languages.tokens) {
+    words.push_back(token.code);
+    words.push_back(in_small_letters(language_name(token.code)));
+  }
+  const std::string close = nearest(in_small_letters(asked), words);
+  return languages
+      .tokens[static_cast<std::size_t>(std::ranges::find(words, close) - words.begin()) / 2];
+}
+
+}  // namespace
+
+std::string language_name(const std::string& code) {
+  icu::UnicodeString name;
+  return utf8(locale_of(code).getDisplayLanguage(icu::Locale::getEnglish(), name));
+}
+
+std::string language_name(const std::string& code, const Languages& among) {
+  const icu::Locale locale = locale_of(code);
+  const auto same = all_that(among, [&](const LanguageToken& token) {
+    return std::string_view(locale_of(token.code).getLanguage()) == locale.getLanguage();
+  });
+  if (same.size() < 2) return language_name(code);
+  icu::UnicodeString name;
+  return utf8(locale.getDisplayName(icu::Locale::getEnglish(), name));
+}
+
+const LanguageToken& find_language(const Languages& languages, const std::string& asked,
+                                   std::string_view field, const std::string& model) {
+  const std::vector<const LanguageToken*> found = meant(languages, asked);
+  if (found.size() == 1) return *found.front();
+  if (found.empty()) {
+    refuse_field(Field{field},
+                 fmt::format(" {}: {} has no such language among its {}; the nearest is {}",
+                             excerpt(asked), model, languages.tokens.size(),
+                             shown(nearest_language(languages, asked), languages)));
+  }
+  std::vector<std::string> all;
+  for (const LanguageToken* token : found) all.push_back(shown(*token, languages));
+  refuse_field(Field{field},
+               fmt::format(" {} may be {}: say which", excerpt(asked), fmt::join(all, " or ")));
+}
+
+LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+                                DecodeConfig& decode) {
+  const Languages& languages = model.tokenizer->languages();
+  const auto id_of = [&](const std::string& asked, std::string_view field) {
+    if (languages.tokens.empty()) {
+      refuse_field(Field{field}, fmt::format(" {}: {} has no tokens of languages; leave it out",
+                                             excerpt(asked), model.name));
+    }
+    return find_language(languages, asked, field, model.name).id;
+  };
+  LanguageChoice choice;
+  const bool marked = languages.target_by == TargetBy::source_mark;
+  if (!given.source_lang.empty()) {
+    if (marked) {
+      refuse_field(Field{"source_lang"},
+                   fmt::format(" {}: {} is told the target's language alone; leave it out",
+                               excerpt(given.source_lang), model.name));
+    }
+    choice.source = id_of(given.source_lang, "source_lang");
+  }
+  if (!given.target_lang.empty()) {
+    const int id = id_of(given.target_lang, "target_lang");
+    (marked ? choice.source : choice.target) = id;
+    if (languages.target_by == TargetBy::first_token) decode.forced_bos_token_id = id;
+    if (languages.target_by == TargetBy::decoder_start) decode.decoder_start_token_id = id;
+    return choice;
+  }
+  // A given translation is in the language that the model's files make it write.
+  const int start = model.transformer->config().decoder_start_token_id;
+  for (const int id : {decode.forced_bos_token_id.value_or(-1), start}) {
+    if (!marked && choice.target < 0 && languages.holds(id)) choice.target = id;
+  }
+  return choice;
+}
+
+}  // namespace attn

@@ -1,0 +1,33 @@
+// Languages by code and by name: which is meant, what it is called, and how a model is made to
+// write it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "config/decode_config.h"
+#include "service/model/model_source.h"
+#include "translate/translator.h"
+
+namespace attn {
+
+/// Its English name, as ICU has it; the code where it knows none.
+std::string language_name(const std::string& code);
+
+/// "German" of "deu_Latn"; "Chinese (Simplified)" where others of the list are Chinese, too.
+std::string language_name(const std::string& code, const Languages& among);
+
+/// The token that is meant: by the tokenizer's own code, by one of the same language ("de", "de_DE"
+/// for deu_Latn) or by its English name. UsageError naming the field and `model`, and those that it
+/// may be, or the nearest.
+const LanguageToken& find_language(const Languages& languages, const std::string& asked,
+                                   std::string_view field, const std::string& model);
+
+/// The languages that are asked for, as tokens; `decode` gets what makes the model write the
+/// target's. UsageError where the model does not know one, has no choice, or takes no source
+/// language.
+LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+                                DecodeConfig& decode);
+
+}  // namespace attn

@@ -1,0 +1,221 @@
+// sentencepiece.bpe.model, which four classes name alike: tokenizer_class tells them apart. fairseq
+// puts four pieces of its own before the model's, and languages behind them.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/strings/excerpt.h"
+#include "text/pieces/piece_model.h"
+#include "text/pipeline/pipeline.h"
+#include "text/tokenizer_kind.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kModelFile = "sentencepiece.bpe.model";
+constexpr const char* kPieceBegin = "▁";  // U+2581
+constexpr int kUnknown = 3;
+
+/// <s>, <pad>, </s>, <unk>, and the model's own but its first three.
+std::vector<ScoredPiece> fairseq_pieces(const SentencePieceModel& model,
+                                        const TokenizerSettings& settings) {
+  std::vector<ScoredPiece> pieces{{settings.named_or("bos_token", "<s>").value_or("<s>"), 0},
+                                  {settings.pad_token, 0},
+                                  {settings.eos_token, 0},
+                                  {settings.unk_token, 0}};
+  for (std::size_t i = 3; i < model.pieces.size(); ++i) {
+    pieces.push_back({std::string(model.pieces[i].text), double{model.pieces[i].score}});
+  }
+  return pieces;
+}
+
+/// Languages, then <mask>, unless the settings give these ids to others.
+std::vector<AddedToken> tokens_behind(const std::vector<std::string>& texts,
+                                      const std::string& mask, int first,
+                                      const TokenizerSettings& settings) {
+  std::map<int, AddedToken> by_id;
+  for (std::size_t i = 0; i <= texts.size(); ++i) {
+    AddedToken token;
+    token.text = i < texts.size() ? texts[i] : mask;
+    token.id = first + to_int(i);
+    token.normalized = false;
+    token.special = true;
+    token.lstrip = token.typed_as_text = i == texts.size();
+    by_id[token.id] = std::move(token);
+  }
+  for (const AddedToken& token : settings.added_tokens) by_id[token.id] = token;
+  std::vector<AddedToken> tokens;
+  for (auto& [id, token] : by_id) tokens.push_back(std::move(token));
+  return tokens;
+}
+
+/// Byte pairs as the library makes them of pieces: a piece's ways to be joined, in order of the
+/// pieces' ids and then of the left half's length.
+ByteMerges merges_of(const SentencePieceModel& model, const Vocabulary& vocabulary) {
+  ByteMerges merges;
+  for (const SentencePieceEntry& piece : model.pieces) {
+    for (std::size_t end = 1; end < piece.text.size(); ++end) {
+      constexpr unsigned kContinues = 0x80, kTopBits = 0xC0;
+      if ((static_cast<unsigned char>(piece.text[end]) & kTopBits) == kContinues) continue;
+      const std::string_view left = piece.text.substr(0, end), right = piece.text.substr(end);
+      if (!model.index.contains(left) || !model.index.contains(right)) continue;
+      merges.add(left, right, vocabulary, [] { return std::string(kModelFile); });
+    }
+  }
+  return merges;
+}
+
+Pipeline byte_pairs(const SentencePieceModel& model, const std::vector<ScoredPiece>& pieces,
+                    const std::string& where) {
+  if (model.segmentation != SegmentationType::bpe) {
+    throw InputError("{}: found no BPE model; expected one, as NllbTokenizer reads", where);
+  }
+  std::vector<std::pair<std::string, int>> ids;
+  for (std::size_t i = 0; i < pieces.size(); ++i) ids.emplace_back(pieces[i].text, to_int(i));
+  auto vocabulary = std::make_shared<const Vocabulary>(Vocabulary::of(std::move(ids), where));
+  UnknownCharacters unknown;
+  unknown.unknown = kUnknown;
+  unknown.fused = true;
+  Pipeline p;
+  ByteMerges merges = merges_of(model, *vocabulary);
+  p.cutter = merges_cutter(std::move(vocabulary), std::move(merges), unknown);
+  return p;
+}
+
+Pipeline unigram(const SentencePieceModel& model, std::vector<ScoredPiece> pieces,
+                 const std::vector<AddedToken>& behind, const std::string& where) {
+  if (model.segmentation != SegmentationType::unigram) {
+    throw InputError("{}: found no unigram model; expected one, as MBartTokenizer reads", where);
+  }
+  // In these classes languages are pieces, too, with the score of what is certain.
+  for (const AddedToken& token : behind) {
+    if (token.id == std::ssize(pieces)) pieces.push_back({token.text, 0});
+  }
+  Pipeline p;
+  p.cutter = unigram_cutter(std::move(pieces), kUnknown, false);
+  return p;
+}
+
+void set_words(Pipeline& p, const SentencePieceModel& model, const LanguageClass& known) {
+  const bool older = known.tokenizer_class == "MBartTokenizer";
+  if (older) {
+    p.pre_tokenizers.push_back(splitting(white_space_pattern(), SplitBehavior::removed, false));
+  }
+  if (!older && !model.charsmap.empty()) {
+    p.normalizers.push_back(precompiled_normalizer(std::string(model.charsmap)));
+  }
+  if (known.tokenizer_class == "MBart50Tokenizer" || !p.normalizers.empty()) {
+    p.normalizers.push_back(replace_normalizer(*known_expression(" {2,}"), " "));
+  }
+  p.pre_tokenizers.push_back(metaspace(kPieceBegin, PrependScheme::always, true));
+  p.decoders = {metaspace_decoder(kPieceBegin, PrependScheme::always)};
+}
+
+std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory,
+                                                       const TokenizerSettings& settings,
+                                                       const LanguageClass& known) {
+  const std::string where = directory + "/" + kModelFile;
+  const std::string bytes = read_part(directory, kModelFile);
+  const SentencePieceModel model = check_sentencepiece_model(bytes, where);
+  const std::vector<ScoredPiece> pieces = fairseq_pieces(model, settings);
+  const std::string mask = settings.named_or("mask_token", "<mask>").value_or("<mask>");
+  const auto behind = tokens_behind(codes_of(known), mask, to_int(pieces.size()), settings);
+  Pipeline p = known.tokenizer_class == "NllbTokenizer" ? byte_pairs(model, pieces, where)
+                                                        : unigram(model, pieces, behind, where);
+  for (const ScoredPiece& piece : pieces) p.pieces.push_back(piece.text);
+  p.special = {2, kUnknown, 1};
+  p.is_special.assign(p.pieces.size(), false);
+  for (std::size_t id = 0; id <= to_size(kUnknown); ++id) p.is_special[id] = true;
+  set_words(p, model, known);
+  add_tokens(p, behind, directory + ": added tokens");
+  p.clean_up_spaces = settings.clean_up_spaces;
+  set_languages(p, settings, directory + "/tokenizer_config.json");
+  return pipeline_tokenizer(std::move(p));
+}
+
+// --- M2M100
+// -------------------------------------------------------------------------------------------
+
+/// The library itself cuts, and vocab.json numbers the pieces.
+class NumberedPieces : public PieceCutter {
+ public:
+  NumberedPieces(std::shared_ptr<const PieceModel> model, Vocabulary vocabulary, int unknown)
+      : model_(std::move(model)), vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
+
+  void cut(std::string_view word, EncodedText& out) const override {
+    for (std::string& piece : model_->cut(word)) {
+      const std::optional<int> id = vocabulary_.find(piece);
+      if (!id) ++out.unknown;
+      out.ids.push_back(id.value_or(unknown_));
+      out.pieces.push_back(std::move(piece));
+    }
+  }
+
+ private:
+  std::shared_ptr<const PieceModel> model_;
+  Vocabulary vocabulary_;
+  int unknown_;
+};
+
+/// Languages, and eight words that only fill up the table.
+void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
+                          const LanguageClass& known) {
+  constexpr int kMadeUpWords = 8;
+  for (const std::string& code : codes_of(known, settings.language_codes)) {
+    p.pieces.push_back(token_of(known, code));
+  }
+  for (int i = 0; i < kMadeUpWords; ++i) p.pieces.push_back(fmt::format("madeupword{:04}", i));
+  p.is_special.resize(p.pieces.size(), true);
+}
+
+std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directory,
+                                                      const TokenizerSettings& settings,
+                                                      const LanguageClass& known) {
+  const std::string where = directory + "/vocab.json";
+  auto model = std::make_shared<const PieceModel>(read_part(directory, kModelFile),
+                                                  directory + "/" + kModelFile);
+  Vocabulary vocabulary = Vocabulary::parse(read_part(directory, "vocab.json"), where);
+  Pipeline p;
+  p.special = {required_id(vocabulary, settings.eos_token, where),
+               required_id(vocabulary, settings.unk_token, where),
+               required_id(vocabulary, settings.pad_token, where)};
+  for (int id = 0; id < vocabulary.size(); ++id) p.pieces.push_back(vocabulary.piece(id));
+  p.is_special.assign(p.pieces.size(), false);
+  for (const int id : {p.special.eos, p.special.unk, p.special.pad}) at(p.is_special, id) = true;
+  for (const std::string& piece : settings.more_special_tokens) {
+    if (const auto id = vocabulary.find(piece)) at(p.is_special, *id) = true;
+  }
+  p.cutter = std::make_unique<NumberedPieces>(model, std::move(vocabulary), p.special.unk);
+  add_m2m100_languages(p, settings, known);
+  std::vector<AddedToken> added = settings.added_tokens;
+  add_tokens(p, added, directory + ": added tokens");
+  p.decoders = {[model](std::vector<std::string> pieces) {
+    return std::vector<std::string>{strip(model->join(pieces))};
+  }};
+  set_languages(p, settings, directory + "/tokenizer_config.json");
+  return pipeline_tokenizer(std::move(p));
+}
+
+}  // namespace
+
+std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory) {
+  const TokenizerSettings settings = read_tokenizer_settings(directory);
+  const LanguageClass* known = find_language_class(settings.tokenizer_class);
+  if (known == nullptr) {
+    throw InputError(
+        "{}/tokenizer_config.json: tokenizer_class is {}; expected {}, which read {} each in its "
+        "own way",
+        directory,
+        settings.tokenizer_class.empty() ? "missing"
+                                         : "\"" + excerpt(settings.tokenizer_class) + "\"",
+        known_language_classes(), kModelFile);
+  }
+  if (known->tokenizer_class == "M2M100Tokenizer") {
+    return m2m100_tokenizer(directory, settings, *known);
+  }
+  return fairseq_tokenizer(directory, settings, *known);
+}
+
+}  // namespace attn

@@ -1,0 +1,158 @@
+// Models of several languages: which one is meant, what the model is made to begin with, what
+// inspect lists, and what is refused.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "base/files/files.h"
+#include "base/json.h"
+#include "run_program.h"
+#include "temporary_directory.h"
+
+namespace attn::test {
+namespace {
+
+const std::string kSource = ATTN_SOURCE_DIR;
+
+/// A model with random weights of a class, and the tokenizer of tests/golden/languages.
+struct LanguageScene {
+  TemporaryDirectory directory;
+  std::string model = directory.file("model");
+
+  LanguageScene(const std::string& type, const std::string& tokenizer,
+                const std::string& settings = "") {
+    std::string files = kSource + "/tests/golden/languages/" + tokenizer;
+    if (!settings.empty()) {
+      std::filesystem::copy(files, directory.file("tokenizer"));
+      files = directory.file("tokenizer");
+      write_file(files + "/tokenizer_config.json", settings);
+    }
+    const Json config{{"model",
+                       {{"model_type", type},
+                        {"d_model", 8},
+                        {"encoder_layers", 1},
+                        {"decoder_layers", 1},
+                        {"encoder_attention_heads", 2},
+                        {"decoder_attention_heads", 2},
+                        {"encoder_ffn_dim", 8},
+                        {"decoder_ffn_dim", 8}}},
+                      {"tokenizer", {{"model", files}}}};
+    write_file(directory.file("config.json"), config.dump());
+    const Result made =
+        run_program({.args = {"init", "--config", directory.file("config.json"), "--out", model}});
+    REQUIRE_MESSAGE(made.code == kDone, made.err);
+  }
+
+  Result translate(std::vector<std::string> more, const std::string& text = "home") const {
+    more.insert(more.begin(), {"translate", "--model", model, "--max-length", "5"});
+    more.push_back(text);
+    return run_program({.args = more});
+  }
+  Json record(std::vector<std::string> more) const {
+    more.insert(more.end(), {"--json", "-"});
+    const Result result = translate(std::move(more));
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return Json::parse(result.out);
+  }
+  void refused(std::vector<std::string> more, const std::string& message) const {
+    const Result result = translate(std::move(more));
+    CHECK(result.code == kUsage);
+    CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
+  }
+};
+
+std::vector<std::string> tokens(const Json& part) {
+  return part["tokens"].get<std::vector<std::string>>();
+}
+
+}  // namespace
+
+TEST_CASE("a language stands before the source, and begins the translation") {
+  const LanguageScene nllb("m2m_100", "Nllb");
+  const std::vector<std::string> pair{"--source-lang", "French", "--target-lang", "de"};
+  for (const char* beam : {"1", "3"}) {
+    std::vector<std::string> more = pair;
+    more.insert(more.end(), {"--beam", beam, "--tree"});
+    if (std::string(beam) == "1") more.pop_back();
+    const Json record = nllb.record(more);
+    CHECK(tokens(record["source"]).front() == "fra_Latn");
+    CHECK(tokens(record["source"]).back() == "</s>");
+    const Json& best = record["hypotheses"][0];
+    CHECK(tokens(best).front() == "deu_Latn");
+    const auto input = tokens(best["decoder_input"]);
+    CHECK(input[0] == "</s>");
+    CHECK(input[1] == "deu_Latn");
+    CHECK(best["text"].get<std::string>().find("deu_Latn") == std::string::npos);
+  }
+  std::vector<std::string> given = pair;
+  given.insert(given.end(), {"--target", "Die Gruppe"});
+  const Json record = nllb.record(given);
+  const Json& target = record["hypotheses"][0];
+  CHECK(tokens(target).front() == "deu_Latn");
+  CHECK(tokens(target).back() == "</s>");
+  CHECK(target["text"] == "Die Gruppe");
+  CHECK(tokens(target["decoder_input"])[1] == "deu_Latn");
+}
+
+TEST_CASE(
+    "mBART's decoder begins with the language, M2M100's token has another text than its code") {
+  const LanguageScene mbart("mbart", "MBart");
+  const Json record =
+      mbart.record({"--source-lang", "en", "--target-lang", "ro", "--beam", "2", "--tree"});
+  const auto source = tokens(record["source"]);
+  CHECK(source.back() == "en_XX");
+  CHECK(source[source.size() - 2] == "</s>");
+  CHECK(tokens(record["hypotheses"][0]["decoder_input"]).front() == "ro_RO");
+  const LanguageScene m2m100("m2m_100", "M2M100");
+  CHECK(tokens(m2m100.record({"--target-lang", "deu"})["hypotheses"][0]).front() == "__de__");
+}
+
+TEST_CASE("a long source keeps the language behind it") {
+  const LanguageScene mbart("mbart", "MBart");
+  std::string text;
+  for (int i = 0; i < 600; ++i) text += "home ";
+  const Result result =
+      mbart.translate({"--source-lang", "de_DE", "--split", "never", "--json", "-"}, text);
+  REQUIRE_MESSAGE(result.code == kDone, result.err);
+  const auto source = tokens(Json::parse(result.out)["source"]);
+  CHECK(source.back() == "de_DE");
+  CHECK(source[source.size() - 2] == "</s>");
+}
+
+TEST_CASE("inspect lists the languages of a model") {
+  const LanguageScene nllb("m2m_100", "Nllb");
+  const Result table = run_program({.args = {"inspect", "--model", nllb.model, "--languages"}});
+  CHECK(table.code == kDone);
+  CHECK(table.out.find("202 languages") != std::string::npos);
+  CHECK(table.out.find("Chinese (Simplified)") != std::string::npos);
+  const Result json =
+      run_program({.args = {"inspect", "--model", nllb.model, "--languages", "--json", "-"}});
+  const Json list = Json::parse(json.out)["languages"];
+  CHECK(list.size() == 202);
+  CHECK(list[0]["code"] == "ace_Arab");
+  const auto german =
+      std::ranges::find_if(list, [](const Json& one) { return one["code"] == "deu_Latn"; });
+  REQUIRE(german != list.end());
+  CHECK((*german)["name"] == "German");
+  CHECK((*german)["token"] == "deu_Latn");
+}
+
+TEST_CASE("languages that are unknown, several or none are refused in one line") {
+  const LanguageScene nllb("m2m_100", "Nllb");
+  nllb.refused({"--target-lang", "xx"}, "--target-lang xx: ");
+  nllb.refused({"--target-lang", "Germn"},
+               "has no such language among its 202; the nearest is deu_Latn (German)");
+  nllb.refused({"--target-lang", "zh"},
+               "--target-lang zh may be zho_Hans (Chinese (Simplified)) or zho_Hant (Chinese "
+               "(Traditional)): say which");
+  nllb.refused({"--source-lang", ""}, "--source-lang: the value is empty");
+  const Result none = run_program({.args = {"translate", "--target-lang", "de", "home"}});
+  CHECK(none.code == kUsage);
+  CHECK_MESSAGE(none.err.find("has no tokens of languages; leave it out") != std::string::npos,
+                none.err);
+  const Result config =
+      run_program({.args = {"inspect", "--languages", "--config", kSource + "/configs/demo.json"}});
+  CHECK(config.code == kUsage);
+}
+
+}  // namespace attn::test
