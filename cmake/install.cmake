@@ -8,6 +8,7 @@ install(DIRECTORY configs data DESTINATION ${CMAKE_INSTALL_DATADIR}/attn-demo)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
+install(FILES app/serve/attn-demo@.service DESTINATION lib/systemd/system)
 
 set(described ${PROJECT_BINARY_DIR}/app/describe/files)
 install(DIRECTORY ${described}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")

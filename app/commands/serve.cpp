@@ -65,12 +65,25 @@ void add_serve(CLI::App& app, Run& run) {
       ->type_name("ADDRESS");
   command->add_option("--port", options->port, "Port to listen on; 0: any that is free [8080]")
       ->type_name("N");
+  command
+      ->add_option("--name", options->names,
+                   "Name of a balancer or proxy in front of it, as browsers call it")
+      ->type_name("HOST");
+  command
+      ->add_option("--drain", options->drain,
+                   "From a signal on, say at /ready that it ends, and serve for so long [0]")
+      ->type_name("SECONDS");
+  command
+      ->add_option("--log", options->log,
+                   "Append a line of JSON for each request, without its text; -: stdout")
+      ->type_name("FILE");
   command->footer(
       "The address is printed on stdout. POST /api/translate and /api/attend answer\n"
       "JSON.\n\n"
       "Examples:\n"
       "  attn-demo serve\n"
-      "  attn-demo serve --port 8081 --model data/models/en-de --model my-model");
+      "  attn-demo serve --port 8081 --model data/models/en-de --model my-model\n"
+      "  attn-demo serve --name translate.example.org --drain 5 --log requests.jsonl");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { serve()(*options); }; });
 }

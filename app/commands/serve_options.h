@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "commands/model_options.h"
 #include "commands/search_options.h"
@@ -13,6 +14,9 @@ struct ServeOptions {
   SearchOptions search;
   std::string host = "127.0.0.1";
   std::string port = "8080";
+  std::vector<std::string> names;
+  std::string drain = "0";
+  std::string log;
 };
 
 /// What runs when `serve` was named. The server's library takes 3 ms to load, as long as all that

@@ -37,8 +37,9 @@ void bind(LiveServer& server) {
 /// large answer cannot be stopped in the middle.
 class LastMoment {
  public:
-  explicit LastMoment(const std::atomic<int>& signal)
-      : thread_([this, &signal] { watch(signal); }) {}
+  /// `drain`: how long the server goes on after the signal.
+  LastMoment(const std::atomic<int>& signal, std::chrono::milliseconds drain)
+      : thread_([this, &signal, drain] { watch(signal, drain); }) {}
   ~LastMoment() {
     ended_ = true;
     thread_.join();
@@ -47,10 +48,10 @@ class LastMoment {
   LastMoment& operator=(const LastMoment&) = delete;
 
  private:
-  void watch(const std::atomic<int>& signal) {
+  void watch(const std::atomic<int>& signal, std::chrono::milliseconds drain) {
     constexpr std::chrono::milliseconds kPause{20}, kPatience{1'650};
     while (signal == 0 && !ended_) std::this_thread::sleep_for(kPause);
-    const auto end = std::chrono::steady_clock::now() + kPatience;
+    const auto end = std::chrono::steady_clock::now() + drain + kPatience;
     while (!ended_) {
       std::this_thread::sleep_for(kPause);
       if (std::chrono::steady_clock::now() < end) continue;
@@ -69,9 +70,13 @@ void run_serve(const ServeOptions& options) {
   const bool loopback = for_field<SystemError>("host", [&] { return is_loopback(options.host); });
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
+  rules.names = options.names;
+  ServeLimits limits;
+  limits.drain = std::chrono::seconds(parse_whole({"drain", 0, 3600}, options.drain));
   const ModelChoice choice = options.source.choice();
   FileGuard guard;
   tell_inputs(choice, guard);
+  if (!options.log.empty()) guard.write("--log", options.log);
   use_threads(options.search.settings().threads);
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
   constexpr int kHeaps = 4;
@@ -80,13 +85,14 @@ void run_serve(const ServeOptions& options) {
   // them from being given back: a minute of 200 connections made 70 MB into 430.
   constexpr int kOwnPages = 128 << 10;
   mallopt(M_MMAP_THRESHOLD, kOwnPages);
-  ServeLimits limits;
   limits.at_once = static_cast<std::size_t>(std::max(1, available_cores()));
   std::optional<LastMoment> last;  // the last to go
   ServedModels models(choice, [](const FieldText& text) { say_all({text}); });
-  LiveServer server(std::move(rules), limits, models, ATTN_VERSION);
+  std::optional<RequestLog> log;
+  if (!options.log.empty()) log.emplace(options.log, [](const std::string& why) { note(why); });
+  LiveServer server(std::move(rules), limits, models, ATTN_VERSION, log ? &*log : nullptr);
   const std::atomic<int>& signal = stop_gently();
-  last.emplace(signal);
+  last.emplace(signal, limits.drain);
   bind(server);
   output().write(fmt::format("http://{}/{}\n", authority(options.host, server.port()),
                              token.empty() ? "" : "?token=" + token));

@@ -82,8 +82,15 @@ Knock knock_of(const httplib::Request& request) {
   return knock;
 }
 
+bool is_probe(const std::string& path) {
+  return path == "/health" || path == "/ready";
+}
+
 const char* method_of(const std::string& path) {
-  if (path == "/" || path == "/openapi.json" || path == "/languages") return "GET";
+  if (path == "/" || path == "/openapi.json" || path == "/languages" || path == "/metrics" ||
+      is_probe(path)) {
+    return "GET";
+  }
   if (path == "/api/translate" || path == "/translate" || path == "/api/attend" ||
       path == "/api/page" || path == "/api/file") {
     return "POST";

@@ -21,6 +21,9 @@ inline constexpr const char* html_type = "text/html; charset=utf-8";
 /// What of a request says who asks.
 Knock knock_of(const httplib::Request& request);
 
+/// Whether a balancer asks how the server is, which is nobody's secret.
+bool is_probe(const std::string& path);
+
 /// By which method alone a path is served; null: nothing is there.
 const char* method_of(const std::string& path);
 

@@ -51,6 +51,15 @@ bool is_own_name(const GateRules& rules, const std::string& host) {
   return is_address(host) || host == machine_name();
 }
 
+/// The name of whatever stands in front of this server, with any port.
+bool is_name_in_front(const GateRules& rules, const std::string& header) {
+  const std::string host = lower(header);
+  return std::ranges::any_of(rules.names, [&](const std::string& given) {
+    const std::string name = lower(given);
+    return host == name || host.starts_with(name + ":");
+  });
+}
+
 /// In the same time wherever the first difference is.
 bool same_secret(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
@@ -89,12 +98,15 @@ bool has_token(const GateRules& rules, const Knock& knock) {
 }  // namespace
 
 std::optional<Refusal> refusal(const GateRules& rules, const Knock& knock) {
-  if (!is_own_name(rules, host_part(knock.host, rules.port))) {
+  const bool in_front = is_name_in_front(rules, knock.host);
+  if (!in_front && !is_own_name(rules, host_part(knock.host, rules.port))) {
     return Refusal{421, fmt::format("Host {} is not this server's name; ask {}",
                                     knock.host.empty() ? "(none)" : excerpt(knock.host),
                                     authority(rules.host, rules.port))};
   }
-  if (!knock.origin.empty() && lower(knock.origin) != "http://" + lower(knock.host)) {
+  const std::string origin = lower(knock.origin), host = lower(knock.host);
+  const bool encrypted = in_front && origin == "https://" + host;  // the balancer's business
+  if (!origin.empty() && origin != "http://" + host && !encrypted) {
     return Refusal{403, fmt::format("pages of {} may not ask here; open this server's own page",
                                     excerpt(knock.origin))};
   }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace attn {
 
@@ -11,7 +12,8 @@ namespace attn {
 struct GateRules {
   std::string host;  ///< as bound: an address or a name
   int port = 0;
-  std::string token;  ///< empty: none is asked for, the server being on loopback
+  std::string token;                    ///< empty: none is asked for, the server being on loopback
+  std::vector<std::string> names = {};  ///< by which a balancer in front of it is called
 };
 
 /// What of a request says who asks. Empty: the request does not say.

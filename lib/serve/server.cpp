@@ -4,12 +4,15 @@
 #include <httplib.h>
 #include <sys/socket.h>
 
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/error.h"
 #include "serve/answers.h"
 #include "serve/connections.h"
 #include "serve/exchange.h"
+#include "serve/metrics.h"
 #include "serve/port.h"
 #include "serve/question.h"
 #include "serve/thread_queue.h"
@@ -21,15 +24,25 @@ namespace attn {
 extern const std::string_view
     openapi_json;  ///< docs/openapi.json, put in by cmake/embed_text.cmake
 
+namespace {
+
+/// When the headers of this thread's request had come in; nothing where they were none.
+thread_local std::optional<std::chrono::steady_clock::time_point> request_began;
+
+}  // namespace
+
 class LiveServer::Http {
  public:
-  Http(GateRules rules, const ServeLimits& limits, ServedModels& models, const std::string& version)
+  Http(GateRules rules, const ServeLimits& limits, ServedModels& models, std::string version,
+       RequestLog* log)
       : rules_(std::move(rules)),
         limits_(limits),
+        version_(std::move(version)),
+        log_(log),
         answers_(models),
         turns_(limits.at_once, limits.waiting),
         connections_(limits.request, most_body_bytes + kMostHeaderBytes),
-        page_(answers_.live_page(first_question(), version)) {
+        page_(answers_.live_page(first_question(), version_)) {
     set_up();
     add_routes();
   }
@@ -71,21 +84,28 @@ class LiveServer::Http {
   void set_up();
   void add_routes();
   bool refused(const httplib::Request& request, httplib::Response& response);
+  void answered(const httplib::Request& request, const httplib::Response& response);
+  void probe(const httplib::Request& request, httplib::Response& response);
+  void metrics(const httplib::Request& request, httplib::Response& response);
   void add(const char* path, QuestionKind kind, Answer answer, const char* type);
   void answer(const httplib::Request& request, httplib::Response& response, QuestionKind kind,
               Answer how, const char* type);
   void work(const httplib::Request& request, httplib::Response& response, const Question& question,
             Answer how, const char* type);
   void look_around(bool all);
+  void drain(const std::atomic<bool>& ended);
   void end(std::thread& listener, const std::atomic<bool>& ended);
 
   GateRules rules_;
   ServeLimits limits_;
+  std::string version_;
+  RequestLog* log_;
+  Metrics metrics_;
   Answers answers_;
   Turns turns_;
   Connections connections_;
   std::string page_;
-  std::atomic<bool> ending_{false};
+  std::atomic<bool> draining_{false}, ending_{false};
   int socket_ = -1;  ///< that listens
   httplib::Server server_;
 };
@@ -115,9 +135,15 @@ void LiveServer::Http::set_up() {
                                {"Content-Security-Policy", live_page_policy()}});
   server_.set_pre_routing_handler(
       [this](const httplib::Request& request, httplib::Response& response) {
+        request_began = std::chrono::steady_clock::now();
+        // Whoever asks next asks another server.
+        if (draining_) response.set_header("Connection", "close");
         return refused(request, response) ? httplib::Server::HandlerResponse::Handled
                                           : httplib::Server::HandlerResponse::Unhandled;
       });
+  server_.set_logger([this](const httplib::Request& request, const httplib::Response& response) {
+    answered(request, response);
+  });
   server_.set_exception_handler(
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
         refuse(response, 500, "internal error; please report it");
@@ -155,12 +181,39 @@ bool LiveServer::Http::refused(const httplib::Request& request, httplib::Respons
   changed.ranges.clear();
   changed.headers.erase("Accept-Encoding");
   const Knock knock = knock_of(request);
-  if (const auto no = refusal(rules_, knock)) return say(no->status, no->message);
+  const auto barred = is_probe(request.path) ? std::nullopt : refusal(rules_, knock);
+  if (barred) return say(barred->status, barred->message);
   const Refusal no = header_refusal(request);
   if (no.status == 0) return false;
   constexpr int kMethod = 405;
   if (no.status == kMethod) response.set_header("Allow", method_of(request.path));
   return say(no.status, no.message);
+}
+
+/// What has become of a request.
+void LiveServer::Http::answered(const httplib::Request& request,
+                                const httplib::Response& response) {
+  const auto now = std::chrono::steady_clock::now();
+  const auto took = now - std::exchange(request_began, std::nullopt).value_or(now);
+  metrics_.answered(method_of(request.path) != nullptr ? request.path : "other", response.status,
+                    took);
+  if (log_ == nullptr) return;
+  log_->write({request.remote_addr, request.method, request.path, response.status, took,
+               response.body.size()});
+}
+
+/// /health: the process answers. /ready: and more requests may come.
+void LiveServer::Http::probe(const httplib::Request& request, httplib::Response& response) {
+  const Busy busy(connections_, request, nullptr);
+  if (request.path == "/ready" && draining_) return refuse(response, 503, "the server is ending");
+  response.set_content("{\"status\":\"ok\"}\n", json_type);
+}
+
+void LiveServer::Http::metrics(const httplib::Request& request, httplib::Response& response) {
+  const Busy busy(connections_, request, nullptr);
+  const Turns::Counts jobs = turns_.counts();
+  response.set_content(metrics_.text({jobs.waiting, jobs.computing, draining_}, version_),
+                       metrics_type);
 }
 
 void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, const char* type) {
@@ -184,6 +237,16 @@ void LiveServer::Http::add_routes() {
   server_.Get("/languages", [this](const httplib::Request& request, httplib::Response& response) {
     const Busy busy(connections_, request, nullptr);
     response.set_content(answers_.languages(), json_type);
+  });
+  const auto add_probe = [this](const char* path) {
+    server_.Get(path, [this](const httplib::Request& request, httplib::Response& response) {
+      probe(request, response);
+    });
+  };
+  add_probe("/health");
+  add_probe("/ready");
+  server_.Get("/metrics", [this](const httplib::Request& request, httplib::Response& response) {
+    metrics(request, response);
   });
   add("/translate", QuestionKind::libre, &Answers::libre, json_type);
   add("/api/translate", QuestionKind::translate, &Answers::translate, json_type);
@@ -225,6 +288,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
       Timings timings;
       std::string body = (answers_.*how)(question, job.stop, timings);
       response.set_header("Server-Timing", timing_header(timings));
+      metrics_.searched(timings.model.source_tokens, timings.model.target_tokens);
       // Later versions of the library take it over.
       response.set_content(std::move(body), type);  // NOLINT(performance-move-const-arg)
     } catch (const SearchStopped&) {
@@ -272,10 +336,21 @@ void LiveServer::Http::run(const std::atomic<int>& signal) {
     if (i % kPausesOfSweep == 0) look_around(false);
     std::this_thread::sleep_for(kPause);
   }
+  drain(ended);
   const bool broken = ended;
   end(listener, ended);
   if (broken) {
     throw SystemError("{}: the system took the socket away", authority(rules_.host, rules_.port));
+  }
+}
+
+void LiveServer::Http::drain(const std::atomic<bool>& ended) {
+  constexpr std::chrono::milliseconds kPause{100};
+  draining_ = true;
+  const auto until = std::chrono::steady_clock::now() + limits_.drain;
+  while (!ended && std::chrono::steady_clock::now() < until) {
+    look_around(false);
+    std::this_thread::sleep_for(kPause);
   }
 }
 
@@ -296,8 +371,8 @@ void LiveServer::Http::end(std::thread& listener, const std::atomic<bool>& ended
 }
 
 LiveServer::LiveServer(GateRules rules, const ServeLimits& limits, ServedModels& models,
-                       const std::string& version)
-    : http_(std::make_unique<Http>(std::move(rules), limits, models, version)) {}
+                       const std::string& version, RequestLog* log)
+    : http_(std::make_unique<Http>(std::move(rules), limits, models, version, log)) {}
 LiveServer::~LiveServer() = default;
 void LiveServer::bind() {
   http_->bind();

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "serve/gate.h"
+#include "serve/request_log.h"
 #include "serve/served_models.h"
 
 namespace attn {
@@ -20,21 +21,25 @@ struct ServeLimits {
   std::chrono::milliseconds request{10'000};  ///< until a request has come in whole
   std::chrono::milliseconds work{30'000};     ///< until its turn comes, and from then to its answer
   std::chrono::milliseconds ending{1'200};    ///< what runs may go on for so long
+  /// From the signal until no request is taken any more: /ready says no, all else is as before, so
+  /// that a balancer finds out before anybody is turned away.
+  std::chrono::milliseconds drain{0};
 };
 
 class LiveServer {
  public:
-  /// `models` outlives it. Loads the first model and makes the page; Error where that fails.
+  /// `models` outlives it, and so does `log`, which may be null. Loads the first model and makes
+  /// the page; Error where that fails.
   LiveServer(GateRules rules, const ServeLimits& limits, ServedModels& models,
-             const std::string& version);
+             const std::string& version, RequestLog* log = nullptr);
   ~LiveServer();
 
   /// Takes the port (0: any); ListenError (serve/port.h) where it cannot.
   void bind();
   int port() const;
 
-  /// Answers until `signal` is not 0; then what runs is finished, and all is closed, in less than
-  /// two seconds. SystemError where the system takes the socket away.
+  /// Answers until `signal` is not 0, and while it drains; then what runs is finished, and all is
+  /// closed, in less than two seconds. SystemError where the system takes the socket away.
   void run(const std::atomic<int>& signal);
 
  private:

@@ -76,9 +76,9 @@ void Turns::stop_where(const std::function<StopReason(const Job&)>& which) {
   for (Job* job : waiting_) look(*job);
 }
 
-bool Turns::idle() const {
+Turns::Counts Turns::counts() const {
   const std::lock_guard lock(mutex_);
-  return running_.empty() && waiting_.empty();
+  return {waiting_.size(), running_.size()};
 }
 
 }  // namespace attn

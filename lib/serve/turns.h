@@ -63,7 +63,12 @@ class Turns {
 
   /// Stops every job that `which` gives a reason for.
   void stop_where(const std::function<StopReason(const Job&)>& which);
-  bool idle() const;
+  struct Counts {
+    std::size_t waiting = 0;
+    std::size_t computing = 0;
+  };
+  Counts counts() const;
+  bool idle() const { return counts().waiting + counts().computing == 0; }
 
  private:
   void serve();

@@ -177,6 +177,9 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
     results.push_back(sentence.empty() ? std::vector<SearchHypothesis>(1) : std::move(*next++));
+    if (times_ == nullptr) continue;
+    times_->source_tokens += sentence.ids.size();
+    times_->target_tokens += results.back().front().ids.size();
   }
   return results;
 }

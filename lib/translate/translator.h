@@ -46,11 +46,12 @@ struct RecordDetail {
   int alternatives = 0;      ///< likeliest pieces of each step; 0: none
 };
 
-/// Milliseconds that the parts of searches and records took.
+/// Milliseconds that the parts of searches and records took, and what was searched.
 struct ModelTimes {
   double encoder = 0;  ///< of records; what is only translated is encoded within its search
   double search = 0;
   double maps = 0;  ///< the decoder once more over what was found, for its maps
+  std::size_t source_tokens = 0, target_tokens = 0;  ///< that searches have read, and found at best
 };
 
 /// Tokens that stand around texts in the place of the tokenizer's own; -1: those.

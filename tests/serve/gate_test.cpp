@@ -54,6 +54,31 @@ TEST_CASE("on loopback the server has three names, with its own port") {
         "Host evil.example:8080 is not this server's name; ask 127.0.0.1:8080");
 }
 
+TEST_CASE("behind a balancer its name is one, with any port, encrypted or not") {
+  GateRules rules = loopback();
+  rules.names = {"Translate.example.org"};
+  for (const char* host :
+       {"translate.example.org", "translate.EXAMPLE.org:8443", "localhost:8080"}) {
+    CHECK_MESSAGE(status_of(rules, knock_at(host)) == 0, host);
+  }
+  for (const char* host :
+       {"example.org", "translate.example.org.evil.example", "translate.example.organic"}) {
+    CHECK_MESSAGE(status_of(rules, knock_at(host)) == 421, host);
+  }
+  const auto from = [&](const std::string& origin) {
+    Knock knock = knock_at("translate.example.org");
+    knock.origin = origin;
+    return status_of(rules, knock);
+  };
+  CHECK(from("https://translate.example.org") == 0);
+  CHECK(from("http://translate.example.org") == 0);
+  CHECK(from("https://evil.example") == 403);
+  // Without a balancer nothing is encrypted, so that such a page is not this server's own.
+  Knock knock = knock_at("localhost:8080");
+  knock.origin = "https://localhost:8080";
+  CHECK(status_of(rules, knock) == 403);
+}
+
 TEST_CASE("port 80 may be left out of Host, as browsers do") {
   const GateRules rules{"127.0.0.1", 80, ""};
   CHECK(status_of(rules, knock_at("127.0.0.1")) == 0);
