@@ -20,6 +20,7 @@
 #include "files/line_views.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
+#include "service/languages.h"
 #include "service/model/model_source.h"
 #include "service/progress.h"
 #include "service/sentence_notes.h"
@@ -64,6 +65,7 @@ class TranslateCommand {
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = load_all(choice);
     translator_ = make_translator(models_, search_.decode());
+    note_language(models_.models.front(), *translator_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_show(selection, summary); });
     check_hypothesis();

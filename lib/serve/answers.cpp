@@ -168,7 +168,7 @@ std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
 }
 
 std::string Answers::languages() const {
-  return languages_json(models_.names()).dump() + "\n";
+  return languages_json(models_.names(), models_.languages(0)).dump() + "\n";
 }
 
 std::string Answers::attend(const Question& question, const std::atomic<bool>& stop,

@@ -62,7 +62,7 @@ std::size_t model_for(const std::vector<std::string>& names, const LanguagePair&
                    excerpt(wanted.target), fmt::join(served, ", "));
 }
 
-Json languages_json(const std::vector<std::string>& names) {
+Json languages_json(const std::vector<std::string>& names, const Languages& of_first) {
   const std::vector<LanguagePair> pairs = pairs_of(names);
   std::vector<std::string> codes;
   for (const LanguagePair& pair : pairs) add_once(codes, pair.source);
@@ -74,6 +74,15 @@ Json languages_json(const std::vector<std::string>& names) {
       if (pair.source == code) add_once(targets, pair.target);
     }
     languages.push_back({{"code", code}, {"name", language_name(code)}, {"targets", targets}});
+  }
+  const bool both_sides =
+      of_first.target_by == TargetBy::first_token || of_first.target_by == TargetBy::decoder_start;
+  if (languages_of(names.front()) || !both_sides) return languages;
+  std::vector<std::string> all;
+  for (const LanguageToken& token : of_first.tokens) all.push_back(token.code);
+  for (const std::string& code : all) {
+    languages.push_back(
+        {{"code", code}, {"name", language_name(code, of_first)}, {"targets", all}});
   }
   return languages;
 }

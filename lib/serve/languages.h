@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "text/languages/languages.h"
 
 namespace attn {
 
@@ -23,7 +24,7 @@ std::optional<LanguagePair> languages_of(std::string_view model_name);
 std::size_t model_for(const std::vector<std::string>& names, const LanguagePair& wanted);
 
 /// [{"code": "en", "name": "English", "targets": ["de"]}, …]: every language of a pair, sources
-/// first.
-Json languages_json(const std::vector<std::string>& names);
+/// first; then those that the first model has tokens for, where its name says none.
+Json languages_json(const std::vector<std::string>& names, const Languages& of_first);
 
 }  // namespace attn

@@ -150,4 +150,16 @@ LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& gi
   return choice;
 }
 
+void note_language(const ReadyModel& model, const Translator& translator,
+                   const std::function<void(const FieldText&)>& say) {
+  const Languages& languages = model.tokenizer->languages();
+  const bool told = languages.target_by == TargetBy::nothing ||
+                    languages.target_by == TargetBy::source_mark ||
+                    translator.languages().target >= 0;
+  if (told) return;
+  say({fmt::format("{} writes {} languages, and its files choose none: say ", model.name,
+                   languages.tokens.size()),
+       Field{"target_lang"}});
+}
+
 }  // namespace attn

@@ -2,6 +2,7 @@
 // write it.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,5 +30,9 @@ const LanguageToken& find_language(const Languages& languages, const std::string
 /// language.
 LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
                                 DecodeConfig& decode);
+
+/// Says that a model of several languages was told none, and its files choose none.
+void note_language(const ReadyModel& model, const Translator& translator,
+                   const std::function<void(const FieldText&)>& say);
 
 }  // namespace attn

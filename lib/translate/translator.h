@@ -105,6 +105,7 @@ class Translator {
 
   /// From now on sources and given translations are in these languages.
   void speak(const LanguageChoice& languages) { languages_ = languages; }
+  const LanguageChoice& languages() const { return languages_; }
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }

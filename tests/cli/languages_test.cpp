@@ -21,7 +21,9 @@ struct LanguageScene {
 
   LanguageScene(const std::string& type, const std::string& tokenizer,
                 const std::string& settings = "") {
-    std::string files = kSource + "/tests/golden/languages/" + tokenizer;
+    const bool of_marian = type == "marian";
+    std::string files =
+        kSource + "/tests/golden/" + (of_marian ? "tokenizer/" : "languages/") + tokenizer;
     if (!settings.empty()) {
       std::filesystem::copy(files, directory.file("tokenizer"));
       files = directory.file("tokenizer");
@@ -105,6 +107,53 @@ TEST_CASE(
   CHECK(tokens(record["hypotheses"][0]["decoder_input"]).front() == "ro_RO");
   const LanguageScene m2m100("m2m_100", "M2M100");
   CHECK(tokens(m2m100.record({"--target-lang", "deu"})["hypotheses"][0]).front() == "__de__");
+}
+
+TEST_CASE("a Marian model of several languages is told by a mark, in each part of a line") {
+  const LanguageScene marian("marian", "opus");
+  const auto source = tokens(marian.record({"--target-lang", "German"})["source"]);
+  CHECK(source.front() == ">>deu<<");
+  CHECK(tokens(marian.record({"--target-lang", "nl"})["source"]).front() == ">>nld<<");
+  CHECK(tokens(marian.record({})["source"]).front() != ">>deu<<");
+  marian.refused({"--source-lang", "en"}, "is told the target's language alone; leave it out");
+  const auto split = [&](std::vector<std::string> more, const std::string& text) {
+    more.insert(more.end(), {"--split", "sentences", "--show", "none"});
+    return marian.translate(std::move(more), text).out;
+  };
+  CHECK(split({"--target-lang", "deu"}, "The group. The dog.") ==
+        split({}, ">>deu<< The group. The dog."));
+}
+
+TEST_CASE("a model of several languages that is told none says so") {
+  const LanguageScene nllb("m2m_100", "Nllb");
+  const std::string note = "writes 202 languages, and its files choose none: say --target-lang";
+  CHECK(nllb.translate({"--show", "none"}).err.find(note) != std::string::npos);
+  CHECK(nllb.translate({"--show", "none", "--target-lang", "de"}).err.find(note) ==
+        std::string::npos);
+  const std::string file = nllb.model + "/generation_config.json";
+  Json settings = Json::parse(read_file(file));
+  settings["forced_bos_token_id"] = 347;  // eng_Latn
+  write_file(file, settings.dump());
+  const Result chosen = nllb.translate({"--target", "home", "--json", "-"});
+  CHECK(chosen.err.find(note) == std::string::npos);
+  CHECK(tokens(Json::parse(chosen.out)["hypotheses"][0]).front() == "eng_Latn");
+}
+
+TEST_CASE("evaluate scores in a language, and its reports on heads read those of the directory") {
+  const LanguageScene nllb("m2m_100", "Nllb");
+  write_file(nllb.directory.file("lines"), "home\n");
+  const auto evaluate = [&](std::vector<std::string> more) {
+    more.insert(more.begin(),
+                {"evaluate", "--model", nllb.model, "--source", nllb.directory.file("lines"),
+                 "--target", nllb.directory.file("lines"), "--target-lang", "de"});
+    return run_program({.args = more});
+  };
+  const Result scored = evaluate({"--max-length", "4"});
+  CHECK_MESSAGE(scored.code == kDone, scored.err);
+  const Result heads = evaluate({"--report"});
+  CHECK(heads.code == kUsage);
+  CHECK(heads.err.find("src_lang and tgt_lang; leave --source-lang and --target-lang out") !=
+        std::string::npos);
 }
 
 TEST_CASE("a long source keeps the language behind it") {

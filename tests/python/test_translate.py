@@ -38,6 +38,29 @@ def test_lines_are_those_of_the_command(model, program, lines, options):
     assert model.translate(lines, **options) == out.splitlines()
 
 
+@pytest.fixture(scope="module")
+def nllb(program, tmp_path_factory):
+    """A model of 202 languages with random weights."""
+    folder = tmp_path_factory.mktemp("languages")
+    shape = {"model_type": "m2m_100", "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+             "decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
+    tokenizer = pathlib.Path(__file__).parents[1] / "golden/languages/Nllb"
+    (folder / "config.json").write_text(json.dumps({"model": shape, "tokenizer": {"model": str(tokenizer)}}))
+    code, _, err = program("init", "--config", str(folder / "config.json"), "--out", str(folder / "model"))
+    assert code == 0, err
+    return attn_demo.load(folder / "model")
+
+
+def test_languages_are_chosen_by_code_or_name(nllb):
+    record = nllb.attend("home", source_lang="fr", target_lang="German", max_length=4)
+    assert record.source_tokens[0] == "fra_Latn" and record.tokens[0] == "deu_Latn"
+    assert nllb.translate("home", target_lang="de", max_length=4) == nllb.translate("home", target_lang="deu_Latn", max_length=4)
+    with pytest.raises(attn_demo.UsageError, match="--target-lang Germn: .* the nearest is deu_Latn"):
+        nllb.translate("home", target_lang="Germn")
+    with pytest.warns(UserWarning, match="writes 202 languages, and its files choose none: say --target-lang"):
+        nllb.translate("home", max_length=4)
+
+
 def test_draws_are_those_of_the_command(model, program):
     _, out, _ = program("translate", SENTENCE, "--sample", "--n-best", "3", "--temperature", "1.3", "--show", "none")
     drawn = model.translate(SENTENCE, sample=True, n_best=3, temperature=1.3)

@@ -36,9 +36,16 @@ TEST_CASE("the first model for a pair is asked, or one that says nothing") {
 }
 
 TEST_CASE("every language is listed once, with what it becomes") {
-  const Json languages = languages_json({"en-de", "mine", "models/en-fr", "de-en"});
+  const Json languages = languages_json({"en-de", "mine", "models/en-fr", "de-en"}, {});
   CHECK(languages.dump() == R"([{"code":"en","name":"English","targets":["de","fr"]},)"
                             R"({"code":"de","name":"German","targets":["en"]},)"
                             R"({"code":"fr","name":"French","targets":[]}])");
-  CHECK(languages_json({"mine"}) == Json::array());
+  CHECK(languages_json({"mine"}, {}) == Json::array());
+  Languages known{{{"eng_Latn", 7}, {"deu_Latn", 8}}, TargetBy::first_token};
+  const Json both = languages_json({"mine"}, known);
+  REQUIRE(both.size() == 2);
+  CHECK(both[1] ==
+        Json{{"code", "deu_Latn"}, {"name", "German"}, {"targets", {"eng_Latn", "deu_Latn"}}});
+  known.target_by = TargetBy::source_mark;  // the sources are not said
+  CHECK(languages_json({"mine"}, known) == Json::array());
 }

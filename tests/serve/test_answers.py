@@ -68,6 +68,12 @@ class Answers(ServerCase):
             self.assertEqual(status, 422)
             self.assertIn(message, json.loads(text)["error"])
 
+    def test_a_language_without_a_token_is_refused(self):
+        status, _, text = self.server.post("/api/translate", {"text": SENTENCE, "target_lang": "de"})
+        self.assertEqual(status, 422)
+        self.assertIn("target_lang de: ", json.loads(text)["error"])
+        self.assertIn("has no tokens of languages", json.loads(text)["error"])
+
     def test_clients_of_libretranslate_are_answered(self):
         def ask(body, path="/translate"):
             status, _, text = self.server.post(path, body)
