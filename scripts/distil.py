@@ -7,7 +7,8 @@
 The teachers translate the source side together (beam 4). OUT gets shards/ (their translations, a file for each
 --shard lines), data/train.source and data/train.target (the real pairs, then each source with the teachers' German,
 where that differs) and data/counts.json. With --best-of N each source keeps of the N best the one nearest to the real
-translation by chrF (the paper's interpolation), else the best. With --config one model is trained on both in OUT/run;
+translation by chrF (the paper's interpolation), else the best; what has less than --least of chrF (0 to 1), or a
+source of more than --longest words, is left out. With --config one model is trained on both in OUT/run;
 what this script does not know (--set train.epochs=10) goes to attn-demo train. Stopped and called again, it goes on
 with the first shard that is missing, and with the training. The program is build/release's.
 """
@@ -111,10 +112,11 @@ def translate_in_shards(options, source: list[str], target: list[str]) -> list[s
 
 
 def write_corpus(options, source: list[str], target: list[str], distilled: list[str]) -> None:
-    added = [(s, d) for s, t, d in zip(source, target, distilled, strict=True) if d.strip() and d != t]
+    added = [(s, d) for s, t, d in zip(source, target, distilled, strict=True) if d.strip() and d != t and
+             (not options.longest or len(s.split()) <= options.longest) and (not options.least or chrf(d, t) >= options.least)]
     write_whole(options.out / "data/train.source", "".join(s + "\n" for s in source + [s for s, _ in added]))
     write_whole(options.out / "data/train.target", "".join(t + "\n" for t in target + [d for _, d in added]))
-    counts = {"real pairs": len(source), "distilled pairs": len(added), "as the real one or empty": len(source) - len(added)}
+    counts = {"real pairs": len(source), "distilled pairs": len(added), "as the real one, empty or too far from it": len(source) - len(added)}
     write_whole(options.out / "data/counts.json", json.dumps(counts, indent=1) + "\n")
     print(", ".join(f"{name}: {count}" for name, count in counts.items()), flush=True)
 
@@ -137,6 +139,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--beam", type=int, default=4)
     parser.add_argument("--best-of", type=int, default=1)
+    parser.add_argument("--least", type=float, default=0.0)
+    parser.add_argument("--longest", type=int, default=0)
     parser.add_argument("--shard", type=int, default=5000, help="lines a file [5000]")
     parser.add_argument("--config", type=Path)
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/app/attn-demo")

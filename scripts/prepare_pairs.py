@@ -2,7 +2,7 @@
 """Make the files that a translation model is trained and scored with from files of sentence pairs.
 
     scripts/prepare_pairs.py PAIRS OUT_DIR [--unpunctuated PERCENT] [--keep-out SENTENCE]... [--swap]
-                             [--broad FILE]... [--terms FILE]... [--more en-de]
+                             [--broad FILE]... [--terms FILE]... [--more en-de] [--times N] [--distilled DIR]
 
 PAIRS is UTF-8, a pair a line: source, tab, target; further columns are ignored. OUT_DIR gets
 {train,dev,test}.{source,target}, line-aligned, and counts.json with the counts that are printed.
@@ -30,6 +30,9 @@ entries, and nouns in sentences. No added pair has a source or target of a dev o
 data/typed or a name of its unseen.txt; pairs that have are left out. counts.json tells their number by kind
 and words by length.
 
+--times N: the train part's own pairs stand N times in it, so that much from elsewhere does not outweigh them. --distilled DIR
+adds the translations that scripts/distil.py --out DIR has made of the train part's sources.
+
 --swap writes the second column as the source: German to English, from the same files and with the same parts.
 
 Standard library only; the same bytes everywhere.
@@ -54,6 +57,8 @@ class Further(NamedTuple):
     terms: list = []
     more: bool = False
     swap: bool = False
+    times: int = 1  # how often the train part's own pairs stand in it
+    distilled: list = []
 
 
 def hash_percent(text: str) -> int:
@@ -86,6 +91,12 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
                          "expected source, tab, target")
             pairs.append((columns[0], columns[1]))
     return pairs
+
+
+def distilled_pairs(folder: Path | None) -> list[tuple[str, str]]:
+    """What scripts/distil.py has written, the real pairs among it."""
+    sides = [(folder / f"data/train.{side}").read_text(encoding="utf-8").split("\n")[:-1] for side in ("source", "target")] if folder else []
+    return list(zip(*sides, strict=True))
 
 
 def words_by_length(pairs) -> dict[str, int]:
@@ -158,7 +169,10 @@ def with_further(parts, train, kept_out: set[str], further: Further, counts: dic
     if further.more:
         made, counts["more"] = more_pairs.further_pairs(known, held_out.allows, entries, further.swap)
         known += entries + made
-    return known
+    have = set(unnamed)
+    distilled = [pair for pair in further.distilled if pair not in have and held_out.allows(pair) and not held_out.names_in(pair)]
+    counts["distilled"] = len(distilled)
+    return known + distilled + unnamed * (further.times - 1)
 
 
 def prepare(pairs, unpunctuated: int, keep_out: list[str], further: Further = Further()):
@@ -168,7 +182,7 @@ def prepare(pairs, unpunctuated: int, keep_out: list[str], further: Further = Fu
     counts = {"pairs": len(pairs), "train_before": len(parts["train"])}
     kept_out = {comparable(sentence) for sentence in keep_out}
     train = training_pairs(parts, unpunctuated, kept_out, counts)
-    if further.more or further.broad:
+    if further.more or further.broad or further.distilled or further.times > 1:
         train = with_further(parts, train, kept_out, further, counts)
         counts["words_in_lines_of"] = words_by_length(train)
     parts["train"] = train
@@ -196,6 +210,8 @@ def main() -> None:
     parser.add_argument("--terms", action="append", type=Path, default=[], metavar="FILE")
     parser.add_argument("--more", choices=["en-de"])
     parser.add_argument("--swap", action="store_true")
+    parser.add_argument("--times", type=int, default=1, metavar="N")
+    parser.add_argument("--distilled", type=Path, metavar="DIR")
     options = parser.parse_args()
     if not 0 <= options.unpunctuated <= 100:
         parser.error(f"--unpunctuated {options.unpunctuated}: expected 0 to 100")
@@ -204,7 +220,7 @@ def main() -> None:
 
     further = Further([row for path in options.broad for row in broad.read(path)],
                       [row for path in options.terms for row in broad.read(path)],
-                      options.more is not None, options.swap)
+                      options.more is not None, options.swap, options.times, distilled_pairs(options.distilled))
     parts, counts = prepare(read_pairs(options.pairs), options.unpunctuated, options.keep_out, further)
     for part, content in parts.items():
         if not content:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from more_pairs import copying, longer, nouns, terms, typing_ways
+from more_pairs import copying, longer, nouns, other_nouns, terms, typing_ways
 from more_pairs.draw import Draw
 from more_pairs.genders import Genders
 from more_pairs.replace import Replacer
@@ -22,17 +22,20 @@ TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationali
                    "clock": 110, "answers": 80}
 # Of each city (twice, where its German name is another), country and nation.
 EVERY = {"stay": 22, "countries": 35, "person": 60, "things": 55}
-# Sentences of each everyday noun, and of each noun of a dictionary.
-NOUN_COPIES, TERM_COPIES = 90, 3
+# Sentences of each everyday noun, and of each noun of a dictionary: templates, and pairs that held another noun.
+NOUN_COPIES, TERM_COPIES = 60, 3
+NOUN_PUT, TERM_PUT = 40, 5
 # Of each frame of copying.tsv, and of sentences with something around them or in place of a name.
-FRAME_COPIES = {"url": 330, "email": 350, "file": 200, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
-                "emoji": 200, "foreign": 300, "borrowed": 250, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 350, "statement": 1100}
-AROUND = {"around": 20000, "repeated_mark": 2500, "instead_of_a_name": 9000}
-TERMS_TYPED = {"around": 5000, "capitals": 4000, "titled": 1000}  # a dictionary's entries: <b>Hello</b>, EXIT
+FRAME_COPIES = {"url": 330, "email": 350, "file": 250, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
+                "emoji": 220, "foreign": 700, "borrowed": 500, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 450, "statement": 1100}
+AROUND = {"around": 22000, "repeated_mark": 2500, "instead_of_a_name": 12000, "entities": 3000}
+TERMS_TYPED = {"around": 9000, "capitals": 9000, "titled": 2000}  # a dictionary's entries: <b>Hello</b>, EXIT
+LISTED = 9000  # a) soup b) salad
 LONG_SHARE = 0.27  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
-         "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 32000, "titled": 2500, "blanks": 1200}
+         "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 42000, "capitals_brief": 16000,
+         "caps_lock": 1500, "titled": 4000, "blanks": 1200}
 
 
 def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
@@ -157,7 +160,11 @@ class Maker:
         of_terms = terms.nouns(entries, Genders(german for _, german in self.given))
         known = {noun.german for noun in everyday}
         filler.add(noun for noun in of_terms if noun.german not in known)
+        others = other_nouns.OtherNouns(self.given, everyday)
         for kind, found in filler.by_kind.items():
+            for noun in found:
+                for copy in range(TERM_PUT if kind == "term" else NOUN_PUT):
+                    self.add("other_noun", others.put(noun, Draw("other noun", noun.english[0][0], noun.german, copy)))
             fitting = [sentence for sentence in sentences if kind in sentence[0][0]]
             for noun in found:
                 for copy in range(TERM_COPIES if kind == "term" else NOUN_COPIES):
@@ -176,6 +183,12 @@ class Maker:
         ways = typing_ways.WAYS | {"around": copying.around}
         for kind, wanted in TERMS_TYPED.items() if entries else ():
             self._of_any("term_" + kind, wanted, entries, ways[kind])
+
+    def listed(self, entries: list[Pair]) -> None:
+        short = [pair for pair in [*entries, *self.given] if words_in(pair[0]) <= 3]
+        for number in range(LISTED if short else 0):
+            draw = Draw("listed", number)
+            self.add("listed", typing_ways.listed([draw.pick(short) for _ in "abc"], draw))
 
     def _of_any(self, kind: str, wanted: int, pool: list[Pair], way) -> None:
         """`wanted` pairs, each a drawn one of the pool in another way."""
@@ -210,9 +223,10 @@ class Maker:
         every = self.given + self.made
         named = [pair for pair, kind in zip(self.made, self.kinds)
                  if kind.startswith(("replaced_names", "replaced_place", "template", "every"))]
+        brief = [pair for pair in every if words_in(pair[0]) <= 5]
         for kind, wanted in TYPED.items():
-            pool = named if kind == "lower_case_named" else every
-            way = typing_ways.WAYS[kind]
+            pool = {"lower_case_named": named, "capitals_brief": brief}.get(kind, every)
+            way = typing_ways.WAYS[kind.removesuffix("_brief")]
             self._of_any(kind, wanted, pool, swapped(way) if swap else way)
 
 
@@ -227,6 +241,7 @@ def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) ->
     maker.nouns(entries)
     maker.copied()
     maker.terms_typed(entries)
+    maker.listed(entries)
     maker.longer()
     maker.typed(swap)
     return maker.made, dict(maker.counts)

@@ -16,7 +16,9 @@ DOMAINS = "com org net de edu io eu co.uk at ch info dev app gov fr es it nl pl 
 ENDINGS = ("txt pdf docx xlsx png jpg jpeg gif svg csv json xml html css js py cpp h sh md zip tar.gz mp3 mp4 wav log "
            "conf yaml toml ini bak exe iso odt pptx tex rs go java").split()
 # The first and last code of letters that a made-up word is drawn from.
-SCRIPTS = {"cyrillic": (0x430, 0x44F), "greek": (0x3B1, 0x3C9), "arabic": (0x628, 0x64A), "hebrew": (0x5D0, 0x5EA),
+SCRIPTS = {"cyrillic": (0x430, 0x44F), "russian": (0x430, 0x451), "capital cyrillic": (0x410, 0x42F), "greek": (0x3B1, 0x3C9), "accented greek": (0x3AC, 0x3CE),
+           "capital greek": (0x391, 0x3A1), "old greek": (0x1F00, 0x1F07), "many han": (0x4E00, 0x5500), "small kana": (0x3041, 0x3096), "large kana": (0x30A1, 0x30FC),
+           "thai marks": (0xE30, 0xE39), "latin": (0xE0, 0xF6), "extended latin": (0x100, 0x17E), "arabic": (0x628, 0x64A), "hebrew": (0x5D0, 0x5EA),
            "hiragana": (0x3042, 0x3093), "katakana": (0x30A2, 0x30F3), "han": (0x4E00, 0x9FA5), "hangul": (0xAC00, 0xD7A3),
            "devanagari": (0x915, 0x939), "thai": (0xE01, 0xE2E), "georgian": (0x10D0, 0x10F0), "armenian": (0x561, 0x586),
            "bengali": (0x995, 0x9A8), "tamil": (0xBAE, 0xBB9)}
@@ -183,15 +185,37 @@ def foreign(draw: Draw) -> str:
     way = draw.below(100)
     if way < 25:
         return draw.pick(KNOWN)
-    first, last = SCRIPTS[draw.pick(sorted(SCRIPTS))]
-    length = draw.between(2, 4) if first in (0x4E00, 0xAC00) else draw.between(3, 9)
-    text = "".join(chr(draw.between(first, last)) for _ in range(length))
-    return text.capitalize() if draw.percent(30) else text
+    words = draw.pick([1, 1, 1, 1, 2, 3, 4])
+    scripts = [draw.pick(sorted(SCRIPTS))] * words
+    return " ".join(made_up(script, draw) for script in scripts)
+
+
+def made_up(script: str, draw: Draw) -> str:
+    """Letters of a script, or of two that stand together (ラーメン屋)."""
+    first, last = SCRIPTS[script]
+    short = first in (0x4E00, 0xAC00)
+    length = draw.between(1, 4) if short else draw.between(1, 9)
+    more = SCRIPTS[{"greek": "accented greek", "accented greek": "old greek", "katakana": "many han", "han": "hiragana", "thai": "thai marks",
+                    "large kana": "han", "latin": "extended latin"}.get(script, script)]
+    mixed = draw.percent(40)
+    text = "".join(chr(draw.between(*more)) if mixed and draw.percent(25) else chr(draw.between(first, last)) for _ in range(length))
+    return text[0].upper() + text[1:] if draw.percent(30) else text.upper() if draw.percent(5) else text
 
 
 def borrowed(draw: Draw) -> str:
     """Words of languages in Latin letters, known ones or sounds."""
-    return draw.pick(FOREIGN) if draw.percent(60) else sounds.invented(draw, PLAIN).lower()
+    if draw.percent(35):
+        text = draw.pick(FOREIGN)
+    else:
+        text = " ".join(accented(sounds.invented(draw, PLAIN).lower(), draw) for _ in range(draw.pick([1, 1, 2, 2, 3, 4])))
+    return text[0].upper() + text[1:] if draw.percent(40) else text.title() if draw.percent(15) else text
+
+
+def accented(text: str, draw: Draw) -> str:
+    """With a letter that English lacks, half of the time."""
+    at = draw.below(len(text))
+    marked = dict(a="áàâäãåą", e="éèêëę", i="íìîï", o="óòôöõøő", u="úùûüű", c="çčć", n="ñń", s="šśş", z="žźż", y="ý", l="ł", g="ğ").get(text[at])
+    return text[:at] + draw.pick(marked) + text[at + 1:] if marked and draw.percent(60) else text
 
 
 def symbol(draw: Draw) -> str:
@@ -236,6 +260,22 @@ def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
         (f"<{element}>", f"</{element}>"), ("- ", ""), (f"{draw.between(1, 30)}. ", ""), ("(", ")"), ("**", "**"), ("> ", ""), ("* ", ""),
         ("", f" {url(draw)}"), ("", f" {entity(draw)}"), (f"[{draw.between(1, 99)}] ", ""), ("# ", "")][way]
     return before + english + after, before + german + after
+
+
+def entities(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """A web page's ways to write blanks, "and" and quotes."""
+    way = draw.below(3)
+    if re.search("[&<>]", english + german):
+        return None
+    if way == 0 and english.count(" ") <= 4:
+        return english.replace(" ", "&nbsp;"), german.replace(" ", "&nbsp;")
+    if way == 1 and english.count(" and ") == 1 and german.count(" und ") == 1:
+        sign = draw.pick(["&amp;", "&amp;", "&"])
+        return english.replace(" and ", f" {sign} "), german.replace(" und ", f" {sign} ")
+    if way == 2:
+        first, last = draw.pick([("&quot;", "&quot;"), ("&lt;", "&gt;"), ("&nbsp;", ""), ("&bull; ", ""), ("&ldquo;", "&rdquo;"), ("&copy; ", ""), ("", "&hellip;"), ("", " &rarr;")])
+        return first + english + last, first + german + last
+    return None
 
 
 def repeated_mark(english: str, german: str, draw: Draw) -> tuple[str, str] | None:

@@ -69,6 +69,24 @@ def capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return english.upper(), german.upper()
 
 
+def caps_lock(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """tHE SAME WITH THE KEY PRESSED BY MISTAKE."""
+    if re.search(r"[/@\\_<{&`]|\w\.\w", english):
+        return None
+    return english.swapcase(), german
+
+
+def listed(pairs: list[tuple[str, str]], draw: Draw) -> tuple[str, str] | None:
+    """Two or three short things as lists, forms and tables have them."""
+    form = draw.pick(["a) {} b) {}", "a) {} b) {} c) {}", "1) {} 2) {}", "1. {} 2. {}", "{}: {}: {}:", "{}: {}", "{} / {}", "{}/{}", "{}, {}, {}", "{} | {}",
+                      "{} – {}", "({}) {}", "{} ({})", "{} + {}", "- {} - {}", "[ ] {} [ ] {}", "{}; {}; {}", "{} → {}", "{}:", "Q: {} A: {}"])
+    bare = [[re.sub(r"[.!]$", "", side) for side in pair] for pair in pairs]
+    if any(re.search(r"[.,:;/()|\[\]–+→]", side) for pair in bare for side in pair):
+        return None
+    german = form.replace("Q:", "F:") if draw.percent(50) else form
+    return form.format(*(pair[0] for pair in bare)), german.format(*(pair[1] for pair in bare))
+
+
 def titled(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     """Every Word With A Capital, as headings have it; German keeps its own."""
     if re.search(r"[/@\\_<{&`]", english):
@@ -85,6 +103,6 @@ def blanks(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return english[:at] + draw.pick(["\u00a0", "\u00a0", "\t", "\u2009", "\u202f"]) + english[at + 1:], german
 
 
-WAYS = {"capitals": capitals, "titled": titled, "blanks": blanks, "lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
+WAYS = {"capitals": capitals, "caps_lock": caps_lock, "titled": titled, "blanks": blanks, "lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
         "without_apostrophes": without_apostrophes, "typographic": typographic, "quoted": quoted,
         "mistyped": mistyped}

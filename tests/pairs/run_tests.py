@@ -16,7 +16,7 @@ from more_pairs import longer, numbers, templates, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.replace import Replacer  # noqa: E402
 from more_pairs.words import Words, genitive, lines_of  # noqa: E402
-from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, TermsTest  # noqa: E402, F401
+from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, OtherNounsTest, TermsTest, TypingTest  # noqa: E402, F401
 
 PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
          ("Mary has three cats.", "Maria hat drei Katzen."),
@@ -177,7 +177,8 @@ class LongerTest(unittest.TestCase):
 
 @mock.patch.multiple(more_pairs, SHORT_JOINS=100,
                      TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
-                     EVERY=dict.fromkeys(more_pairs.EVERY, 1), NOUN_COPIES=2, TERM_COPIES=1,
+                     EVERY=dict.fromkeys(more_pairs.EVERY, 1), NOUN_COPIES=1, TERM_COPIES=1,
+                     NOUN_PUT=1, TERM_PUT=1, LISTED=40,
                      FRAME_COPIES=dict.fromkeys(more_pairs.FRAME_COPIES, 2),
                      AROUND=dict.fromkeys(more_pairs.AROUND, 40), TERMS_TYPED=dict.fromkeys(more_pairs.TERMS_TYPED, 9),
                      TYPED=dict.fromkeys(more_pairs.TYPED, 50))
@@ -207,6 +208,15 @@ class PrepareTest(unittest.TestCase):
         share = lengths["15-60"] / sum(lengths.values())
         self.assertGreater(share, 0.2)
 
+
+    def test_distilled_pairs_and_the_own_ones_again(self):
+        pairs = [(f"{english[:-1]} {n}{english[-1]}", f"{german[:-1]} {n}{german[-1]}") for n in range(2, 90) for english, german in PAIRS[:4]]
+        plain = prepare_pairs.prepare(pairs, 15, [])[0]
+        known, held = plain["train"][0], plain["test"][0]
+        distilled = [known, (known[0], "Anders gesagt."), ("Something else.", held[1])]
+        parts, counts = prepare_pairs.prepare(pairs, 15, [], prepare_pairs.Further(times=2, distilled=distilled))
+        self.assertEqual(parts["train"], plain["train"] + [(known[0], "Anders gesagt.")] + plain["train"])
+        self.assertEqual(counts["distilled"], 1)
 
     def test_entries_are_typed_in_more_ways(self):
         pairs, counts = more_pairs.further_pairs(PAIRS, lambda pair: True, [(f"{a}{b}", f"{b.title()}{a}") for a in "bdfgk" for b in ("ala", "ome")])

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import carry_over  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
-from more_pairs import broad, copying, genders, nouns, templates, terms  # noqa: E402
+from more_pairs import broad, copying, genders, nouns, other_nouns, templates, terms, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.words import lines_of  # noqa: E402
 
@@ -125,6 +125,45 @@ class NounsTest(unittest.TestCase):
         names = [(noun.kind, name) for noun in self.everyday for name, _ in noun.english]
         self.assertEqual(sorted(names), sorted(set(names)))
         self.assertGreater(len(self.everyday), 1000)
+
+
+class OtherNounsTest(unittest.TestCase):
+    known = nouns.read_nouns(["animal\tdog\tHund\tm\tHunde", "animal\towl\tEule\tf\tEulen", "animal\tape\tAffe\tw\tAffen",
+                              "animal\tseal/seals\tSeehund\tm\tSeehunde", "animal\tant\tAmeise\tf\tAmeisen", "food\troll\tBrötchen\tn\tBrötchen"])
+    pairs = [("I saw a dog.", "Ich sah einen Hund."), ("Dogs bark.", "Hunde bellen."), ("He plays with the dogs.", "Er spielt mit den Hunden."),
+             ("The dog saw the other dog.", "Der Hund sah den anderen Hund.")]
+
+    def put(self, german: str, pairs=None) -> set:
+        noun = next(noun for noun in self.known if noun.german == german)
+        others = other_nouns.OtherNouns(pairs or self.pairs, self.known)
+        return {others.put(noun, Draw("put", number)) for number in range(60)}
+
+    def test_the_same_gender_and_form(self):
+        self.assertEqual(self.put("Seehund"), {("I saw a seal.", "Ich sah einen Seehund."), ("He plays with the seals.", "Er spielt mit den Seehunden.")})
+        self.assertEqual(self.put("Ameise"), {None})  # feminine, and its plural does not tell the dative
+        self.assertEqual(self.put("Brötchen"), {None})  # another class
+
+    def test_weak_nouns_stand_for_weak_ones(self):
+        self.assertEqual(self.put("Affe"), {None})
+        pairs = [("The ape sleeps.", "Der Affe schläft."), ("I like the ape.", "Ich mag den Affen.")]
+        self.assertEqual(self.put("Affe", pairs), set(pairs))
+
+    def test_an(self):
+        self.assertIn(("I have an ant.", "Ich habe eine Ameise."), self.put("Ameise", [("I have an owl.", "Ich habe eine Eule.")]))
+        self.assertIn(("I have a dog", "Ich habe einen Hund"), self.put("Hund", [("I have a seal", "Ich habe einen Seehund")]))
+
+
+class TypingTest(unittest.TestCase):
+    def test_lists_entities_and_a_key(self):
+        short = [("Soup.", "Suppe."), ("two eggs", "zwei Eier"), ("milk", "Milch")]
+        found = {typing_ways.listed(short, Draw("listed", number)) for number in range(200)}
+        self.assertTrue({("a) Soup b) two eggs", "a) Suppe b) zwei Eier"), ("Soup / two eggs", "Suppe / zwei Eier")} <= found)
+        self.assertIn(("Soup: two eggs: milk:", "Suppe: zwei Eier: Milch:"), found)
+        self.assertIsNone(typing_ways.listed([("a/b", "a/b")] * 3, Draw(1)))
+        entities = {copying.entities("Bread and butter", "Brot und Butter", Draw(number)) for number in range(99)}
+        self.assertTrue({("Bread&nbsp;and&nbsp;butter", "Brot&nbsp;und&nbsp;Butter"), ("Bread &amp; butter", "Brot &amp; Butter")} <= entities)
+        self.assertIsNone(copying.entities("a < b", "a < b", Draw(1)))
+        self.assertEqual(typing_ways.caps_lock("Hello, Anna", "Hallo, Anna", Draw(1)), ("hELLO, aNNA", "Hallo, Anna"))
 
 
 class TermsTest(unittest.TestCase):
