@@ -2,7 +2,7 @@
 # From files of sentence pairs to a translation model, in one command:
 #
 #   bash scripts/make_model.sh PAIRS OUT [--broad FILE]... [--terms FILE]... [--more en-de] [--swap]
-#                              [--from MODEL] [CONFIG] [train options]
+#                              [--times N] [--distilled DIR] [--from MODEL] [CONFIG] [train options]
 #   bash scripts/make_model.sh deu.txt build/en-de --more en-de
 #   bash scripts/make_model.sh deu.txt build/en-de --broad talk.tsv.gz --terms words.tsv.gz --more en-de
 #   bash scripts/make_model.sh deu.txt build/de-en --broad talk.tsv.gz --more en-de --swap
@@ -11,7 +11,7 @@
 # PAIRS: source, tab, target, a pair a line. --broad: more of them, of other sources, with a third column that
 # names the source; --terms: a dictionary in the same columns; --more en-de: further pairs made from all of them
 # and from data/words (names, nouns, numbers, what is copied, longer text), for files with English first. --swap
-# learns the way back. --from: what MODEL knows is carried over to the new vocabulary (scripts/carry_over.py).
+# learns the way back. --times N and --distilled DIR: as prepare_pairs.py says. --from: what MODEL knows is carried over to the new vocabulary (scripts/carry_over.py).
 # CONFIG: configs/en-de.json unless told. OUT gets data/ (the parts, scripts/prepare_pairs.py), run/ (curve,
 # checkpoints), model/ (16-bit, with checksums) and scores.json (the test part, beam 4). Stopped and called again,
 # it goes on where it was.
@@ -29,8 +29,8 @@ preparing=()
 while [ "$#" -gt 0 ]; do
   case $1 in
     --swap) preparing+=("$1"); shift ;;
-    --broad | --terms | --more)
-      preparing+=("$1" "${2:?$1 wants a file, or --more a pair of languages: en-de}"); shift 2 ;;
+    --broad | --terms | --more | --times | --distilled)
+      preparing+=("$1" "${2:?$1 wants a value}"); shift 2 ;;
     --from) from=${2:?--from wants a model}; shift 2 ;;
     *) break ;;
   esac
