@@ -222,7 +222,7 @@ class Model:
         """
         options = given(target=target, without=without, force=force, swap=swap, beam=beam,
                         n_best=n_best, length_penalty=length_penalty, early_stopping=early_stopping,
-                        max_length=max_length, threads=threads)
+                        max_length=max_length, threads=threads, **_checked(rules))
         _use_arrays()
         records, notes = self._with(precision).attend(clean(text), options,
                                                       list(self._watchers.get()))

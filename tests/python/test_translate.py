@@ -65,7 +65,9 @@ def test_draws_are_those_of_the_command(model, program):
     _, out, _ = program("translate", SENTENCE, "--sample", "--n-best", "3", "--temperature", "1.3", "--show", "none")
     drawn = model.translate(SENTENCE, sample=True, n_best=3, temperature=1.3)
     assert [each.text for each in drawn] == [line.split("\t")[2] for line in out.splitlines()]
-    assert model.attend(SENTENCE, sample=True, temperature=1.3).text == drawn[0].text
+    for seed in range(4):
+        options = {"sample": True, "temperature": 3.0, "sample_seed": seed}
+        assert model.attend(SENTENCE, **options).text == model.translate(SENTENCE, **options)
     with pytest.raises(TypeError, match="unexpected keyword argument 'temprature'"):
         model.translate(SENTENCE, sample=True, temprature=2)
 

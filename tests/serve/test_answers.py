@@ -248,7 +248,7 @@ class Refusals(ServerCase):
             ("translate", {"text": 3}, "the request: body.text is 3; expected a string"),
             ("translate", {"txt": "a"}, 'the request: unknown key "txt" in body; the nearest known one is "text"'),
             ("translate", {"text": "a", "target": "b"},
-                'the request: unknown key "target" in body; the nearest known one is "text"'),
+                'the request: unknown key "target" in body; the nearest known one is "target_lang"'),
             ("translate", {"text": "a", "beams": 0}, "the request: body.beams is 0; expected 1 to 64"),
             ("translate", {"text": "a", "beams": 65}, "the request: body.beams is 65; expected 1 to 64"),
             ("translate", {"text": "a", "beams": 2.5}, "the request: body.beams is 2.5; expected an integer"),
