@@ -47,7 +47,9 @@ constexpr std::array<HelpGroup, 11> kHelpGroups = {{
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
     {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
     {"What if", " --without --force --swap "},
-    {"How it runs", " --threads --batch --precision --resamples --resampling-seed --host --port "},
+    {"How it runs",
+     " --threads --batch --precision --resamples --resampling-seed --host --port --name --drain "
+     "--log "},
 }};
 
 int columns() {
