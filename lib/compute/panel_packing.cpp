@@ -175,18 +175,4 @@ void pack_panels(const std::vector<Parameter>& weights, Index in, Index out,
                [&](Index p) { pack_panel(weights, in, out, p, panels + p * size); });
 }
 
-void lay_out_rows(const std::vector<Parameter>& weights, Index out, float* matrix) {
-  Index column = 0;
-  for (const Parameter& w : weights) {
-    constexpr Index block = 64;
-    const Index blocks = (w.columns + block - 1) / block;
-    parallel_for(blocks, w.size(), [&](Index b) {
-      const Index first = b * block;
-      copy_rows(w.columns_from(first, std::min(block, w.columns - first)), matrix + column + first,
-                out);
-    });
-    column += w.columns;
-  }
-}
-
 }  // namespace attn

@@ -23,7 +23,4 @@ void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, flo
 /// The same of the 16 bits of weights that are_float16.
 void pack_panels(const std::vector<Parameter>& weights, Index in, Index out, std::uint16_t* panels);
 
-/// Weights [in, outᵢ] side by side as one matrix [in, out], row by row.
-void lay_out_rows(const std::vector<Parameter>& weights, Index out, float* matrix);
-
 }  // namespace attn

@@ -13,13 +13,6 @@ inline bool sees_all(const AttentionShape& shape, const AttentionGroup& group) {
   return shape.pattern == nullptr || leaves_none_out(*shape.pattern, group.keys);
 }
 
-/// Whether the token at a place is a global one.
-inline bool is_global_row(const AttentionShape& shape, const AttentionGroup& group, Index place) {
-  if (shape.pattern == nullptr) return false;
-  if (!kind_of(*shape.pattern).has_global_places()) return false;
-  return std::binary_search(group.globals.begin(), group.globals.end(), place);
-}
-
 /// The tiles of one head of one group; of full attention where the shape has no pattern.
 std::vector<QueryTile> tiles_of_head(const AttentionShape& shape, const AttentionGroup& group,
                                      Index head);

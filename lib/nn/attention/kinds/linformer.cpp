@@ -1,5 +1,9 @@
-#include "nn/attention/kinds/linformer.h"
-
+// Attention to k mixtures of the keys: E and F [P, k] turn the keys and values of a sentence of n
+// tokens into k rows each, by their first n rows, and every query looks at those alone.
+//
+//   softmax(Q (Eᵀ K)ᵀ · scale) Fᵀ V                                         (Wang et al. 2020)
+//
+// Maps are n × k, and observers see E and F beside them. Time and memory grow with n · k.
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -162,72 +166,59 @@ void back(const Side& side, const AttentionGroup& group, const VisibleKeys& keys
   }
 }
 
-}  // namespace
-
-void attend_linformer(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                      AttentionObserver* observer) {
-  const std::vector<AttentionGroup> groups = compressed_groups(input);
-  const Index rank = input.extras->key_projection.columns;
-  Matrix rows(std::ssize(groups) * rank, 2 * shape.heads * shape.head_dim);
-  compress(shape, input, rows);
-  std::optional<MixingObserver> mixing;
-  if (observer != nullptr) observer = &mixing.emplace(input, *observer);
-  attend(exact(shape), {input.queries, keys_and_values(rows), groups}, output, observer);
-}
-
-void attend_linformer_training(const AttentionShape& shape, const AttentionInput& input,
-                               MatrixRef output, SavedForBackward& kept) {
-  kept.low_rank_groups = compressed_groups(input);
-  const Index rank = input.extras->key_projection.columns;
-  MatrixRef rows =
-      kept.low_rank.resize(std::ssize(input.groups) * rank, 2 * shape.heads * shape.head_dim);
-  compress(shape, input, rows);
-  attend_training(exact(shape), {input.queries, keys_and_values(rows), kept.low_rank_groups},
-                  kept.dropout, output, kept);
-}
-
-void attend_linformer_backward(const AttentionShape& shape, const AttentionInput& input,
-                               const SavedForBackward& kept, const ConstMatrixRef& doutput,
-                               AttentionInputGradient gradient) {
-  const MatrixRef rows = kept.low_rank;
-  const Index width = rows.cols() / 2;
-  Matrix drows(rows.rows(), rows.cols());
-  attend_backward(exact(shape), {input.queries, keys_and_values(rows), kept.low_rank_groups}, kept,
-                  doutput, input_gradient(gradient.dqueries, drows));
-  const Side key{input.memory.keys, input.memory.stride,          gradient.dkeys,
-                 gradient.stride,   input.extras->key_projection, gradient.extras->key_projection};
-  const Side value{input.memory.values,
-                   input.memory.stride,
-                   gradient.dvalues,
-                   gradient.stride,
-                   input.extras->value_projection,
-                   gradient.extras->value_projection};
-  const Index rank = input.extras->key_projection.columns;
-  for (std::size_t b = 0; b < input.groups.size(); ++b) {
-    const AttentionGroup& group = input.groups[b];
-    const VisibleKeys keys(group);
-    MatrixRef both = drows.middleRows(to_index(b) * rank, rank);
-    back(key, group, keys, both.leftCols(width));
-    back(value, group, keys, both.rightCols(width));
-  }
-}
-
-namespace {
-
+/// std::logic_error without E and F, for causal groups and for keys that lie in a cache; InputError
+/// for sentences longer than E. Training adds to the gradients at E and F.
 class LinformerMethod : public AttentionMethod {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
               AttentionObserver* observer) const override {
-    attend_linformer(shape, input, output, observer);
+    const std::vector<AttentionGroup> groups = compressed_groups(input);
+    const Index rank = input.extras->key_projection.columns;
+    Matrix rows(std::ssize(groups) * rank, 2 * shape.heads * shape.head_dim);
+    compress(shape, input, rows);
+    std::optional<MixingObserver> mixing;
+    if (observer != nullptr) observer = &mixing.emplace(input, *observer);
+    attn::attend(exact(shape), {input.queries, keys_and_values(rows), groups}, output, observer);
   }
+
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                        SavedForBackward& kept) const override {
-    attend_linformer_training(shape, input, output, kept);
+    kept.low_rank_groups = compressed_groups(input);
+    const Index rank = input.extras->key_projection.columns;
+    MatrixRef rows =
+        kept.low_rank.resize(std::ssize(input.groups) * rank, 2 * shape.heads * shape.head_dim);
+    compress(shape, input, rows);
+    attn::attend_training(exact(shape),
+                          {input.queries, keys_and_values(rows), kept.low_rank_groups},
+                          kept.dropout, output, kept);
   }
+
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                        const SavedForBackward& kept, const ConstMatrixRef& doutput,
                        AttentionInputGradient gradient) const override {
-    attend_linformer_backward(shape, input, kept, doutput, gradient);
+    const MatrixRef rows = kept.low_rank;
+    const Index width = rows.cols() / 2;
+    Matrix drows(rows.rows(), rows.cols());
+    attn::attend_backward(exact(shape),
+                          {input.queries, keys_and_values(rows), kept.low_rank_groups}, kept,
+                          doutput, input_gradient(gradient.dqueries, drows));
+    const Side key{
+        input.memory.keys, input.memory.stride,          gradient.dkeys,
+        gradient.stride,   input.extras->key_projection, gradient.extras->key_projection};
+    const Side value{input.memory.values,
+                     input.memory.stride,
+                     gradient.dvalues,
+                     gradient.stride,
+                     input.extras->value_projection,
+                     gradient.extras->value_projection};
+    const Index rank = input.extras->key_projection.columns;
+    for (std::size_t b = 0; b < input.groups.size(); ++b) {
+      const AttentionGroup& group = input.groups[b];
+      const VisibleKeys keys(group);
+      MatrixRef both = drows.middleRows(to_index(b) * rank, rank);
+      back(key, group, keys, both.leftCols(width));
+      back(value, group, keys, both.rightCols(width));
+    }
   }
 };
 

@@ -258,52 +258,43 @@ Index first_weight(const LshOrder& order, Index head_number, Index c, Index row)
 
 // --- attention -----------------------------------------------------------------------------------
 
-void attend_lsh(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                AttentionObserver* observer) {
-  const auto tasks = std::ssize(input.groups) * shape.heads;
-  parallel_for(tasks, work_of(shape, input.groups), [&](Index task) {
-    const AttentionGroup& group = at(input.groups, task / shape.heads);
-    const Index head = task % shape.heads;
-    put_output(run_head(shape, input, group, head, {}),
-               rows_of_head({shape, input, group, head}, output));
-  });
-  if (observer == nullptr) return;
-  for (const AttentionGroup& group : input.groups) {
-    for (Index head = 0; head < shape.heads; ++head) {
-      show_head({shape, input, group, head}, output, *observer);
-    }
-  }
-}
-
-void attend_lsh_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                         SavedForBackward& kept) {
-  // Row r of head h of all: the maximum and then the sum of its scores.
-  const Index rows = output.rows();
-  kept.log_sums.resize(to_size(rows * shape.heads));
-  kept.row_sums.resize(kept.log_sums.size());
-  const auto tasks = std::ssize(input.groups) * shape.heads;
-  parallel_for(tasks, work_of(shape, input.groups), [&](Index task) {
-    const AttentionGroup& group = at(input.groups, task / shape.heads);
-    const Index head = task % shape.heads;
-    const Sums sums = run_head(shape, input, group, head, kept.dropout);
-    put_output(sums, rows_of_head({shape, input, group, head}, output));
-    const Index first = head * rows + group.first_query;
-    std::copy(sums.maximum.begin(), sums.maximum.end(), kept.log_sums.begin() + first);
-    std::copy(sums.sum.begin(), sums.sum.end(), kept.row_sums.begin() + first);
-  });
-}
-
 namespace {
 
 class LshMethod : public AttentionMethod {
  public:
   void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
               AttentionObserver* observer) const override {
-    attend_lsh(shape, input, output, observer);
+    const auto tasks = std::ssize(input.groups) * shape.heads;
+    parallel_for(tasks, work_of(shape, input.groups), [&](Index task) {
+      const AttentionGroup& group = at(input.groups, task / shape.heads);
+      const Index head = task % shape.heads;
+      put_output(run_head(shape, input, group, head, {}),
+                 rows_of_head({shape, input, group, head}, output));
+    });
+    if (observer == nullptr) return;
+    for (const AttentionGroup& group : input.groups) {
+      for (Index head = 0; head < shape.heads; ++head) {
+        show_head({shape, input, group, head}, output, *observer);
+      }
+    }
   }
+
   void attend_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
                        SavedForBackward& kept) const override {
-    attend_lsh_training(shape, input, output, kept);
+    // Row r of head h of all: the maximum and then the sum of its scores.
+    const Index rows = output.rows();
+    kept.log_sums.resize(to_size(rows * shape.heads));
+    kept.row_sums.resize(kept.log_sums.size());
+    const auto tasks = std::ssize(input.groups) * shape.heads;
+    parallel_for(tasks, work_of(shape, input.groups), [&](Index task) {
+      const AttentionGroup& group = at(input.groups, task / shape.heads);
+      const Index head = task % shape.heads;
+      const Sums sums = run_head(shape, input, group, head, kept.dropout);
+      put_output(sums, rows_of_head({shape, input, group, head}, output));
+      const Index first = head * rows + group.first_query;
+      std::copy(sums.maximum.begin(), sums.maximum.end(), kept.log_sums.begin() + first);
+      std::copy(sums.sum.begin(), sums.sum.end(), kept.row_sums.begin() + first);
+    });
   }
   void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                        const SavedForBackward& kept, const ConstMatrixRef& doutput,

@@ -28,14 +28,7 @@ struct LshOrder {
 LshOrder lsh_order(const AttentionShape& shape, const AttentionInput& input,
                    const AttentionGroup& group, Index head);
 
-/// attend() of the type lsh. std::logic_error without rotations, for causal groups and for keys
-/// that lie in a cache.
-void attend_lsh(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                AttentionObserver* observer);
-
-/// The same in training, with kept.dropout, and its way back. Buckets have no gradient.
-void attend_lsh_training(const AttentionShape& shape, const AttentionInput& input, MatrixRef output,
-                         SavedForBackward& kept);
+/// The way back of the kind lsh, with kept.dropout. Buckets have no gradient.
 void attend_lsh_backward(const AttentionShape& shape, const AttentionInput& input,
                          const SavedForBackward& kept, const ConstMatrixRef& doutput,
                          AttentionInputGradient gradient);
