@@ -46,9 +46,9 @@ struct AskedNumbers {
   std::function<std::optional<double>(const DecimalField&)> decimal;
 };
 
-/// SearchSettings::rules: no_repeat_ngram, encoder_no_repeat_ngram, repetition_penalty, min_length,
-/// and where `sample`, temperature, top_k, top_p, min_p, typical and sample_seed. UsageError for
-/// one of these without it, and for more than one beam with it.
+/// search_rules.cpp: SearchSettings::rules, which are no_repeat_ngram, encoder_no_repeat_ngram,
+/// repetition_penalty, min_length, and where `sample`, temperature, top_k, top_p, min_p, typical
+/// and sample_seed. UsageError for one of these without it, and for more than one beam with it.
 DecodeOptions search_rules(const AskedNumbers& asked, bool sample, std::optional<int> beam);
 
 /// "true", "false" or "never"; UsageError for another word.
