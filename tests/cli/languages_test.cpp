@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "bad_input.h"
 #include "base/files/files.h"
 #include "base/json.h"
 #include "run_program.h"
