@@ -58,10 +58,10 @@ std::vector<const LanguageToken*> meant(const Languages& languages, const std::s
       [&](const auto& token) { return token.code == asked; },
       [&](const auto& token) { return in_small_letters(token.code) == small; },
       [&](const auto& token) { return locale_of(token.code).getName() == whole; },
+      [&](const auto& token) { return locale_of(token.code).getLanguage() == language; },
       [&](const auto& token) {
         return in_small_letters(language_name(token.code, languages)) == small;
       },
-      [&](const auto& token) { return locale_of(token.code).getLanguage() == language; },
       [&](const auto& token) { return in_small_letters(language_name(token.code)) == small; }};
   for (const Same& same : ways) {
     std::vector<const LanguageToken*> found = all_that(languages, same);
