@@ -14,8 +14,6 @@
 namespace attn {
 namespace {
 
-constexpr std::string_view kBlankMark = "▁";  // U+2581, SentencePiece's blank
-
 /// The leading >>xxx<< of a text; or nothing.
 std::string_view language_mark(std::string_view text) {
   const std::size_t end = text.starts_with(">>") ? text.find("<<") : text.npos;

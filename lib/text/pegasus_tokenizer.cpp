@@ -86,9 +86,9 @@ std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& direct
   p.special.unk = unknown_id(pieces, settings.unk_token, where);
   for (const ScoredPiece& piece : pieces) p.pieces.push_back(piece.text);
   set_special_tokens(settings, p);
-  p.normalizers.push_back(model.charsmap.empty()
+  p.normalizers.push_back(model.normaliser.charsmap.empty()
                               ? replace_normalizer(literal_pattern("\n"), " ")
-                              : precompiled_normalizer(std::string(model.charsmap)));
+                              : precompiled_normalizer(std::string(model.normaliser.charsmap)));
   p.normalizers.push_back(replace_normalizer(*known_expression(" {2,}"), " "));
   p.pre_tokenizers = {metaspace(kWordMark, PrependScheme::always, true)};
   p.cutter = unigram_cutter(std::move(pieces), p.special.unk, false);

@@ -21,11 +21,17 @@
 #include "base/memory.h"
 #include "base/strings/lines.h"
 #include "base/strings/utf8.h"
-#include "text/pieces/piece_model.h"
 #include "text/pieces/sentencepiece_check.h"
+
+namespace sentencepiece::logging {
+// Exported by the library, declared in none of its public headers.
+void SetMinLogLevel(int level);  // NOLINT(readability-identifier-naming)
+}  // namespace sentencepiece::logging
 
 namespace attn {
 namespace {
+
+constexpr int kFatalOnly = 3;  // the library prints to stderr what it also returns as a status
 
 constexpr const char* kPad = "<pad>";
 constexpr int kModelMaxLength = 512;  // MarianTokenizer's default
@@ -249,7 +255,7 @@ TrainedTokenizer train_tokenizer(const TokenizerTraining& training, const std::s
   if (training.byte_fallback && training.type == TokenizerType::word) {
     throw InputError("tokenizer: whole words are not spelled in bytes; use unigram or bpe");
   }
-  quiet_sentencepiece();
+  sentencepiece::logging::SetMinLogLevel(kFatalOnly);
   Lines source_lines;
   Lines target_lines;
   append_lines(source_lines, training.source_lines);

@@ -233,13 +233,14 @@ TEST_CASE("a byte-pair model that drops no merge cuts as the library does") {
 
 TEST_CASE("unused byte pairs are steps to longer ones, and come out as their parts") {
   RandomNumbers random(1, "", 0);
-  const BytePairs pairs(test::model_of({{"<unk>", 0, PieceType::unknown},
-                                        {"a", -9},
-                                        {"b", -9},
-                                        {"c", -9},
-                                        {"ab", -1, PieceType::unused},
-                                        {"abc", -2},
-                                        {"ba", -3, PieceType::control}}));
+  const SentencePieceModel model = test::model_of({{"<unk>", 0, PieceType::unknown},
+                                                   {"a", -9},
+                                                   {"b", -9},
+                                                   {"c", -9},
+                                                   {"ab", -1, PieceType::unused},
+                                                   {"abc", -2},
+                                                   {"ba", -3, PieceType::control}});
+  const BytePairs pairs(model);
   CHECK(joined(pairs.sample("abcababa", 0, random)) == "abc a b a b a");
   CHECK(joined(pairs.sample("xyab", 0, random)) == "xy a b");
   CHECK(pairs.sample("", 0.5, random).empty());
@@ -247,8 +248,9 @@ TEST_CASE("unused byte pairs are steps to longer ones, and come out as their par
 
 TEST_CASE("of byte pairs with equal scores the leftmost is merged") {
   RandomNumbers random(1, "", 0);
-  const BytePairs pairs(test::model_of(
-      {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}}));
+  const SentencePieceModel model = test::model_of(
+      {{"<unk>", 0, PieceType::unknown}, {"a", -9}, {"b", -9}, {"aa", -1}, {"ab", -1}});
+  const BytePairs pairs(model);
   CHECK(joined(pairs.sample("aaa", 0, random)) == "aa a");
   CHECK(joined(pairs.sample("aab", 0, random)) == "aa b");
 }

@@ -118,7 +118,7 @@ class BytePairs::Merging {
   std::unordered_map<std::string_view, std::size_t> left_part_;  ///< of unused pieces, in bytes
 };
 
-BytePairs::BytePairs(SentencePieceModel model) : model_(std::move(model)) {
+BytePairs::BytePairs(const SentencePieceModel& model) : model_(model) {
   for (const SentencePieceEntry& piece : model_.pieces) {
     if (piece.type == PieceType::user_defined) user_defined_.add(piece.text, 0);
   }

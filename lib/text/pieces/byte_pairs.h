@@ -1,6 +1,4 @@
-// Cuts normalised text by a byte-pair model whose merges are left out at random.
-//
-// The library does this, too, but its random numbers cannot be seeded by sentence.
+// Cuts normalised text by a byte-pair model, whose merges may be left out at random.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +17,8 @@ namespace attn {
 /// Pieces that the user defined are characters of their own and join nobody.
 class BytePairs {
  public:
-  /// The checked bytes outlive this.
-  explicit BytePairs(SentencePieceModel model);
-
-  const SentencePieceModel& model() const { return model_; }
+  /// The model outlives this.
+  explicit BytePairs(const SentencePieceModel& model);
 
   /// BPE-dropout (Provilkov et al. 2020) as SentencePiece has it: where a merge's turn comes, it is
   /// left out with probability `dropout`, and two neighbours once left out stay apart until one of
@@ -34,7 +30,7 @@ class BytePairs {
  private:
   class Merging;
 
-  SentencePieceModel model_;
+  const SentencePieceModel& model_;
   PieceTrie user_defined_;
 };
 

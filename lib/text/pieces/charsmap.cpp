@@ -29,18 +29,36 @@ CharsmapParts charsmap_parts(std::string_view charsmap) {
   return parts;
 }
 
-std::optional<std::string_view> Charsmap::shortest(std::string_view text) const {
+template <typename Visit>
+void Charsmap::each_rule(std::string_view text, Visit&& visit) const {
   std::size_t node = charsmap_base(0, parts_.units[0]);
-  for (const char c : text) {
-    const std::size_t child = node ^ byte_value(c);
+  for (std::size_t i = 0; i < text.size() && text[i] != '\0'; ++i) {
+    const std::size_t child = node ^ byte_value(text[i]);
     const std::uint32_t unit = parts_.units[child];
-    if (c == '\0' || (unit & (kTopBit | 0xFF)) != byte_value(c)) return std::nullopt;
+    if ((unit & (kTopBit | 0xFF)) != byte_value(text[i])) return;
     node = charsmap_base(child, unit);
     if (!charsmap_has_leaf(unit)) continue;
     const std::string_view string = parts_.strings.substr(parts_.units[node] & ~kTopBit);
-    return string.substr(0, string.find('\0'));
+    if (!visit(Rule{i + 1, string.substr(0, string.find('\0'))})) return;
   }
-  return std::nullopt;
+}
+
+std::optional<Charsmap::Rule> Charsmap::shortest(std::string_view text) const {
+  std::optional<Rule> found;
+  each_rule(text, [&](const Rule& rule) {
+    found = rule;
+    return false;
+  });
+  return found;
+}
+
+std::optional<Charsmap::Rule> Charsmap::longest(std::string_view text) const {
+  std::optional<Rule> found;
+  each_rule(text, [&](const Rule& rule) {
+    found = rule;
+    return true;
+  });
+  return found;
 }
 
 }  // namespace attn

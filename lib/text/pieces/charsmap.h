@@ -34,10 +34,21 @@ class Charsmap {
  public:
   explicit Charsmap(std::string_view charsmap) : parts_(charsmap_parts(charsmap)) {}
 
-  /// The replacement of the shortest rule that `text` begins with; nothing where none does.
-  std::optional<std::string_view> shortest(std::string_view text) const;
+  struct Rule {
+    std::size_t length = 0;  ///< of what is replaced, in bytes
+    std::string_view replacement;
+  };
+
+  /// The shortest rule that `text` begins with, or the longest; nothing where there is none.
+  std::optional<Rule> shortest(std::string_view text) const;
+  std::optional<Rule> longest(std::string_view text) const;
 
  private:
+  /// Calls visit(rule) for each rule that `text` begins with, the shortest first, while it says to
+  /// go on.
+  template <typename Visit>
+  void each_rule(std::string_view text, Visit&& visit) const;
+
   CharsmapParts parts_;
 };
 

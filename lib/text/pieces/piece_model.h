@@ -1,5 +1,5 @@
-// One SentencePiece file, checked and ready: text to pieces and pieces to text. The only door to
-// the SentencePiece library but for training.
+// One SentencePiece file, checked and ready: text to pieces and pieces to text, as the library does
+// it, which is asked for training alone.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,6 @@
 
 namespace attn {
 
-/// The library prints to stderr what it also returns as a status; this keeps it quiet.
-void quiet_sentencepiece();
-
 class PieceModel {
  public:
   /// `bytes` are the whole file. InputError, beginning with `where`, where it is damaged.
@@ -25,11 +22,10 @@ class PieceModel {
 
   SegmentationType segmentation() const;
 
-  /// The pieces of a clean text. InputError where the library gives up.
+  /// The pieces of a clean text.
   std::vector<std::string> cut(std::string_view text) const;
 
-  /// A clean text as the model sees it, ▁ for its blanks; only for unigram and byte-pair models.
-  /// InputError where the library gives up.
+  /// A clean text as the model sees it, ▁ for its blanks.
   std::string normalise(std::string_view text) const;
 
   /// One cut of what normalise() gave, drawn at random: Unigram::sample or BytePairs::sample.

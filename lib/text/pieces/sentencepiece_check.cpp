@@ -93,8 +93,8 @@ class ModelCheck {
         continue;
       }
       if (field.number == 2) read_trainer(field.bytes);
-      if (field.number == 3) model_.charsmap = read_normalizer(field.bytes);
-      if (field.number == 5) read_normalizer(field.bytes);
+      if (field.number == 3) model_.normaliser = read_normalizer(field.bytes);
+      if (field.number == 5) model_.denormaliser = read_normalizer(field.bytes);
       if (field.number == 4) read_self_test(field.bytes);
     }
   }
@@ -158,32 +158,36 @@ class ModelCheck {
                       fmt::format("model type {} (known: 1 to 4)", field.value));
       }
       if (field.number == 3) model_.segmentation = static_cast<SegmentationType>(field.value);
+      if (field.number == 24) model_.blanks_end_pieces = field.value != 0;
       if (field.number == 35) model_.byte_fallback = field.value != 0;
+      if (field.number == 44) model_.unknown_surface = field.bytes;
       if (field.type == WireType::bytes && !is_valid_utf8(field.bytes)) {
         throw_damaged(where_, field.offset, fmt::format("the {} in no UTF-8", name));
       }
     }
   }
 
-  /// Returns its table of rules.
-  std::string_view read_normalizer(std::string_view message) {
-    std::string_view charsmap;
+  NormaliserRules read_normalizer(std::string_view message) {
+    NormaliserRules rules;
     WireReader fields = reader(message);
     WireField field;
     std::set<std::uint32_t> seen;
     while (fields.next(field)) {
-      if (known(field,
-                {{2, WireType::bytes, "table of normalisation rules"},
-                 {3, WireType::varint, "add_dummy_prefix"},
-                 {4, WireType::varint, "remove_extra_whitespaces"},
-                 {5, WireType::varint, "escape_whitespaces"}},
-                seen) &&
-          field.number == 2 && !field.bytes.empty()) {
-        charsmap = field.bytes;
-        check_charsmap(charsmap, offset_of(charsmap), where_);
+      if (!known(field,
+                 {{2, WireType::bytes, "table of normalisation rules"},
+                  {3, WireType::varint, "add_dummy_prefix"},
+                  {4, WireType::varint, "remove_extra_whitespaces"},
+                  {5, WireType::varint, "escape_whitespaces"}},
+                 seen)) {
+        continue;
       }
+      if (field.number == 2) rules.charsmap = field.bytes;
+      if (field.number == 3) rules.adds_blank = field.value != 0;
+      if (field.number == 4) rules.removes_extra_blanks = field.value != 0;
+      if (field.number == 5) rules.escapes_blanks = field.value != 0;
     }
-    return charsmap;
+    if (!rules.charsmap.empty()) check_charsmap(rules.charsmap, offset_of(rules.charsmap), where_);
+    return rules;
   }
 
   void read_self_test(std::string_view message) {

@@ -20,13 +20,25 @@ struct SentencePieceEntry {
   PieceType type = PieceType::normal;
 };
 
+/// How a text is normalised, or, of the denormaliser, put in form after it is joined.
+struct NormaliserRules {
+  std::string_view charsmap;  ///< (charsmap.h), a part of the checked bytes
+  bool adds_blank = true;     ///< before the text, or behind it
+  bool removes_extra_blanks = true;
+  bool escapes_blanks = true;  ///< as ▁
+};
+
+inline constexpr std::string_view kBlankMark = "\xE2\x96\x81";  // ▁, U+2581
+
 struct SentencePieceModel {
   SegmentationType segmentation = SegmentationType::unigram;
   bool byte_fallback = false;                       ///< what no piece covers is cut into its bytes
   std::vector<SentencePieceEntry> pieces;           ///< by SentencePiece's own id
   std::unordered_map<std::string_view, int> index;  ///< the id of each piece
   int unknown_id = 0;
-  std::string_view charsmap;  ///< its normalisation rules (charsmap.h), a part of the checked bytes
+  NormaliserRules normaliser, denormaliser;
+  bool blanks_end_pieces = false;                       ///< a ▁ belongs to the piece before it
+  std::string_view unknown_surface = " \xE2\x81\x87 ";  ///< what <unk> becomes in a text: ⁇
 };
 
 constexpr int kByteValues = 256;

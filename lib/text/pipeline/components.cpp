@@ -1,10 +1,7 @@
-// The parts of a pipeline: normalizers, pre-tokenizers and decoders.
-#include <unicode/normalizer2.h>
+// The parts of a pipeline: normalizers (but unicode_form.cpp), pre-tokenizers and decoders.
 #include <unicode/uchar.h>
-#include <unicode/uniset.h>
 
 #include <algorithm>
-#include <stdexcept>
 #include <utility>
 
 #include "base/at.h"
@@ -36,44 +33,20 @@ std::string by_rules(const Charsmap& rules, std::string_view text) {
     begin = end;
     if (cluster.size() < kLongCluster) {
       if (const auto whole = rules.shortest(cluster)) {
-        out += *whole;
+        out += whole->replacement;
         continue;
       }
     }
     for (std::size_t i = 0; i < cluster.size();) {
       const std::string_view rest = cluster.substr(i);
       const std::string_view character = rest.substr(0, decode_code_point(rest).length);
-      out += rules.shortest(character).value_or(character);
+      const auto rule = rules.shortest(character);
+      out += rule ? rule->replacement : character;
       i += character.size();
     }
   }
   return out;
 }
-
-const icu::Normalizer2& normalizer_of(UnicodeForm form, UErrorCode& error) {
-  switch (form) {
-    case UnicodeForm::nfc:
-      return *icu::Normalizer2::getNFCInstance(error);
-    case UnicodeForm::nfd:
-      return *icu::Normalizer2::getNFDInstance(error);
-    case UnicodeForm::nfkc:
-      return *icu::Normalizer2::getNFKCInstance(error);
-    case UnicodeForm::nfkd:
-      return *icu::Normalizer2::getNFKDInstance(error);
-  }
-  throw std::logic_error("a Unicode form");
-}
-
-/// The library's tables end with Unicode 12.0: what came later it leaves as it is.
-struct OlderNormalizer {
-  explicit OlderNormalizer(UnicodeForm form)
-      : known("[:age=12.0:]", error), normalizer(normalizer_of(form, error), known) {
-    if (U_FAILURE(error)) throw std::runtime_error("ICU has no normalizer");
-  }
-  UErrorCode error = U_ZERO_ERROR;
-  icu::UnicodeSet known;
-  icu::FilteredNormalizer2 normalizer;
-};
 
 struct LaterLetters {
   char32_t first;
@@ -112,19 +85,6 @@ std::vector<Word> words_in(const std::string& text, const std::vector<std::strin
 Normalizer precompiled_normalizer(std::string charsmap) {
   const auto rules = std::make_shared<const OwnedCharsmap>(std::move(charsmap));
   return [rules](const std::string& text) { return by_rules(rules->rules, text); };
-}
-
-Normalizer unicode_normalizer(UnicodeForm form) {
-  const auto older = std::make_shared<const OlderNormalizer>(form);
-  return [older](const std::string& text) {
-    UErrorCode error = U_ZERO_ERROR;
-    std::string out;
-    icu::UnicodeString normalised;
-    older->normalizer.normalize(icu::UnicodeString::fromUTF8(text), normalised, error);
-    normalised.toUTF8String(out);
-    if (U_FAILURE(error)) throw std::runtime_error("ICU cannot normalise a text");
-    return out;
-  };
 }
 
 Normalizer lowercase_normalizer() {
