@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/model_limits.h"
 #include "base/strings/excerpt.h"
@@ -231,8 +232,8 @@ SearchTree read_search(const JsonPlace& search, const AttentionRecord& record) {
 }
 
 LinePart read_part(const JsonPlace& part) {
-  return {part["line"].whole(), part["number"].whole(), part["of"].whole(), part["text"].text(),
-          part["gap"].text()};
+  return {to_size(part["line"].whole()), to_size(part["number"].whole()),
+          to_size(part["of"].whole()), part["text"].text(), part["gap"].text()};
 }
 
 Json parsed_line(std::string_view line, const std::string& where) {
@@ -319,7 +320,7 @@ HeadsLine read_heads_line(std::string_view line, const std::string& where) {
   };
   report("encoder_self", AttentionKind::encoder_self);
   report("decoder_self", AttentionKind::decoder_self);
-  return {top["sentences"].whole(), report("cross", AttentionKind::cross)};
+  return {to_size(top["sentences"].whole()), report("cross", AttentionKind::cross)};
 }
 
 }  // namespace attn

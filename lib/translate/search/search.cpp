@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -60,7 +61,7 @@ SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source
   });
   const auto parts = std::min(to_size(threads()), order.size());
   SearchResults results(order.size());
-  constexpr Index kMuch = Index{1} << 40;  // always worth a thread
+  constexpr Index kMuch = std::numeric_limits<Index>::max();  // always worth a thread
   parallel_for(to_index(parts), kMuch, [&](Index index) {
     const auto part = to_size(index);
     PackedTokens own;
