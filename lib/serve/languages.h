@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "base/json.h"
+#include "service/answer/question.h"
 #include "text/languages/languages.h"
 
 namespace attn {
-
-struct LanguagePair {
-  std::string source, target;  ///< "en", "de": ISO 639
-};
 
 /// Those at the end of a model's name: "data/models/en-de", "opus-mt-en-de"; or nothing.
 std::optional<LanguagePair> languages_of(std::string_view model_name);

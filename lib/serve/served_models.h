@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "service/model/model_source.h"
-#include "translate/translator.h"
+#include "base/at.h"
+#include "service/answer/asked_models.h"
 
 namespace attn {
 
 /// Every call may come from several threads at once, and throws Error where it cannot be done.
-class ServedModels {
+class ServedModels : public AskedModels {
  public:
   using Say = std::function<void(const FieldText&)>;
 
@@ -23,14 +23,10 @@ class ServedModels {
   /// there is to note of each. UsageError where one is named twice.
   ServedModels(const ModelChoice& choice, Say say);
 
-  /// The models that one can choose; the first is the one that counts where none is named.
-  const std::vector<std::string>& names() const { return names_; }
-
-  /// A translator of a model, which is loaded when it is first asked for. It lives no longer than
-  /// this.
-  std::unique_ptr<Translator> translator(std::size_t model, const DecodeOptions& given);
-  /// Those that a model has tokens for.
-  const Languages& languages(std::size_t model);
+  const std::vector<std::string>& names() const override { return names_; }
+  const ReadyModel& model(std::size_t number) override {
+    return loaded(at(places_, to_index(number)));
+  }
 
  private:
   struct Place {

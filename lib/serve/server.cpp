@@ -14,9 +14,9 @@
 #include "serve/exchange.h"
 #include "serve/metrics.h"
 #include "serve/port.h"
-#include "serve/question.h"
 #include "serve/thread_queue.h"
 #include "serve/turns.h"
+#include "service/answer/question.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -42,7 +42,7 @@ class LiveServer::Http {
         answers_(models),
         turns_(limits.at_once, limits.waiting),
         connections_(limits.request, most_body_bytes + kMostHeaderBytes),
-        page_(answers_.live_page(first_question(), version_)) {
+        page_(answers_.live_page(version_)) {
     set_up();
     add_routes();
   }
@@ -71,12 +71,6 @@ class LiveServer::Http {
   using Answer = std::string (Answers::*)(const Question&, const std::atomic<bool>&,
                                           Timings&) const;
 
-  static Question first_question() {
-    Question question;
-    question.text = "The group went home";
-    question.report = question.vectors = question.tree = true;
-    return question;
-  }
   static Connections::Peer peer_of(const httplib::Request& request) {
     return {request.remote_addr, request.remote_port};
   }

@@ -103,8 +103,8 @@ void set_words(Pipeline& p, const SentencePieceModel& model, const LanguageClass
   if (older) {
     p.pre_tokenizers.push_back(splitting(white_space_pattern(), SplitBehavior::removed, false));
   }
-  if (!older && !model.charsmap.empty()) {
-    p.normalizers.push_back(precompiled_normalizer(std::string(model.charsmap)));
+  if (!older && !model.normaliser.charsmap.empty()) {
+    p.normalizers.push_back(precompiled_normalizer(std::string(model.normaliser.charsmap)));
   }
   if (known.tokenizer_class == "MBart50Tokenizer" || !p.normalizers.empty()) {
     p.normalizers.push_back(replace_normalizer(*known_expression(" {2,}"), " "));

@@ -1,5 +1,5 @@
 // Bodies of requests to the live page's server, of each kind.
-#include "serve/question.h"
+#include "service/answer/question.h"
 
 #include "fuzz.h"
 

@@ -1,7 +1,7 @@
 // How large an answer can get: a request of a hundred bytes may ask for gigabytes.
 #pragma once
 
-#include "serve/question.h"
+#include "service/answer/question.h"
 #include "translate/translator.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "serve/answer_size.h"
+#include "service/answer/answer_size.h"
 
 #include <algorithm>
 

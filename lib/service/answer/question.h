@@ -1,4 +1,5 @@
-// The body of a request as the server understands it: strict JSON, no key that it does not know.
+// What is asked of a live page's model, by a browser or by the page itself where it translates
+// alone: strict JSON, no key that is not known.
 #pragma once
 
 #include <optional>
@@ -8,10 +9,13 @@
 
 #include "base/json.h"
 #include "config/decode_config.h"
-#include "serve/languages.h"
 #include "service/what_if_words.h"
 
 namespace attn {
+
+struct LanguagePair {
+  std::string source, target;  ///< "en", "de": ISO 639
+};
 
 /// What is asked about a sentence.
 struct Question {

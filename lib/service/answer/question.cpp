@@ -1,4 +1,4 @@
-#include "serve/question.h"
+#include "service/answer/question.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,200 @@
+#include "service/answer/sentence_answers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/annotate.h"
+#include "base/add_time.h"
+#include "base/error.h"
+#include "base/json_writer.h"
+#include "base/strings/excerpt.h"
+#include "config/experiment.h"
+#include "record/json/record_json.h"
+#include "service/answer/answer_size.h"
+#include "service/search_settings.h"
+#include "service/what_if.h"
+#include "translate/alternatives.h"
+#include "view/page/page_html.h"
+
+namespace attn {
+namespace {
+
+void check_n_best(const DecodeOptions& given, int beams) {
+  const int wanted = given.num_return_sequences.value_or(1);
+  if (wanted <= beams) return;
+  throw UsageError("n_best {} is more than the {} beam{} of the search; ask for more beams", wanted,
+                   beams, beams == 1 ? "" : "s");
+}
+
+std::unique_ptr<Translator> answering_translator(const ReadyModel& ready,
+                                                 const DecodeOptions& given) {
+  const int beams = merge(given, ready.decode).num_beams.value_or(1);
+  if (!given.do_sample.value_or(false)) check_n_best(given, beams);
+  // A model may give several by itself; a page of few beams must not ask it for more than those.
+  DecodeOptions wanted = given;
+  if (!wanted.num_return_sequences) {
+    wanted.num_return_sequences = std::min(beams, ready.decode.num_return_sequences.value_or(1));
+  }
+  return make_translator(ready, wanted);
+}
+
+/// What a live page shows before anybody types.
+Question first_question() {
+  Question question;
+  question.text = "The group went home";
+  question.report = question.vectors = question.tree = true;
+  return question;
+}
+
+RecordDetail detail_of(const Question& question, const Translator& translator) {
+  const bool searched = !question.target && translator.decode_config().num_beams > 1;
+  return {question.vectors, question.tree && searched, recorded_alternatives};
+}
+
+PreparedSentence prepared(const Translator& translator, const std::string& text, Timings& timings,
+                          std::vector<std::string>& notes) {
+  const AddTime timed(&timings, &Timings::segmentation);
+  PreparedSentence sentence = translator.prepare(text);
+  add_notes(notes, sentence, translator.most_source_tokens());
+  return sentence;
+}
+
+AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
+                          const Question& question) {
+  return record_sentence(translator, sentence, question.target, detail_of(question, translator));
+}
+
+WhatIfRecord experiment(const Translator& translator, const PreparedSentence& sentence,
+                        const Question& question) {
+  return run_experiment(
+      translator, question.what_if,
+      experiment_sentences(translator, question.what_if, sentence, question.target),
+      detail_of(question, translator));
+}
+
+/// Puts the figures of every head into a record.
+void add_figures(AttentionRecord& record) {
+  annotate(record, {true, AlignmentOptions{}});
+}
+
+}  // namespace
+
+void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
+               std::size_t positions) {
+  if (sentence.cut_tokens > 0) {
+    notes.push_back(fmt::format(
+        "the sentence is longer than the model's {} positions: its end was left out", positions));
+  }
+  if (sentence.unknown > 0) {
+    notes.push_back(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown),
+                                sentence.unknown > 1 ? " and more" : ""));
+  }
+  if (sentence.invalid_bytes + sentence.controls > 0) {
+    notes.push_back("control characters were replaced");
+  }
+}
+
+std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& question,
+                                                           const std::atomic<bool>& stop,
+                                                           Timings& timings) const {
+  const std::vector<std::string>& names = models_.names();
+  const auto named =
+      question.model.empty() ? names.begin() : std::ranges::find(names, question.model);
+  if (named == names.end()) {
+    throw InputError("the request: no model {} is served; the nearest is {}",
+                     excerpt(question.model), excerpt(nearest(question.model, names)));
+  }
+  auto translator = answering_translator(
+      models_.model(static_cast<std::size_t>(named - names.begin())), question.decode);
+  translator->stop_when(stop);
+  translator->time_into(timings.model);
+  return translator;
+}
+
+std::string SentenceAnswers::attend(const Question& question, const std::atomic<bool>& stop,
+                                    Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
+  std::vector<std::string> notes;
+  const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
+  check_record_size(question, *translator, sentence);
+  if (question.what_if.given()) {
+    WhatIfRecord record = experiment(*translator, sentence, question);
+    const AddTime timed(&timings, &Timings::record);
+    if (question.report) {
+      add_figures(record.before);
+      add_figures(record.after);
+    }
+    return what_if_json(record);
+  }
+  AttentionRecord record = record_of(*translator, sentence, question);
+  const AddTime timed(&timings, &Timings::record);
+  if (question.report) add_figures(record);
+  return to_json_line(record);
+}
+
+SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked,
+                                                           const std::atomic<bool>& stop,
+                                                           Timings& timings) const {
+  const std::unique_ptr<Translator> translator = translator_of(asked, stop, timings);
+  PageRecords page;
+  std::vector<AttentionRecord> records;
+  const PreparedSentence sentence = prepared(*translator, asked.text, timings, page.notes);
+  const Question question = fitting_page(asked, *translator, sentence);
+  if (question.what_if.given()) {
+    records = what_if_records(experiment(*translator, sentence, question));
+  } else {
+    records.push_back(record_of(*translator, sentence, question));
+  }
+  if (question.compare) {
+    const PreparedSentence other = prepared(*translator, *question.compare, timings, page.notes);
+    check_record_size(question, *translator, other);
+    records.push_back(record_of(*translator, other, question));
+    records.back().changes = {"another sentence"};
+  }
+  const AddTime timed(&timings, &Timings::record);
+  for (AttentionRecord& record : records) {
+    if (question.report) add_figures(record);
+    page.records.push_back(
+        page_record(record, {.vectors = question.vectors, .search = question.tree}));
+  }
+  return page;
+}
+
+std::string SentenceAnswers::page(const Question& question, const std::atomic<bool>& stop,
+                                  Timings& timings) const {
+  const PageRecords page = page_records(question, stop, timings);
+  const std::string live =
+      json_line([&](JsonWriter& json) { json.object([&] { json.member("notes", page.notes); }); });
+  return page_data({.records = page.records, .live = live});
+}
+
+std::string SentenceAnswers::file(const Question& question, const std::atomic<bool>& stop,
+                                  Timings& timings) const {
+  const PageRecords page = page_records(question, stop, timings);
+  return page_html({.records = page.records});
+}
+
+std::vector<std::string> SentenceAnswers::first_records() const {
+  const std::atomic<bool> never{false};
+  Timings timings;
+  return page_records(first_question(), never, timings).records;
+}
+
+std::string SentenceAnswers::live_settings(const std::string& version) const {
+  const std::atomic<bool> never{false};
+  Timings timings;
+  const std::unique_ptr<Translator> translator = translator_of(Question(), never, timings);
+  return json_line([&](JsonWriter& json) {
+    json.object([&] {
+      json.member("version", version);
+      json.member("models", models_.names());
+      json.member("beams", translator->decode_config().num_beams);
+      json.member("most_beams", most_beams);
+      json.member("most_text", most_text_bytes);
+    });
+  });
+}
+
+}  // namespace attn

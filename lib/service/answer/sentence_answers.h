@@ -1,0 +1,67 @@
+// What is answered to a question about a sentence: its attention record, and data for the live
+// page.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "service/answer/asked_models.h"
+#include "service/answer/question.h"
+#include "translate/translator.h"
+
+namespace attn {
+
+/// How long the parts of an answer took, in milliseconds.
+struct Timings {
+  double segmentation = 0;
+  ModelTimes model;
+  double record = 0;  ///< figures of heads, JSON, packed maps
+};
+
+/// Adds what is to be said of a sentence.
+void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
+               std::size_t positions);
+
+class SentenceAnswers {
+ public:
+  /// `models` outlives it.
+  explicit SentenceAnswers(AskedModels& models) : models_(models) {}
+
+  /// All of these throw Error where the question cannot be answered, and SearchStopped soon after
+  /// `stop` is set.
+
+  /// The attention record, or the experiment's (docs/json.md).
+  std::string attend(const Question& question, const std::atomic<bool>& stop,
+                     Timings& timings) const;
+
+  /// The records as the page reads them (view/page/page_html.h).
+  std::string page(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+
+  /// The page that works without a server, with the same records.
+  std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+
+  /// What the live page says of itself, as JSON: models, beams, limits.
+  std::string live_settings(const std::string& version) const;
+
+  /// The records of the live page as it begins.
+  std::vector<std::string> first_records() const;
+
+ protected:
+  std::unique_ptr<Translator> translator_of(const Question& question, const std::atomic<bool>& stop,
+                                            Timings& timings) const;
+  AskedModels& models() const { return models_; }
+
+ private:
+  struct PageRecords {
+    std::vector<std::string> records;
+    std::vector<std::string> notes;
+  };
+  PageRecords page_records(const Question& question, const std::atomic<bool>& stop,
+                           Timings& timings) const;
+
+  AskedModels& models_;
+};
+
+}  // namespace attn
