@@ -45,7 +45,8 @@ constexpr std::array<HelpGroup, 11> kHelpGroups = {{
      "--length --color "},
     {"What is measured", " --attention --head-dim --causal --backward --dropout "},
     {"What is explained", " --kind --layer --head --query --step --short --compare --meaning "},
-    {"Files", " --json --vectors --tree --html --svg --png --png-scale --pdf --csv --markdown "},
+    {"Files",
+     " --json --vectors --tree --html --alone --svg --png --png-scale --pdf --csv --markdown "},
     {"What if", " --without --force --swap "},
     {"How it runs",
      " --threads --batch --precision --resamples --resampling-seed --host --port --name --drain "

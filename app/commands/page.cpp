@@ -10,11 +10,15 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/model_options.h"
 #include "commands/view_options.h"
 #include "files/line_views.h"
+#include "files/output_file.h"
 #include "files/view_files.h"
 #include "record/json/record_reader.h"
+#include "service/alone_page.h"
 #include "service/file_guard.h"
+#include "service/model/model_source.h"
 #include "service/page_content.h"
 #include "service/progress.h"
 #include "terminal/console.h"
@@ -27,6 +31,9 @@ namespace {
 struct PageOptions {
   std::vector<std::string> records;
   ViewOptions view;
+  std::string alone;
+  std::string dtype = "int8";
+  ModelOptions source;
 };
 
 /// The log beside a run's probe.jsonl; empty where there is none.
@@ -186,16 +193,43 @@ class PageCommand {
   std::size_t count_ = 0;
 };
 
+/// A page with the program and a model inside.
+void write_alone(const PageOptions& options) {
+  if (!options.records.empty() || options.view.draws()) {
+    throw UsageError(
+        "--alone writes one page with a model inside; leave RECORDS and other files out");
+  }
+  const DType dtype = parse_dtype(options.dtype);
+  check_file_name("--alone", options.alone, {"--alone"});
+  const ModelChoice model = options.source.choice();
+  FileGuard guard;
+  tell_inputs(model, guard);
+  guard.write(Field{"alone"}, options.alone);
+  deliver(options.alone, alone_page(model, dtype, ATTN_VERSION));
+}
+
+void check_combination(const PageOptions& options) {
+  if (options.records.empty() && options.alone.empty()) {
+    throw UsageError("RECORDS is required, or --alone FILE for a page with a model inside");
+  }
+}
+
 }  // namespace
 
 void add_page(CLI::App& app, Run& run) {
   auto options = std::make_shared<PageOptions>();
   CLI::App* command =
       app.add_subcommand("page", "Records written before: as a page, pictures, tables, maps");
+  command->add_option("RECORDS", options->records,
+                      "Files of records: translate --json, or a training run's probe.jsonl");
   command
-      ->add_option("RECORDS", options->records,
-                   "Files of records: translate --json, or a training run's probe.jsonl")
-      ->required();
+      ->add_option("--alone", options->alone,
+                   "Write a page that translates alone, offline: the program and a model inside")
+      ->type_name("FILE");
+  options->source.add_model_to(*command);
+  command
+      ->add_option("--dtype", options->dtype, "The model inside: int8, float16 or float32 [int8]")
+      ->type_name("int8|float16|float32");
   add_color_to(*command);
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);
@@ -207,10 +241,13 @@ void add_page(CLI::App& app, Run& run) {
       "  attn-demo page maps.json --html page.html\n"
       "  attn-demo page maps.json --svg maps.svg --csv tables --show cross:2:best\n"
       "  attn-demo train configs/toy.json --out toy\n"
-      "  attn-demo page toy/probe.jsonl --html training.html");
+      "  attn-demo page toy/probe.jsonl --html training.html\n"
+      "  attn-demo page --alone try.html   # one file that translates by itself");
   refuse_empty_values(*command, {});
   command->callback([options, &run] {
     run = [options] {
+      check_combination(*options);
+      if (!options->alone.empty()) return write_alone(*options);
       options->view.check();
       PageCommand(*options).run();
     };

@@ -20,9 +20,10 @@ struct FileKind {
   std::string_view kind;
   std::string_view ends;  ///< a blank after each
 };
-constexpr std::array<FileKind, 8> kFileKinds = {{
+constexpr std::array<FileKind, 9> kFileKinds = {{
     {"--json", "JSON", ".json .jsonl .ndjson "},
     {"--html", "HTML", ".html .htm "},
+    {"--alone", "HTML", ".html .htm "},
     {"--svg", "SVG", ".svg "},
     {"--png", "PNG", ".png "},
     {"--pdf", "PDF", ".pdf "},

@@ -1,35 +1,19 @@
 #include "service/languages.h"
 
 #include <fmt/ranges.h>
-#include <unicode/locid.h>
-#include <unicode/unistr.h>
 
 #include <algorithm>
 
 #include "base/strings/excerpt.h"
 #include "config/experiment.h"
 #include "service/field_text.h"
+#include "service/locale_names.h"
 
 namespace attn {
 namespace {
 
-/// Codes of ISO 639 of two and three letters, and the parts of a macrolanguage, become one
-/// spelling.
-icu::Locale locale_of(const std::string& code) {
-  icu::Locale locale(code.c_str());
-  UErrorCode status = U_ZERO_ERROR;
-  locale.canonicalize(status);
-  return locale;
-}
-
-std::string utf8(const icu::UnicodeString& text) {
-  std::string bytes;
-  text.toUTF8String(bytes);
-  return bytes;
-}
-
 std::string in_small_letters(std::string text) {
-  std::ranges::transform(text, text.begin(), [](char c) {
+  std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c == '-' ? '_' : c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return text;
@@ -52,13 +36,12 @@ std::vector<const LanguageToken*> all_that(const Languages& languages, const Sam
 /// What may be meant: of the nearest kind of likeness, all.
 std::vector<const LanguageToken*> meant(const Languages& languages, const std::string& asked) {
   const std::string small = in_small_letters(asked);
-  const icu::Locale locale = locale_of(asked);
-  const std::string whole = locale.getName(), language = locale.getLanguage();
+  const LocaleCode wanted = locale_code(asked);
   const Same ways[] = {
       [&](const auto& token) { return token.code == asked; },
       [&](const auto& token) { return in_small_letters(token.code) == small; },
-      [&](const auto& token) { return locale_of(token.code).getName() == whole; },
-      [&](const auto& token) { return locale_of(token.code).getLanguage() == language; },
+      [&](const auto& token) { return locale_code(token.code).whole == wanted.whole; },
+      [&](const auto& token) { return locale_code(token.code).language == wanted.language; },
       [&](const auto& token) {
         return in_small_letters(language_name(token.code, languages)) == small;
       },
@@ -85,18 +68,15 @@ const LanguageToken& nearest_language(const Languages& languages, const std::str
 }  // namespace
 
 std::string language_name(const std::string& code) {
-  icu::UnicodeString name;
-  return utf8(locale_of(code).getDisplayLanguage(icu::Locale::getEnglish(), name));
+  return english_name(code, false);
 }
 
 std::string language_name(const std::string& code, const Languages& among) {
-  const icu::Locale locale = locale_of(code);
+  const std::string language = locale_code(code).language;
   const auto same = all_that(among, [&](const LanguageToken& token) {
-    return std::string_view(locale_of(token.code).getLanguage()) == locale.getLanguage();
+    return locale_code(token.code).language == language;
   });
-  if (same.size() < 2) return language_name(code);
-  icu::UnicodeString name;
-  return utf8(locale.getDisplayName(icu::Locale::getEnglish(), name));
+  return english_name(code, same.size() > 1);
 }
 
 const LanguageToken& find_language(const Languages& languages, const std::string& asked,

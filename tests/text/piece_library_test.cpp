@@ -9,8 +9,8 @@
 #include "base/files/files.h"
 #include "base/random.h"
 #include "base/strings/utf8.h"
-#include "text/pieces/piece_model.h"
 #include "test_files.h"
+#include "text/pieces/piece_model.h"
 
 namespace attn {
 namespace {

@@ -56,20 +56,6 @@ ModelConfig preset_config(const ModelChoice& choice) {
   return config;
 }
 
-/// A tokenizer trained for one run lives in a directory that goes with it.
-std::shared_ptr<Unfinished> temporary_directory() {
-  std::error_code error;
-  fs::path root = fs::temp_directory_path(error);
-  if (error) root = "/tmp";
-  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
-  std::shared_ptr<Unfinished> made = Unfinished::make_beside(Unfinished::Kind::tree, path, 0700);
-  if (!made) {
-    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
-                      printable(root.string()), std::generic_category().message(errno));
-  }
-  return made;
-}
-
 ReadyModel finish_random(ReadyModel ready, ModelConfig config, const ModelChoice& choice,
                          const std::string& where) {
   const std::uint64_t seed = choice.seed.value_or(1);
@@ -195,6 +181,19 @@ std::string default_model(const ModelChoice& choice) {
 }
 
 }  // namespace
+
+std::shared_ptr<Unfinished> temporary_directory() {
+  std::error_code error;
+  fs::path root = fs::temp_directory_path(error);
+  if (error) root = "/tmp";
+  const std::string path = (root / fmt::format("attn-demo-{}", geteuid())).string();
+  std::shared_ptr<Unfinished> made = Unfinished::make_beside(Unfinished::Kind::tree, path, 0700);
+  if (!made) {
+    throw SystemError("{}: cannot make a temporary directory: {}; set TMPDIR",
+                      printable(root.string()), std::generic_category().message(errno));
+  }
+  return made;
+}
 
 ExperimentConfig read_with_overrides(const std::string& path,
                                      const std::vector<std::string>& overrides) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/files/unfinished.h"
 #include "config/decode_config.h"
 #include "config/experiment.h"
 #include "config/model_config.h"
@@ -66,6 +67,9 @@ ReadyEnsemble load_all(const ModelChoice& options);
 
 /// Tells the guard every file that load_or_make or read_shape will read.
 void tell_inputs(const ModelChoice& options, FileGuard& guard);
+
+/// A directory for files of this run alone, which goes with what is returned.
+std::shared_ptr<Unfinished> temporary_directory();
 
 /// The shape that an experiment asks for is checked before a tokenizer is trained for nothing.
 /// InputError naming the path and, behind it, what was asked to change in it: one of them is what

@@ -17,13 +17,7 @@ std::string& shipped_root() {
   return root;
 }
 
-}  // namespace
-
-void set_shipped_root(std::string directory) {
-  shipped_root() = std::move(directory);
-}
-
-std::string shipped(const std::string& relative) {
+std::vector<fs::path> roots() {
   std::vector<fs::path> roots;
   if (!shipped_root().empty()) roots.emplace_back(shipped_root());
   std::error_code error;
@@ -31,14 +25,30 @@ std::string shipped(const std::string& relative) {
   if (!error) roots.push_back(executable.parent_path().parent_path() / "share" / "attn-demo");
   roots.emplace_back(ATTN_SOURCE_DIR);
   roots.emplace_back(ATTN_DATA_DIR);
-  for (const fs::path& root : roots) {
+  return roots;
+}
+
+}  // namespace
+
+void set_shipped_root(std::string directory) {
+  shipped_root() = std::move(directory);
+}
+
+std::string find_shipped(const std::string& relative) {
+  std::error_code error;
+  for (const fs::path& root : roots()) {
     const fs::path path = root / relative;
     if (fs::exists(path, error)) return path.string();
   }
+  return "";
+}
+
+std::string shipped(const std::string& relative) {
+  if (std::string found = find_shipped(relative); !found.empty()) return found;
   throw FieldError<InputError>(FieldText(
       fmt::format("{}: not found beside the program ({}) nor in its source tree ({}); install it "
                   "again, or give ",
-                  relative, roots.front().string(), ATTN_SOURCE_DIR),
+                  relative, roots().front().string(), ATTN_SOURCE_DIR),
       Field{"model"}, " or ", Field{"config"}));
 }
 

@@ -29,7 +29,8 @@ using PreTokenizer = std::function<std::vector<Word>(const Word&)>;
 /// Tokens in, tokens out; what is left is one text.
 using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 
-// What they are made of (components.cpp); each is the component of this name in the library.
+// What they are made of (components.cpp, unicode_form.cpp); each is the component of this name in
+// the library.
 
 /// A model's rules (text/pieces/charsmap.h) for whole clusters of characters, then for single ones.
 /// `charsmap` is a checked precompiled_charsmap.

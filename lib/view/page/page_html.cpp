@@ -92,13 +92,26 @@ void append_page_data(std::string& out, const PageData& data) {
   });
 }
 
-/// What the page may do: run its own script, wear its own style, and ask its own server where it
-/// has one.
-std::string policy(const std::string& script, bool live) {
+enum class Behind { nothing, server, module };
+
+/// What the page may do: run its own script, wear its own style, and ask its own server or run its
+/// own program where it has one.
+std::string policy(const std::string& script, Behind behind) {
+  const bool alone = behind == Behind::module;
   return fmt::format(
-      "default-src 'none'; script-src '{}'; style-src '{}'; {}base-uri 'none'; form-action 'none'; "
-      "require-trusted-types-for 'script'",
-      policy_hash(script), policy_hash(page_style), live ? "connect-src 'self'; " : "");
+      "default-src 'none'; script-src '{}'{}; style-src '{}'; {}base-uri 'none'; form-action "
+      "'none'; "
+      "require-trusted-types-for 'script'{}",
+      policy_hash(script), alone ? " 'wasm-unsafe-eval'" : "", policy_hash(page_style),
+      alone                      ? "worker-src blob:; "
+      : behind == Behind::server ? "connect-src 'self'; "
+                                 : "",
+      alone ? "; trusted-types attn-worker" : "");
+}
+
+Behind behind(const PageData& data) {
+  if (!data.packed.empty()) return Behind::module;
+  return data.live.empty() ? Behind::nothing : Behind::server;
 }
 
 }  // namespace
@@ -117,7 +130,7 @@ std::string page_data(const PageData& data) {
 }
 
 std::string live_page_policy() {
-  return policy(whole_script(), true) + "; frame-ancestors 'none'";
+  return policy(whole_script(), Behind::server) + "; frame-ancestors 'none'";
 }
 
 std::string page_html(const PageData& data) {
@@ -138,9 +151,11 @@ std::string page_html(const PageData& data) {
     } else if (name == "SCRIPT") {
       out += script;
     } else if (name == "POLICY") {
-      out += policy(script, !data.live.empty());
+      out += policy(script, behind(data));
     } else if (name == "DATA") {
       append_page_data(out, data);
+    } else if (name == "PACKED") {
+      out += data.packed;
     } else {
       throw std::logic_error("lib/view/page/page.html: unknown mark @" + std::string(name) + "@");
     }

@@ -26,6 +26,7 @@ struct PageData {
                                              ///< (head_report_json makes them); empty: none
   std::span<const std::string> curves = {};  ///< of training runs (page_curve() makes each)
   std::string_view live = {};                ///< JSON for a page that a server stands behind
+  std::string_view packed = {};  ///< of a page that translates alone: elements with the program
 };
 
 /// The page with the data inside. Every "<" of the data is written as an escape, so that no text

@@ -1,5 +1,5 @@
-// With a server behind the page (attn-demo serve): what is asked of it, and one request at a time. A new
-// one takes the place of what still runs. Without a server nothing here happens.
+// With a server behind the page (attn-demo serve), or the program inside it (alone.js): what is asked of it, and
+// one request at a time. A new one takes the place of what still runs. Without either nothing here happens.
 
 const live = (() => {
   const PAUSE = 350;  // ms after the last key before vectors and the search are asked for, which take longer
@@ -27,11 +27,13 @@ const live = (() => {
     tell();
   }
 
-  function bodyOf(detail) {
+  /** What is asked for as JSON, but the keys `without`. */
+  function bodyOf(detail, without = []) {
     const body = { text: asked.text, ...detail };
     for (const key of ["model", "beams", "target"]) if (asked[key] !== null) body[key] = asked[key];
     if (asked.compare !== null && asked.compare.trim() !== "") body.compare = asked.compare;
     for (const key of LISTS) if (asked[key].length > 0) body[key] = asked[key];
+    for (const key of without) delete body[key];
     return JSON.stringify(body);
   }
 
@@ -47,6 +49,7 @@ const live = (() => {
 
   /** The server's answer; that there is none in words, for which each browser has its own. */
   async function ask(path, request) {
+    if (settings.alone) return alone.ask(path, request);
     try {
       return await fetch(path, request);
     } catch (problem) {
@@ -57,9 +60,9 @@ const live = (() => {
 
   /** The answer's text; an Error with the server's own words for everything else. With a `signal` it is a
    *  picture, whose place the next one takes; a file is nobody's but its own. */
-  async function post(path, detail, signal) {
+  async function post(path, detail, signal, without) {
     checkSizes();
-    const answer = await ask(path, { method: "POST", body: bodyOf(detail), signal,
+    const answer = await ask(path, { method: "POST", body: bodyOf(detail, without), signal,
         headers: { "Content-Type": "application/json", ...(signal ? { "Attn-Page": page, "Attn-Number": ++number } : {}) } });
     const text = await answer.text();
     if (answer.ok) return text;
@@ -142,18 +145,25 @@ const live = (() => {
     return follow();
   }
 
-  /** The page that works without a server, of what is on show. */
-  async function save() {
+  async function saveAs(download, type, path, without) {
     try {
-      const text = await post("/api/file", { report: true, vectors: true, tree: true });
-      const link = make("a", { href: URL.createObjectURL(new Blob([text], { type: "text/html" })), download: "attn-demo.html" });
+      const text = await post(path, { report: true, vectors: true, tree: true }, null, without);
+      const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-      announce("saved as attn-demo.html");
+      announce(`saved as ${download}`);
     } catch (problem) {
-      status.error = problem.message;
-      tell();
+      failed(problem);
     }
+  }
+
+  /** The page that works without a server, of what is on show; or its record. */
+  const save = () => saveAs("attn-demo.html", "text/html", "/api/file", []);
+  const saveRecord = () => saveAs("attn-demo.json", "application/json", "/api/attend", ["compare"]);
+
+  function failed(problem) {
+    status.error = problem.message;
+    tell();
   }
 
   // The address.
@@ -192,7 +202,7 @@ const live = (() => {
   }
 
   function link() {
-    return location.origin + "/" + addressOf();
+    return (settings.alone ? location.href.split("#")[0] : location.origin + "/") + addressOf();
   }
 
   /** Asks for what an address says, and shows it as it says. */
@@ -210,9 +220,40 @@ const live = (() => {
     take(wanted, location.hash);
   }
 
+  /** The program inside the page: until it is there questions wait, and where it cannot be, the page stays as it is. */
+  async function startAlone(parts) {
+    try {
+      takeSettings(await alone.start(parts));
+    } catch (problem) {
+      settings.broken = true;
+      failed(problem);
+    }
+  }
+
+  function takeSettings(found) {
+    settings = { ...found, alone: settings.alone };
+    asked.model = null;
+    tell();
+  }
+
+  /** A model of the reader's own, in files. */
+  async function openFiles(files) {
+    status.said = "opening the model";
+    status.error = "";
+    tell();
+    try {
+      takeSettings(await alone.openFiles(files));
+      await want({ target: null, without: [], force: [] });
+    } catch (problem) {
+      status.said = "";
+      failed(problem);
+    }
+  }
+
   function start(given, address) {
     if (!given) return;
     settings = given;
+    if (given.alone) startAlone(given.alone);
     asked.text = sentences[0].text;
     // The token of the address is a cookie by now; a copied link must not hold it.
     if (location.search) history.replaceState(null, "", location.pathname + location.hash);
@@ -220,6 +261,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, say, save, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, say, save, saveRecord, openFiles, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, hurries: () => hurry };
 })();

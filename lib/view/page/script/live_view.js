@@ -94,9 +94,21 @@ const liveView = (() => {
         dataText(scene.columns[k].label));
   }
 
+  function updateModels() {
+    const { models } = live.settings();
+    refill(find("live-model"), JSON.stringify(models), () => models.map((name) => make("option", { value: name,
+      text: printable(String(name).split("/").filter(Boolean).pop() || name), title: printable(name) })));
+    find("live-model-box").hidden = models.length < 2;
+  }
+
   function update() {
     if (!isLive()) return;
     const { asked, status } = live;
+    updateModels();
+    if (live.settings().broken) {
+      find("alone").hidden = true;
+      for (const field of find("live").querySelectorAll("textarea, input, button, select")) field.disabled = true;
+    }
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
     const german = scene.hypothesis ? printable(scene.hypothesis.text) : "";
@@ -141,6 +153,20 @@ const liveView = (() => {
     }
   }
 
+  /** Only where the program is inside the page. */
+  function openFiles(files) {
+    if (files.length > 0) live.openFiles(files);
+    find("live-files").value = "";
+  }
+
+  function listenAlone() {
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", async (event) => {
+      event.preventDefault();
+      openFiles(await alone.filesOf(event.dataTransfer));
+    });
+  }
+
   function listen() {
     typed(find("live-text"), (text) => live.want({ text }));
     typed(find("live-target"), (target) => live.want({ target }));
@@ -173,6 +199,9 @@ const liveView = (() => {
     }, "submit");
     on("live-link", copy);
     on("live-save", live.save);
+    on("live-record", live.saveRecord);
+    on("live-open", () => find("live-files").click());
+    on("live-files", (event) => openFiles(Array.from(event.target.files)), "change");
     on("live-off", switchOff);
     on("live-pin", pin);
   }
@@ -182,11 +211,10 @@ const liveView = (() => {
     document.body.classList.add("is-live");
     find("live").hidden = false;
     find("live-stage").hidden = false;
-    replaceChildren(find("live-model"), live.settings().models.map((name) => make("option", { value: name,
-      text: printable(String(name).split("/").filter(Boolean).pop() || name), title: printable(name) })));
-    find("live-model-box").hidden = live.settings().models.length < 2;
     find("live-beams").max = live.settings().most_beams;
     listen();
+    if (live.settings().alone) listenAlone();
+    find("live-record").hidden = find("live-open").hidden = !live.settings().alone;
     live.onChange(update);
     addEventListener("resize", () => ["live-text", "live-target", "live-compare"].forEach((id) => fit(find(id))));
   }

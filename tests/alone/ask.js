@@ -1,0 +1,30 @@
+// The page's worker under Node: node ask.js MODULE MODEL EIGHT_BITS, with a question a line on stdin, {path, body}. A line a
+// message of the worker on stdout, with the milliseconds that it took.
+
+const fs = require("fs");
+const path = require("path");
+const [, , folder, model, eightBits] = process.argv;
+const { worker } = require(path.resolve(folder, "attn-demo.js"));
+
+let begun = 0;
+let heard = () => {};
+global.postMessage = (message) => {
+  process.stdout.write(JSON.stringify({ ms: performance.now() - begun, ...message }) + "\n");
+  heard();
+};
+
+async function say(data) {
+  const answer = new Promise((resolve) => { heard = resolve; });
+  begun = performance.now();
+  await worker.hear({ data });
+  await answer;
+}
+
+async function main() {
+  const module = await WebAssembly.compile(fs.readFileSync(path.join(folder, "attn-demo.wasm")));
+  const files = fs.readdirSync(model).map((name) => ({ name, bytes: fs.readFileSync(path.join(model, name)) }));
+  await say({ module, model: { name: model, eightBits: eightBits === "1", files } });
+  for (const line of fs.readFileSync(0, "utf8").split("\n").filter((each) => each !== "")) await say(JSON.parse(line));
+}
+
+main();
