@@ -11,10 +11,10 @@
 # PAIRS: source, tab, target, a pair a line. --broad: more of them, of other sources, with a third column that
 # names the source; --terms: a dictionary in the same columns; --more en-de: further pairs made from all of them
 # and from data/words (names, nouns, numbers, what is copied, longer text), for files with English first. --swap
-# learns the way back. --times N and --distilled DIR: as prepare_pairs.py says. --from: what MODEL knows is carried over to the new vocabulary (scripts/carry_over.py).
-# CONFIG: configs/en-de.json unless told. OUT gets data/ (the parts, scripts/prepare_pairs.py), run/ (curve,
-# checkpoints), model/ (16-bit, with checksums) and scores.json (the test part, beam 4). Stopped and called again,
-# it goes on where it was.
+# learns the way back. --times N and --distilled DIR: as prepare_pairs.py says. --from: what MODEL knows is carried
+# over to the new vocabulary (scripts/carry_over.py). CONFIG: configs/en-de.json unless told. OUT gets data/ (the
+# parts, scripts/prepare_pairs.py), run/ (curve, checkpoints), model/ (16-bit, with checksums) and scores.json (the
+# test part, beam 4). Stopped and called again, it goes on where it was.
 set -euo pipefail
 
 if [ "$#" -lt 2 ] || [ ! -f "$1" ]; then

@@ -160,19 +160,19 @@ def with_further(parts, train, kept_out: set[str], further: Further, counts: dic
         parts["broad-" + part] = [row[:2] for row in rows if broad.part_of(row[0]) == part]
     held_out = HeldOut(parts, kept_out, further.more)
     unnamed = [pair for pair in train if not held_out.names_in(pair)]
-    known = [pair for pair in unnamed if comparable(pair[0]) not in held_out.typed]
+    own = known = [pair for pair in unnamed if comparable(pair[0]) not in held_out.typed]
     counts |= {"left_out_unseen_name": len(train) - len(unnamed), "left_out_typed": len(unnamed) - len(known)}
     rows = [row for row in rows if broad.part_of(row[0]) == "train" and held_out.allows(row) and not held_out.names_in(row[:2])]
-    known += broad.as_often(rows, broad.weights_of(more_pairs.ROOT / "data/words/sources.tsv"), found)
+    known = known + broad.as_often(rows, broad.weights_of(more_pairs.ROOT / "data/words/sources.tsv"), found)
     entries = [entry for entry in terms.chosen(further.terms, known) if held_out.allows(entry) and not held_out.names_in(entry)]
     counts |= {"broad": dict(found), "entries": len(entries)}
     if further.more:
         made, counts["more"] = more_pairs.further_pairs(known, held_out.allows, entries, further.swap)
         known += entries + made
-    have = set(unnamed)
+    have = set(own)
     distilled = [pair for pair in further.distilled if pair not in have and held_out.allows(pair) and not held_out.names_in(pair)]
     counts["distilled"] = len(distilled)
-    return known + distilled + unnamed * (further.times - 1)
+    return known + distilled + own * (further.times - 1)
 
 
 def prepare(pairs, unpunctuated: int, keep_out: list[str], further: Further = Further()):

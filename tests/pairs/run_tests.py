@@ -217,6 +217,11 @@ class PrepareTest(unittest.TestCase):
         parts, counts = prepare_pairs.prepare(pairs, 15, [], prepare_pairs.Further(times=2, distilled=distilled))
         self.assertEqual(parts["train"], plain["train"] + [(known[0], "Anders gesagt.")] + plain["train"])
         self.assertEqual(counts["distilled"], 1)
+        typed = ("Ravi, this is Amira.", "Ravi, das ist Amira.")
+        with mock.patch.object(more_pairs, "typed_sentences", lambda: [typed[0]]), mock.patch.object(more_pairs, "further_pairs", lambda *_: ([], {})):
+            parts, _ = prepare_pairs.prepare([*pairs, typed], 15, [], prepare_pairs.Further(times=2, more=True))
+        self.assertEqual(prepare_pairs.part_of(typed[0]), "train")
+        self.assertNotIn(typed[0], [source for source, _ in parts["train"]])
 
     def test_entries_are_typed_in_more_ways(self):
         pairs, counts = more_pairs.further_pairs(PAIRS, lambda pair: True, [(f"{a}{b}", f"{b.title()}{a}") for a in "bdfgk" for b in ("ala", "ome")])
