@@ -5,7 +5,7 @@
 
 Each round runs the bare translation and every view in turn; a view's cost is the median over
 rounds of its time minus that of the bare run of the same round. The sentence has about 20 tokens;
-the shipped model has 36 heads in its three kinds. Prints a Markdown table. Standard library only.
+the shipped model has 44 heads in its three kinds. Prints a Markdown table. Standard library only.
 """
 import argparse
 import statistics
