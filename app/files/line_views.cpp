@@ -106,8 +106,7 @@ void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
   }
 }
 
-/// English that the shipped model has learned scores −0.2 to −0.9; other languages and capitals
-/// less.
+/// English that the shipped model has learned scores −0.1 to −0.9; what it hardly knows, less.
 void LineViews::hint_at_unsure(const LineTranslation& best) const {
   constexpr float unsure = -0.95F;
   const bool mean = decode_.length_penalty == 1.0F;  // else the score is no mean of the pieces

@@ -111,7 +111,7 @@ TEST_CASE("explain opens at the head that aligns best, and at a word that it ali
   CHECK(opened({"--layer", "2"}) == opened({"--head", "cross:2:best"}));
   CHECK(opened({"--head", "cross:1:3"}) ==
         opened({"--kind", "cross", "--layer", "1", "--head", "3"}));
-  CHECK(opened({"--kind", "encoder"})[0] == "encoder self-attention, layer 2, head 0");
+  CHECK(opened({"--kind", "encoder"})[0] == "encoder self-attention, layer 4, head 0");
 }
 
 TEST_CASE("explain takes a word as its query") {
