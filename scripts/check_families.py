@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares attn-demo with transformers' LED, BigBird-Pegasus and Pegasus-X at the edges of their patterns.
+"""Compares attn-demo with transformers' LED, BigBird-Pegasus and Pegasus-X at the edges of their patterns, and with T5, mT5 and
+UMT5 at the edges of their buckets of distances.
 
     python scripts/check_families.py [--program FILE] [FAMILY…]
 
@@ -36,6 +37,9 @@ LED = {"model_type": "led", "attention_window": 512, "max_encoder_position_embed
        "max_decoder_position_embeddings": 64}
 BIGBIRD = {"model_type": "bigbird_pegasus", "block_size": 64, "num_random_blocks": 3, "max_position_embeddings": 4096}
 PEGASUS_X = {"model_type": "pegasus_x", "block_size": 512, "max_position_embeddings": 2048}
+SMALL_T5 = {"d_model": 16, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 24}
+T5 = {**SMALL_T5, "model_type": "t5"}
+EDGES_T5 = (1, 8, 9, 13, 17, 24, 33, 47, 65, 92, 114, 129, 130, 513, 700)
 EDGES_LED = (1, 256, 512, 513, 2051, 4096)
 EDGES_X = (1, 511, 512, 513, 1300)
 # name: (config, lengths, lists of global tokens)
@@ -47,6 +51,13 @@ CASES = {
     "Pegasus-X, no global token": ({**PEGASUS_X, "num_global_tokens": 0}, EDGES_X, ((0,),)),
     "Pegasus-X, one global token": ({**PEGASUS_X, "num_global_tokens": 1}, EDGES_X, ((0,),)),
     "Pegasus-X, five global tokens": ({**PEGASUS_X, "num_global_tokens": 5}, EDGES_X, ((0,),)),
+    "T5": (T5, EDGES_T5, ((0,),)),
+    "T5 v1.1": ({**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_heads": 2, "d_kv": 8},
+                (1, 130, 700), ((0,),)),
+    "T5, 12 buckets": ({**T5, "relative_attention_num_buckets": 12, "relative_attention_max_distance": 40},
+                       (1, 4, 7, 14, 41, 60), ((0,),)),
+    "mT5": ({**T5, "model_type": "mt5", "feed_forward_proj": "gated-gelu"}, (1, 130, 700), ((0,),)),
+    "UMT5": ({**T5, "model_type": "umt5", "feed_forward_proj": "gated-gelu"}, EDGES_T5, ((0,),)),
 }
 
 
@@ -64,7 +75,7 @@ def record_of(program, directory, length, places):
     text = " ".join(dice.choice(words) for _ in range(length - 1))
     more = ["--global", ",".join(map(str, places)) or "none"] if "led" in directory.name else []
     record = json.loads(run([program, "translate", "--model", directory, "--json", "-", "--split", "never",
-                             "--target", "Die Gruppe ging", *more, "--", text]))
+                             "--target", text if text and "t5" in directory.name else "Die Gruppe ging", *more, "--", text]))
     if len(record["source"]["ids"]) != length:
         sys.exit(f"a sentence of {len(record['source']['ids'])} tokens, not {length}")
     return record
@@ -127,7 +138,7 @@ def compare(program, directory, model, plain, length, places):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=ROOT / "build/release/app/attn-demo")
-    parser.add_argument("families", nargs="*", help="beginnings of names: LED, BigBird-Pegasus, Pegasus-X")
+    parser.add_argument("families", nargs="*", help="beginnings of names: LED, BigBird-Pegasus, Pegasus-X, T5, mT5, UMT5")
     options = parser.parse_args()
     print("| model | tokens | encoder's maps | decoder's maps | log-prob. | e, maps | e, log-prob. |\n"
           "| --- | --- | --- | --- | --- | --- | --- |")
@@ -138,11 +149,11 @@ def main():
         with tempfile.TemporaryDirectory() as scratch:
             directory = Path(scratch) / family["model_type"]
             config = Path(scratch) / "config.json"
-            config.write_text(json.dumps({"model": {**SMALL, **family}, "tokenizer": {"model": str(ROOT / "data/models/en-de")}}))
+            config.write_text(json.dumps({"model": {**({} if "t5" in family["model_type"] else SMALL), **family}, "tokenizer": {"model": str(ROOT / "data/models/en-de")}}))
             run([options.program, "init", "--config", config, "--out", directory])
             model = family_networks.network(directory)
             raw = json.loads((directory / "config.json").read_text())
-            plain = family_networks.FamilyReference({**model.config.to_dict(), **raw}, load_file(directory / "model.safetensors"))
+            plain = family_networks.plain_network({**model.config.to_dict(), **raw}, load_file(directory / "model.safetensors"))
             for places in globals_:
                 for length in lengths:
                     good, figures = compare(options.program, directory, model, plain, length, places)

@@ -138,7 +138,7 @@ class Checkpoint:
                    "forced_eos_token_id": settings.forced_eos_token_id,
                    "renormalize_logits": bool(settings.renormalize_logits)}
         search = reference.greedy if options["num_beams"] == 1 else reference.beam_search
-        kind = family_networks.FamilyReference if self.family else reference.Reference
+        kind = family_networks.plain_network if self.family else reference.Reference
         return search(kind(self.raw, self.weights), source, options)[1]
 
 

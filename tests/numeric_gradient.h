@@ -54,7 +54,7 @@ inline DoubleMatrix normalised(const DoubleMatrix& x, const DoubleMatrix& w,
   for (Index t = 0; t < x.rows(); ++t) {
     const Eigen::RowVectorXd centred = x.row(t).array() - x.row(t).mean();
     const double variance = centred.squaredNorm() / static_cast<double>(x.cols());
-    const double epsilon = LayerNorm::epsilon;
+    const double epsilon = LayerNorm::kLayerNormEpsilon;
     y.row(t) = (centred / std::sqrt(variance + epsilon)).cwiseProduct(w.row(0)) + b.row(0);
   }
   return y;

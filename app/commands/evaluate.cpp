@@ -371,6 +371,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->model.add_precision_to(*command);
   options->model.add_to(*command);
   options->model.add_globals_to(*command);
+  options->model.add_prefix_to(*command);
   options->model.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
   options->search.add_languages_to(*command);

@@ -336,6 +336,7 @@ void add_explain(CLI::App& app, Run& run) {
   options->source.add_model_to(*command);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);
+  options->source.add_prefix_to(*command);
   options->source.add_heads_to(*command);
   options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
   options->search.add_languages_to(*command);

@@ -28,7 +28,8 @@ constexpr std::array<HelpGroup, 11> kHelpGroups = {{
      " SENTENCE RECORDS CONFIG COMMAND --input --source --target --hypotheses --against "
      "--gold --order --source-lang --target-lang "},
     {"Which model",
-     " --model --maps-of --global --config --preset --seed --d-model --layers --heads --set "
+     " --model --maps-of --global --prefix --config --preset --seed --d-model --layers --heads "
+     "--set "
      "--from "},
     {"What it makes",
      " --type --vocab-size --separate --source-language --target-language "

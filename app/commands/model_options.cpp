@@ -64,6 +64,13 @@ void ModelOptions::add_globals_to(CLI::App& command) {
       ->type_name("N,N,…");
 }
 
+void ModelOptions::add_prefix_to(CLI::App& command) {
+  command
+      .add_option("--prefix", prefix,
+                  "What every source text begins with: T5's \"translate English to German: \"")
+      ->type_name("TEXT");
+}
+
 void ModelOptions::add_precision_to(CLI::App& command) {
   command
       .add_option(
@@ -87,6 +94,7 @@ ModelChoice ModelOptions::choice() const {
   choice.layers = whole(layers_field, layers);
   choice.overrides = overrides;
   choice.globals = globals;
+  choice.prefix = prefix;
   choice.precision = parse_precision(precision);
   return choice;
 }

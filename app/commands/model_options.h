@@ -12,7 +12,7 @@ namespace attn {
 /// --model, --config, --preset and what changes a random model, as typed.
 struct ModelOptions {
   std::vector<std::string> models;
-  std::string maps_of, config, preset, seed, d_model, heads, layers, globals;
+  std::string maps_of, config, preset, seed, d_model, heads, layers, globals, prefix;
   std::vector<std::string> overrides;
   std::string precision = "float32";
 
@@ -24,6 +24,7 @@ struct ModelOptions {
   void add_served_to(CLI::App& command);  ///< the same, for models that do not translate together
   void add_maps_of_to(CLI::App& command);
   void add_globals_to(CLI::App& command);    ///< --global
+  void add_prefix_to(CLI::App& command);     ///< --prefix
   void add_heads_to(CLI::App& command);      ///< --heads
   void add_precision_to(CLI::App& command);  ///< --precision
 

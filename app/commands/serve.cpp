@@ -58,6 +58,7 @@ void add_serve(CLI::App& app, Run& run) {
   auto options = std::make_shared<ServeOptions>();
   CLI::App* command = app.add_subcommand("serve", "The page, live: it follows what one types");
   options->source.add_served_to(*command);
+  options->source.add_prefix_to(*command);
   options->search.add_threads_to(*command);
   command
       ->add_option("--host", options->host,

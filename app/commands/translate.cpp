@@ -357,6 +357,7 @@ void add_translate(CLI::App& app, Run& run) {
   options->source.add_precision_to(*command);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);
+  options->source.add_prefix_to(*command);
   options->source.add_heads_to(*command);
   command->add_option("--target", options->target, "Show this translation instead of searching")
       ->type_name("TEXT")

@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "config/key_reader.h"
+#include "config/model_sizes.h"
+#include "config/t5_family.h"
 
 namespace attn {
 namespace {
@@ -144,9 +146,8 @@ Family led() {
   row.class_name = "LEDForConditionalGeneration";
   row.fixed = norms_and({&C::share_embeddings, &C::static_positions, &C::scale_embedding});
   row.base = "led.";
-  row.encoder_attention = {"self_attn.longformer_self_attn.query",
-                           "self_attn.longformer_self_attn.key",
-                           "self_attn.longformer_self_attn.value", "self_attn.output"};
+  row.encoder.self = {"self_attn.longformer_self_attn.query", "self_attn.longformer_self_attn.key",
+                      "self_attn.longformer_self_attn.value", "self_attn.output"};
   row.first_position = 0;
   row.globals = GlobalTokens::projected;
   row.positions_key = "max_encoder_position_embeddings";
@@ -163,8 +164,8 @@ Family bigbird_pegasus() {
   row.model_type = "bigbird_pegasus";
   row.class_name = "BigBirdPegasusForConditionalGeneration";
   row.fixed = norms_and({&C::share_embeddings, &C::static_positions});
-  row.encoder_attention = {"self_attn.self.query", "self_attn.self.key", "self_attn.self.value",
-                           "self_attn.output"};
+  row.encoder.self = {"self_attn.self.query", "self_attn.self.key", "self_attn.self.value",
+                      "self_attn.output"};
   row.final_norm = "layernorm_embedding";
   row.pre_norm = true;
   row.scale_embedding = true;
@@ -234,9 +235,9 @@ bool Family::fixes(bool ModelConfig::*flag) const {
 }
 
 const std::vector<Family>& families() {
-  static const std::vector<Family> all = {marian(),          pegasus(),   bart(),
-                                          mbart(),           m2m_100(),   led(),
-                                          bigbird_pegasus(), pegasus_x(), attn_demo()};
+  static const std::vector<Family> all = {
+      marian(),          pegasus(),   bart(),      mbart(),      m2m_100(),     led(),
+      bigbird_pegasus(), pegasus_x(), t5_family(), mt5_family(), umt5_family(), attn_demo()};
   return all;
 }
 
@@ -269,7 +270,11 @@ void set_fixed(const Family& family, ModelConfig& config) {
   config.normalize_before = config.add_final_layer_norm = family.pre_norm;
   config.normalize_embedding = family.embedding_norm;
   config.static_positions = !family.learned_positions;
-  config.scale_attention = true;
+  config.absolute_positions = family.absolute_positions;
+  config.norm = family.norm;
+  config.gated = family.gated;
+  config.attention_biases = config.feed_forward_biases = family.biases;
+  config.scale_attention = family.scale_attention;
   config.share_embeddings = true;
   if (family.fixes(&ModelConfig::scale_embedding)) config.scale_embedding = family.scale_embedding;
 }
@@ -277,10 +282,10 @@ void set_fixed(const Family& family, ModelConfig& config) {
 ModelConfig family_defaults(const Family& family) {
   ModelConfig config;
   config.model_type = family.model_type;
-  config.d_model = 1024;
+  config.d_model = family.d_model;
   config.encoder_layers = config.decoder_layers = family.layers;
-  config.encoder_heads = config.decoder_heads = 16;
-  config.encoder_ffn_dim = config.decoder_ffn_dim = 4096;
+  config.encoder_heads = config.decoder_heads = family.heads;
+  config.encoder_ffn_dim = config.decoder_ffn_dim = family.ffn_dim;
   config.activation = family.activation;
   config.vocab_size = config.decoder_vocab_size = family.vocab_size;
   config.max_positions = family.positions;
@@ -307,9 +312,13 @@ void read_family_keys(KeyReader& reader, const Family& family, ModelConfig& conf
 }
 
 void write_family_keys(const Family& family, const ModelConfig& config, Json& json) {
+  for (const SizeName& size : family.size_names) {
+    json.erase(key_of(size.member));
+    json[size.key] = config.*size.member;
+  }
   if (!family.decoder_positions_key.empty()) {
     json.erase("max_position_embeddings");
-    json[std::string(family.positions_key)] = config.max_positions;
+    json[family.positions_key] = config.max_positions;
     json[std::string(family.decoder_positions_key)] = config.decoder_positions();
   }
   if (family.write_attention != nullptr) family.write_attention(config, json);

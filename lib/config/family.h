@@ -12,12 +12,31 @@ namespace attn {
 
 class KeyReader;
 
-/// Names of an encoder's attention after "layers.N."; the decoder's are Marian's.
+/// Names of an attention's projections after "layers.N.".
 struct AttentionNames {
   std::string_view query = "self_attn.q_proj";
   std::string_view key = "self_attn.k_proj";
   std::string_view value = "self_attn.v_proj";
   std::string_view output = "self_attn.out_proj";
+};
+
+/// Names of a layer's parts.
+struct LayerNames {
+  AttentionNames self = {};
+  std::string_view self_norm = "self_attn_layer_norm";
+  AttentionNames cross = {"encoder_attn.q_proj", "encoder_attn.k_proj", "encoder_attn.v_proj",
+                          "encoder_attn.out_proj"};
+  std::string_view cross_norm = "encoder_attn_layer_norm";
+  std::string_view first = "fc1";  ///< with a gate: "fc1_0", and the gate "fc1_1"
+  std::string_view second = "fc2";
+  std::string_view feed_forward_norm = "final_layer_norm";
+};
+
+/// What a class calls a size of MarianConfig's; two sizes may share a key.
+struct SizeName {
+  int ModelConfig::*member;
+  const char* key;
+  const char* alias = "";
 };
 
 /// How a family's encoder treats global tokens, where its attention has any.
@@ -40,31 +59,49 @@ struct Family {
   /// Flags that the class does not ask its config for: set_fixed() says them.
   std::vector<bool ModelConfig::*> fixed = {};
   std::string_view base = "model.";
-  AttentionNames encoder_attention = {};
+  std::string_view layers_name = "layers";
+  LayerNames encoder = {};
+  LayerNames decoder = {};
+  /// Where a stack's table of relative positions stands, after "layers.N."; the stack's or each's.
+  std::string_view relative_bias = "";
   std::string_view final_norm = "layer_norm";
   bool pre_norm = false;  ///< with a norm behind each stack
   bool embedding_norm = false;
+  NormKind norm = NormKind::layer;
+  bool biases = true;  ///< of all projections
+  bool absolute_positions = true;
   bool learned_positions = true;
   SinusoidKind sinusoids = SinusoidKind::marian;  ///< where positions are not learned
   /// Rows of the position table before that of the first position.
   int first_position = 0;
   bool scale_embedding = false;  ///< default of the class, or what it fixes
+  bool scale_attention = true;
   GlobalTokens globals = GlobalTokens::plain;
   bool logits_bias = true;
-  /// The encoder's positions and the decoder's; the second empty: one number for both.
-  std::string_view positions_key = "max_position_embeddings";
+  /// Output and embedding are one table unless the file holds two that differ, whatever
+  /// tie_word_embeddings says.
+  bool ties_by_tensors = false;
+  std::vector<SizeName> size_names = {};  ///< those that are not MarianConfig's;
+                                          ///< such a class has no other keys of Marian's either
+  /// The encoder's positions and the decoder's; the first null: the class has no limit; the second
+  /// empty: one number for both.
+  const char* positions_key = "max_position_embeddings";
   std::string_view decoder_positions_key = "";
-  /// Reads the class's own keys of attention: windows, blocks, global tokens, biases. InputError
-  /// for values that it cannot have. Null: it has none.
+  /// Reads the class's own keys, most of them of attention: windows, blocks, global tokens, biases.
+  /// InputError for values that it cannot have. Null: it has none.
   void (*read_attention)(KeyReader& reader, ModelConfig& config) = nullptr;
   /// The same keys again.
   void (*write_attention)(const ModelConfig& config, Json& json) = nullptr;
   bool starts_with_eos = false;  ///< decoder_start_token_id with a tokenizer of its own
   int layers = 12;               ///< defaults of the class, as the next ones
+  int d_model = 1024;
+  int heads = 16;
+  int ffn_dim = 4096;
   int vocab_size = 50265;
   int positions = 1024;
   int decoder_positions = 0;  ///< 0: as many
   Activation activation = Activation::gelu;
+  bool gated = false;  ///< the feed-forward's hidden layer
   int pad = 1;
   int eos = 2;
   int start = 2;

@@ -55,14 +55,18 @@ std::string to_string(Activation activation) {
   return "relu";
 }
 
-namespace {
+std::optional<Activation> activation_named(std::string_view name) {
+  if (name == "silu") return Activation::swish;
+  for (const Activation each :
+       {Activation::relu, Activation::gelu, Activation::swish, Activation::gelu_new}) {
+    if (name == to_string(each)) return each;
+  }
+  return std::nullopt;
+}
 
-/// The double that prints as the float does: 0.1, not 0.10000000149.
 double as_printed(float value) {
   return std::stod(fmt::format("{}", value));
 }
-
-}  // namespace
 
 Json to_directory_json(const ModelConfig& config) {
   const Family& family = family_of(model_type_for(config));

@@ -16,6 +16,19 @@ namespace attn {
 
 enum class Activation { relu, gelu, swish, gelu_new };
 
+/// What a norm makes of a row: mean 0 and variance 1, or its root mean square 1.
+enum class NormKind { layer, rms };
+
+/// A bias of each head for each bucket of distances between query and key (Raffel et al. 2020),
+/// which is added to the scores of self-attention.
+struct RelativePositions {
+  int buckets = 0;         ///< relative_attention_num_buckets; 0: the model has none
+  int max_distance = 128;  ///< relative_attention_max_distance: from here on all are one bucket
+  bool in_every_layer = false;  ///< a table a layer (UMT5), or one for all of a stack
+
+  bool exist() const { return buckets > 0; }
+};
+
 /// One model's shape. The field's comment is its key in config.json.
 struct ModelConfig {
   std::string model_type =
@@ -25,6 +38,7 @@ struct ModelConfig {
   int decoder_layers = 3;      ///< decoder_layers
   int encoder_heads = 4;       ///< encoder_attention_heads (num_attention_heads)
   int decoder_heads = 4;       ///< decoder_attention_heads
+  int head_dim = 0;            ///< T5's d_kv; 0: d_model / heads
   int encoder_ffn_dim = 1024;  ///< encoder_ffn_dim
   int decoder_ffn_dim = 1024;  ///< decoder_ffn_dim
   Activation activation =
@@ -41,9 +55,16 @@ struct ModelConfig {
   bool add_final_layer_norm = false;   ///< add_final_layer_norm: a norm after each stack
   bool normalize_embedding = false;    ///< normalize_embedding
   bool scale_attention = true;         ///< scale_attention: scores / sqrt(head_dim)
+  bool absolute_positions = true;      ///< sinusoids or learned ones; T5 has none
+  RelativePositions relative;          ///< T5's
+  NormKind norm = NormKind::layer;     ///< T5: rms
+  float norm_epsilon = 1e-5F;          ///< layer_norm_epsilon of T5
+  bool gated = false;                  ///< the feed-forward's hidden layer has a gate
+  bool scale_output = false;           ///< scale_decoder_outputs: logits of hidden / sqrt(d_model)
   AttentionPattern encoder_attention;  ///< encoder_attention: who looks at whom
   AttentionPattern decoder_attention;  ///< decoder_attention, of its self-attention
   bool attention_biases = true;        ///< use_bias of BigBird-Pegasus
+  bool feed_forward_biases = true;     ///< T5 has none
   int global_tokens = 0;               ///< num_global_tokens: Pegasus-X's own, in its encoder
   float dropout = 0.1F;                ///< dropout (training only)
   float attention_dropout = 0.0F;      ///< attention_dropout (training only)
@@ -52,8 +73,11 @@ struct ModelConfig {
   int eos_token_id = 0;                ///< eos_token_id
   int decoder_start_token_id = 0;      ///< decoder_start_token_id
 
-  int encoder_head_dim() const { return d_model / encoder_heads; }
-  int decoder_head_dim() const { return d_model / decoder_heads; }
+  int encoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / encoder_heads; }
+  int decoder_head_dim() const { return head_dim > 0 ? head_dim : d_model / decoder_heads; }
+  /// Columns of all heads side by side: d_model, where head_dim is not free.
+  int encoder_inner() const { return encoder_heads * encoder_head_dim(); }
+  int decoder_inner() const { return decoder_heads * decoder_head_dim(); }
   int decoder_positions() const {
     return max_decoder_positions > 0 ? max_decoder_positions : max_positions;
   }
@@ -116,5 +140,10 @@ Json to_directory_json(const ModelConfig& config);
 std::string model_type_for(const ModelConfig& config);
 
 std::string to_string(Activation activation);
+/// Of "relu", "gelu", "gelu_new", "swish" or "silu"; nothing for another name.
+std::optional<Activation> activation_named(std::string_view name);
+
+/// The double that prints as the float does: 0.1, not 0.10000000149.
+double as_printed(float value);
 
 }  // namespace attn

@@ -28,8 +28,9 @@ constexpr std::array<FloatKey, 3> kDropouts = {{
 /// Reads one size under its key or its alias; both at once must agree.
 std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames& names) {
   std::optional<double> value;
-  const bool vocabulary = size.member == &ModelConfig::decoder_vocab_size;
-  if (!vocabulary || reader.find_not_null(size.key) != nullptr) value = reader.size(size.key);
+  const bool may_be_null = size.member == &ModelConfig::decoder_vocab_size ||
+                           size.key == std::string_view("num_decoder_layers");
+  if (!may_be_null || reader.find_not_null(size.key) != nullptr) value = reader.size(size.key);
   const std::string alias = size.alias;
   if (alias.empty()) return value;
   const std::optional<double> other = reader.size(alias);
@@ -41,14 +42,25 @@ std::optional<double> read_size(KeyReader& reader, const SizeKey& size, KeyNames
   return value ? value : other;
 }
 
-/// Where the vocabularies' sizes come from.
-struct VocabularyRules {
+/// Where the vocabularies' sizes come from, and what the class calls its sizes.
+struct SizeRules {
+  const Family& family;
   bool may_be_absent = false;  ///< vocab_size 0 then: the tokenizer decides
   bool one_for_both = false;   ///< the class has no decoder_vocab_size
-  std::string_view positions_key = "max_position_embeddings";
 };
 
-void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, VocabularyRules rules) {
+/// A size's key as the class calls it; null: it has none.
+SizeKey named_by(const Family& family, SizeKey size) {
+  if (size.member == &ModelConfig::max_positions) size.key = family.positions_key;
+  for (const SizeName& name : family.size_names) {
+    if (name.member != size.member) continue;
+    size.key = name.key;
+    size.alias = name.alias;
+  }
+  return size;
+}
+
+void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, SizeRules rules) {
   RawSizes sizes = raw_sizes(config);
   const auto vocabulary = [&](int ModelConfig::*member) -> double& {
     const auto key = std::ranges::find(size_keys(), member, &SizeKey::member);
@@ -63,9 +75,13 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, Vocabul
       reader.find(size.key);
       continue;
     }
-    SizeKey named = size;
-    if (size.member == &ModelConfig::max_positions) named.key = rules.positions_key.data();
-    const std::optional<double> value = read_size(reader, named, names);
+    const SizeKey named = named_by(rules.family, size);
+    if (named.key == nullptr) continue;
+    if (named.key != size.key) names.aliases[size.key] = named.key;
+    std::optional<double> value = read_size(reader, named, names);
+    if (size.member == &ModelConfig::decoder_layers && !value && named.key != size.key) {
+      value = sizes[i - 1];  // T5: as many as the encoder has
+    }
     if (!value) continue;
     sizes[i] = *value;
     if (size.member == &ModelConfig::vocab_size) source = true;
@@ -84,19 +100,13 @@ void read_sizes(KeyReader& reader, ModelConfig& config, KeyNames& names, Vocabul
 void read_activation(KeyReader& reader, ModelConfig& config) {
   const std::optional<std::string> name = reader.text("activation_function");
   if (!name) return;
-  if (*name == "relu") {
-    config.activation = Activation::relu;
-  } else if (*name == "gelu") {
-    config.activation = Activation::gelu;
-  } else if (*name == "gelu_new") {
-    config.activation = Activation::gelu_new;
-  } else if (*name == "swish" || *name == "silu") {
-    config.activation = Activation::swish;
-  } else {
+  const std::optional<Activation> found = activation_named(*name);
+  if (!found) {
     reader.fail("activation_function",
                 fmt::format("{} is not supported; use relu, gelu, gelu_new, swish or silu",
                             in_quotes(*name)));
   }
+  config.activation = *found;
 }
 
 /// An id, or a list that holds one id, as transformers allows for eos_token_id.
@@ -119,10 +129,11 @@ bool read_ids(KeyReader& reader, ModelConfig& config) {
 }
 
 /// Reads flags and dropouts; what is absent keeps its value.
-void read_rest(KeyReader& reader, ModelConfig& config) {
+void read_rest(KeyReader& reader, const Family& family, ModelConfig& config) {
   for (const FlagKey& flag : flag_keys) {
     if (const std::optional<bool> value = reader.boolean(flag.key)) config.*flag.member = *value;
   }
+  if (!family.size_names.empty()) return;  // its own keys say the others
   for (const FloatKey& dropout : kDropouts) {
     if (const std::optional<double> value = reader.number(dropout.key)) {
       const std::string expected = "a number from 0 to below 1";
@@ -159,7 +170,7 @@ void refuse_patterns(KeyReader& reader, ModelConfig config) {
 /// What transformers computes for the embedding flags: untying unties all three tables, and a
 /// shared table has vocab_size rows.
 void settle_embeddings(KeyReader& reader, ModelConfig& config) {
-  if (!config.share_embeddings) return;
+  if (!config.share_embeddings || family_of(config).ties_by_tensors) return;
   if (config.vocab_size > 0 && config.decoder_vocab_size != config.vocab_size) {
     reader.fail("decoder_vocab_size",
                 fmt::format("{} differs from vocab_size {}, but the embeddings are shared; set "
@@ -206,7 +217,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   const Family& family = read_type(reader);
   ModelConfig config = family_defaults(family);
   KeyNames names{where, "", {}};
-  read_rest(reader, config);
+  read_rest(reader, family, config);
   read_ids(reader, config);
   if (family.fixed.empty()) {
     read_patterns(reader, config);
@@ -215,10 +226,7 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
     keep_class_behaviour(family, where, config, notes);
   }
   read_family_keys(reader, family, config);
-  VocabularyRules rules;
-  rules.positions_key = family.positions_key;
-  rules.one_for_both = family.fixes(&ModelConfig::share_embeddings);
-  read_sizes(reader, config, names, rules);
+  read_sizes(reader, config, names, {family, false, family.fixes(&ModelConfig::share_embeddings)});
   if (config.share_embeddings && config.tie_word_embeddings &&
       config.decoder_vocab_size != config.vocab_size) {
     notes.push_back(
@@ -239,9 +247,10 @@ namespace {
 void read_family(KeyReader& reader, const Family& family, ModelConfig& config) {
   config.model_type = family.model_type;
   config.scale_embedding = family.scale_embedding;
+  if (family.positions_key == nullptr) config.max_positions = family.positions;
   set_fixed(family, config);
   const ModelConfig fixed = config;
-  read_rest(reader, config);
+  read_rest(reader, family, config);
   for (const FlagKey& flag : flag_keys) {
     if (!family.fixes(flag.member) || config.*flag.member == fixed.*flag.member) continue;
     reader.fail(flag.key, fmt::format("{} is not what {} computes; leave it out",
@@ -258,18 +267,14 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   KeyNames names{where, "model.", {}};
   const bool chosen = reader.find("model_type") != nullptr;
   const Family& family = chosen ? read_type(reader) : family_of("attn-demo");
-  VocabularyRules rules;
-  rules.may_be_absent = true;
   if (family.marian_keys) {
     config.normalize_before = config.add_final_layer_norm = family.pre_norm;
-    read_rest(reader, config);
+    read_rest(reader, family, config);
     read_patterns(reader, config);
   } else {
     read_family(reader, family, config);
-    rules.one_for_both = true;
-    rules.positions_key = family.positions_key;
   }
-  read_sizes(reader, config, names, rules);
+  read_sizes(reader, config, names, {family, true, !family.marian_keys});
   // In models that the program makes, pad is the last piece and also the decoder's start.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
   const bool own_start = read_ids(reader, config);

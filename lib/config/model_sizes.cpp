@@ -39,6 +39,10 @@ std::uint64_t from_zero(int n) {
 
 }  // namespace
 
+const char* key_of(int ModelConfig::*member) {
+  return std::ranges::find(size_keys(), member, &SizeKey::member)->key;
+}
+
 ModelSizes model_sizes(const ModelConfig& config) {
   ModelSizes sizes;
   for (const SizeKey& key : size_keys()) sizes.*key.size = from_zero(config.*key.member);
@@ -50,6 +54,12 @@ ModelSizes model_sizes(const ModelConfig& config) {
   sizes.final_norms = config.add_final_layer_norm;
   sizes.embedding_norms = config.normalize_embedding;
   sizes.attention_biases = config.attention_biases;
+  sizes.feed_forward_biases = config.feed_forward_biases;
+  sizes.absolute_positions = config.absolute_positions;
+  sizes.norm_biases = config.norm == NormKind::layer;
+  sizes.gated = config.gated;
+  sizes.head_dim = from_zero(config.head_dim);
+  sizes.relative = config.relative;
   sizes.encoder_attention = config.encoder_attention;
   sizes.decoder_attention = config.decoder_attention;
   sizes.family = &family_of(config);
@@ -88,7 +98,7 @@ std::string memory_text(const RawSizes& raw, const ModelConfig& config) {
 }
 
 void check_heads(const ModelConfig& config, const KeyNames& names, const SizeKey& heads) {
-  if (config.d_model % (config.*heads.member) == 0) return;
+  if (config.head_dim > 0 || config.d_model % (config.*heads.member) == 0) return;
   throw InputError("{}: {} {} is not divisible by {} {}; use {}", names.where, names.of("d_model"),
                    config.d_model, names.of(heads.key), config.*heads.member,
                    list_divisors(config.d_model));
@@ -141,8 +151,8 @@ void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_id("eos_token_id", config.eos_token_id, target, names, config);
   check_id("decoder_start_token_id", config.decoder_start_token_id, target, names, config);
   const Family& family = family_of(config);
-  if (config.static_positions && family.sinusoids != SinusoidKind::marian &&
-      (config.d_model % 2 != 0 || config.d_model < 4)) {
+  if (config.absolute_positions && config.static_positions &&
+      family.sinusoids != SinusoidKind::marian && (config.d_model % 2 != 0 || config.d_model < 4)) {
     throw InputError("{}: {} {} does not fit {}'s sinusoids; use an even number from 4 on",
                      names.where, names.of("d_model"), config.d_model, config.model_type);
   }

@@ -20,6 +20,9 @@ struct ModelSizes {
   std::uint64_t decoder_positions = 0, global_tokens = 0;
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
+  bool feed_forward_biases = true, absolute_positions = true, norm_biases = true, gated = false;
+  std::uint64_t head_dim = 0;  ///< 0: d_model / heads
+  RelativePositions relative;
   AttentionPattern encoder_attention, decoder_attention;
   const Family* family = nullptr;
 };
@@ -37,6 +40,9 @@ inline constexpr std::size_t size_key_count = 10;
 
 /// All size keys in the order in which they are checked.
 const std::array<SizeKey, size_key_count>& size_keys();
+
+/// MarianConfig's key of a size.
+const char* key_of(int ModelConfig::*member);
 
 /// A config's sizes; what is below 0 counts as 0.
 ModelSizes model_sizes(const ModelConfig& config);

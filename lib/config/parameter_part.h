@@ -11,6 +11,7 @@ enum class ParameterRole {
   norm_bias,
   embedding,
   positions,
+  distances,  ///< T5's biases of relative positions
   global_tokens,
   low_rank,   ///< Linformer's
   features,   ///< Performer's, drawn once and not trained
@@ -20,12 +21,13 @@ enum class ParameterRole {
 
 /// Where the model keeps a parameter: in a stack, in one of its layers, or behind both.
 enum class Part {
-  embedding,  ///< of a stack, as the next four
+  embedding,  ///< of a stack, as the next five
   positions,
+  distances,
   global_tokens,
   embedding_norm,
   final_norm,
-  global_query,  ///< of a layer, as the next nineteen; an encoder's, for global tokens
+  global_query,  ///< of a layer, as the next 21; an encoder's, for global tokens
   global_key,
   global_value,
   global_norm,
@@ -35,6 +37,7 @@ enum class Part {
   self_output,
   self_key_projection,
   self_value_projection,
+  self_distances,
   self_features,
   self_rotations,
   self_norm,
@@ -44,6 +47,7 @@ enum class Part {
   cross_output,
   cross_norm,
   feed_forward_first,
+  feed_forward_gate,
   feed_forward_second,
   feed_forward_norm,
   output,  ///< of the model

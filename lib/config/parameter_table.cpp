@@ -1,7 +1,10 @@
 #include "config/parameter_table.h"
 
+#include <array>
+
 #include "base/at.h"
 #include "base/checked.h"
+#include "base/error.h"
 #include "config/family.h"
 #include "config/kinds/pattern_kind.h"
 
@@ -28,33 +31,65 @@ struct BlockWriter {
   }
 
   /// A projection of attention, in some families without a bias.
-  void attention(const std::string& name, Part part, int side_by_side = 1) {
-    const std::uint64_t d = sizes.d_model;
-    if (sizes.attention_biases) return linear(name, part, d, d, side_by_side);
-    projection(name, part, d, d, side_by_side);
+  void attention(std::string_view name, Part part, int side_by_side = 1) {
+    map(name, part, sizes.attention_biases, {sizes.d_model, inner()}, side_by_side);
+  }
+  /// The projection behind the heads.
+  void mixing(std::string_view name, Part part) {
+    map(name, part, sizes.attention_biases, {inner(), sizes.d_model});
   }
 
-  void norm(const std::string& name, Part part) {
-    add({name + ".weight", {sizes.d_model}, part, ParameterRole::norm_weight, ""});
-    add({name + ".bias", {sizes.d_model}, part, ParameterRole::norm_bias, ""});
+  void map(std::string_view name, Part part, bool bias, std::array<std::uint64_t, 2> in_out,
+           int side_by_side = 1) {
+    const auto [in, out] = in_out;
+    if (bias) return linear(std::string(name), part, in, out, side_by_side);
+    projection(std::string(name), part, in, out, side_by_side);
+  }
+
+  std::uint64_t heads() const { return block.encoder ? sizes.encoder_heads : sizes.decoder_heads; }
+  /// Columns of all heads.
+  std::uint64_t inner() const {
+    return sizes.head_dim > 0 ? checked_multiply(sizes.head_dim, heads()).value_or(~0ULL)
+                              : sizes.d_model;
+  }
+
+  const LayerNames& names() const { return block.encoder ? family.encoder : family.decoder; }
+
+  void norm(std::string_view name, Part part) {
+    const std::string norm(name);
+    add({norm + ".weight", {sizes.d_model}, part, ParameterRole::norm_weight, ""});
+    if (!sizes.norm_biases) return;
+    add({norm + ".bias", {sizes.d_model}, part, ParameterRole::norm_bias, ""});
+  }
+
+  /// Biases of relative positions, of the stack or of each layer.
+  void distances(const std::string& name, Part part) {
+    add({name + ".weight",
+         {to_size(sizes.relative.buckets), heads()},
+         part,
+         ParameterRole::distances,
+         ""});
   }
 
   void self_attention() {
-    const AttentionNames names = block.encoder ? family.encoder_attention : AttentionNames();
+    const AttentionNames& self = names().self;
     const GlobalTokens globals = block.encoder ? family.globals : GlobalTokens::plain;
     const PatternKind& kind = kind_of(pattern());
     const int side_by_side = kind.keys_are_queries() ? 2 : 3;
-    attention(std::string(names.query), Part::self_query, side_by_side);
-    if (!kind.keys_are_queries()) attention(std::string(names.key), Part::self_key, 3);
-    attention(std::string(names.value), Part::self_value, side_by_side);
+    attention(self.query, Part::self_query, side_by_side);
+    if (!kind.keys_are_queries()) attention(self.key, Part::self_key, 3);
+    attention(self.value, Part::self_value, side_by_side);
     if (globals == GlobalTokens::projected) {
-      attention(std::string(names.query) + "_global", Part::global_query, 3);
-      attention(std::string(names.key) + "_global", Part::global_key, 3);
-      attention(std::string(names.value) + "_global", Part::global_value, 3);
+      attention(std::string(self.query) + "_global", Part::global_query, 3);
+      attention(std::string(self.key) + "_global", Part::global_key, 3);
+      attention(std::string(self.value) + "_global", Part::global_value, 3);
     }
-    attention(std::string(names.output), Part::self_output);
+    mixing(self.output, Part::self_output);
     extras(kind);
-    norm("self_attn_layer_norm", Part::self_norm);
+    if (sizes.relative.in_every_layer) {
+      distances(std::string(family.relative_bias), Part::self_distances);
+    }
+    norm(names().self_norm, Part::self_norm);
     if (globals == GlobalTokens::learned) {
       norm("global_self_attn_layer_norm", Part::global_norm);
     }
@@ -80,17 +115,24 @@ struct BlockWriter {
   }
 
   void cross_attention() {
-    attention("encoder_attn.q_proj", Part::cross_query, 3);
-    attention("encoder_attn.k_proj", Part::cross_key, 3);
-    attention("encoder_attn.v_proj", Part::cross_value, 3);
-    attention("encoder_attn.out_proj", Part::cross_output);
-    norm("encoder_attn_layer_norm", Part::cross_norm);
+    const AttentionNames& cross = names().cross;
+    attention(cross.query, Part::cross_query, 3);
+    attention(cross.key, Part::cross_key, 3);
+    attention(cross.value, Part::cross_value, 3);
+    mixing(cross.output, Part::cross_output);
+    norm(names().cross_norm, Part::cross_norm);
   }
 
   void feed_forward(std::uint64_t width) {
-    linear("fc1", Part::feed_forward_first, sizes.d_model, width);
-    linear("fc2", Part::feed_forward_second, width, sizes.d_model);
-    norm("final_layer_norm", Part::feed_forward_norm);
+    const bool biases = sizes.feed_forward_biases;
+    const std::string first(names().first);
+    map(first + (sizes.gated ? "_0" : ""), Part::feed_forward_first, biases,
+        {sizes.d_model, width});
+    if (sizes.gated) {
+      map(first + "_1", Part::feed_forward_gate, biases, {sizes.d_model, width});
+    }
+    map(names().second, Part::feed_forward_second, biases, {width, sizes.d_model});
+    norm(names().feed_forward_norm, Part::feed_forward_norm);
   }
 
   void embedding(const std::string& name, std::uint64_t rows, const std::string& tied_to = "") {
@@ -104,13 +146,18 @@ struct BlockWriter {
   void positions() {
     const std::uint64_t places = block.encoder ? sizes.positions : sizes.decoder_positions;
     const std::uint64_t rows = places + to_size(family.first_position);
-    add({"embed_positions.weight",
-         {rows, sizes.d_model},
-         Part::positions,
-         ParameterRole::positions,
-         "",
-         sizes.static_positions,
-         !sizes.static_positions});
+    if (sizes.absolute_positions) {
+      add({"embed_positions.weight",
+           {rows, sizes.d_model},
+           Part::positions,
+           ParameterRole::positions,
+           "",
+           sizes.static_positions,
+           !sizes.static_positions});
+    }
+    if (sizes.relative.exist() && !sizes.relative.in_every_layer) {
+      distances(fmt::format("{}.0.{}", family.layers_name, family.relative_bias), Part::distances);
+    }
     if (block.encoder && sizes.global_tokens > 0) {
       add({"embed_global.weight",
            {sizes.global_tokens, sizes.d_model},
@@ -164,7 +211,7 @@ class TableWriter {
     start.positions();
     keep(start);
     auto layer = block(encoder ? BlockKind::encoder_layers : BlockKind::decoder_layers, encoder,
-                       prefix + "layers.");
+                       fmt::format("{}{}.", prefix, family_.layers_name));
     layer.block.repeat = encoder ? sizes_.encoder_layers : sizes_.decoder_layers;
     layer.self_attention();
     if (!encoder) layer.cross_attention();

@@ -76,10 +76,11 @@ ExplanationStep small_and_fused(const Scene& s) {
   step.id = "fused";
   step.title = "A head of its own, or columns of one product";
   step.formula = "Q_h = X · W_q[:, h] + b_q[h]   or   columns of X · [W_q | W_k | W_v] + b";
-  step.shape = fmt::format(
-      "{} · {} = {}   or   columns {} to {} of {} · {} = {}", shape_of(small.rows(), s.d()),
-      shape_of(s.d(), s.head_dim()), shape_of(small.rows(), s.head_dim()), s.begin(), s.end() - 1,
-      shape_of(small.rows(), s.d()), shape_of(s.d(), 3 * s.d()), shape_of(small.rows(), 3 * s.d()));
+  step.shape = fmt::format("{} · {} = {}   or   columns {} to {} of {} · {} = {}",
+                           shape_of(small.rows(), s.d()), shape_of(s.d(), s.head_dim()),
+                           shape_of(small.rows(), s.head_dim()), s.begin(), s.end() - 1,
+                           shape_of(small.rows(), s.d()), shape_of(s.d(), 3 * s.inner()),
+                           shape_of(small.rows(), 3 * s.inner()));
   step.why =
       "Papers draw each head with small matrices of its own; programs multiply once by one "
       "large matrix and read the heads off as columns. It is the same sum of the same "
@@ -142,8 +143,9 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
       self_groups(packed, /*causal=*/false, config.encoder_attention.globals);
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
-  work.reserve(rows, config.d_model, config.encoder_ffn_dim, /*watched=*/false);
-  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work};
+  work.reserve(rows, config, /*encoder=*/true, /*watched=*/false);
+  const StackDistances none;
+  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work, none};
 
   Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);
   EmbeddingsAndNorm ends = parameters.encoder;
@@ -212,7 +214,9 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   ExplanationStep step;
   step.id = "positions";
   step.title = "With and without positions";
-  step.formula = "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
+  step.formula = model.config().relative.exist()
+                     ? "scores + bias of their distance   or   scores alone"
+                     : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
   step.why =
       "Self-attention treats a sentence as a bag of words: without positions each word's "
       "vector is the same in both orders (but for the order of additions), and nobody could "

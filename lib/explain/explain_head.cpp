@@ -114,8 +114,14 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   if (s.in_encoder() || s.cross()) add(embedding_step(s, true));
   ++number;
   if (!s.in_encoder()) add(embedding_step(s, false));
-  for (auto* tell : {input_step, projection_step, head_step, scores_step, scaling_step, mask_step,
-                     softmax_step, values_step, heads_step, mixing_step, residual_step}) {
+  for (auto* tell : {input_step, projection_step, head_step, scores_step, scaling_step}) {
+    ++number;
+    add(tell(s));
+  }
+  if (s.config().relative.exist()) ++number;
+  if (s.head().distances.size() > 0) add(distance_step(s));
+  for (auto* tell :
+       {mask_step, softmax_step, values_step, heads_step, mixing_step, residual_step}) {
     ++number;
     add(tell(s));
   }

@@ -23,6 +23,8 @@ struct Scene {
   Index head_dim() const {
     return in_encoder() ? config().encoder_head_dim() : config().decoder_head_dim();
   }
+  Index heads() const { return in_encoder() ? config().encoder_heads : config().decoder_heads; }
+  Index inner() const { return heads() * head_dim(); }      ///< columns of all heads
   Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
   Index end() const { return begin() + head_dim(); }
 
@@ -70,7 +72,7 @@ struct Scene {
 /// explain_head() says.
 Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice);
 
-/// The same matrix with the head's columns marked, in each of its `parts` blocks of d_model
+/// The same matrix with the head's columns marked, in each of its `parts` blocks of all heads'
 /// columns.
 NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts);
 
@@ -91,6 +93,7 @@ ExplanationStep projection_step(const Scene& s);
 ExplanationStep head_step(const Scene& s);
 ExplanationStep scores_step(const Scene& s);
 ExplanationStep scaling_step(const Scene& s);
+ExplanationStep distance_step(const Scene& s);  ///< of models with relative positions
 ExplanationStep mask_step(const Scene& s);
 ExplanationStep softmax_step(const Scene& s);
 ExplanationStep values_step(const Scene& s);

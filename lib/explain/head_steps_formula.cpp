@@ -74,10 +74,13 @@ ExplanationStep head_step(const Scene& s) {
   step.id = "head";
   step.title = fmt::format("Q, K and V of head {}", s.choice.head);
   const HeadNumbers& head = s.head();
+  const std::string origin =
+      s.config().head_dim > 0
+          ? fmt::format("{}; {} heads have {} columns", s.head_dim(), s.heads(), s.inner())
+          : fmt::format("d_model / heads = {} / {} = {}", s.d(), s.heads(), s.head_dim());
   step.shape = fmt::format(
-      "Q {}, K {}, V {}; head_dim = d_model / heads = {} / {} = {}",
-      shape_of(head.query.rows(), s.head_dim()), shape_of(head.key.rows(), s.head_dim()),
-      shape_of(head.value.rows(), s.head_dim()), s.d(), s.d() / s.head_dim(), s.head_dim());
+      "Q {}, K {}, V {}; head_dim = {}", shape_of(head.query.rows(), s.head_dim()),
+      shape_of(head.key.rows(), s.head_dim()), shape_of(head.value.rows(), s.head_dim()), origin);
   step.why = s.cross() ? "The target asks (Q); the source answers (K and V)."
                        : "All three are made from the same sentence: it talks to itself.";
   step.matrices.push_back(s.by_query(named("Q", head.query)));
@@ -135,12 +138,54 @@ ExplanationStep scaling_step(const Scene& s) {
   return step;
 }
 
+ExplanationStep distance_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index n = head.distances.rows(), q = s.choice.query;
+  const bool causal = s.choice.kind == AttentionKind::decoder_self;
+  ExplanationStep step;
+  step.id = "distances";
+  step.title = "Each distance has a bias";
+  step.formula = "biased[i, j] = scaled[i, j] + bias(j − i)";
+  step.shape = shape_of(n, head.distances.cols());
+  step.why =
+      "No position was added to the words. Instead a head has learned a number for each distance "
+      "between query and key, and adds it to their score: so it can look at a neighbour, whatever "
+      "stands there. Near distances have a number each, far ones share theirs.";
+  step.matrices.push_back(s.query_by_key(named("bias", head.distances)));
+  step.matrices.push_back(s.query_by_key(named("biased", head.scores + head.distances)));
+  Matrix by_distance(s.heads(), causal ? n : 2 * n - 1);
+  NamedMatrix all = named("bias of each head by distance", by_distance);
+  for (Index h = 0; h < s.heads(); ++h) {
+    const Matrix& of = s.stages.head(s.choice.kind, s.choice.layer, to_int(h)).distances;
+    for (Index c = 0; c < by_distance.cols(); ++c) {
+      const Index j = std::max<Index>(c - n + 1, 0);  // the key whose distance is c − n + 1
+      by_distance(h, c) = of(j - (c - n + 1), j);
+    }
+  }
+  all.values.assign(by_distance.data(), by_distance.data() + by_distance.size());
+  for (Index c = 0; c < by_distance.cols(); ++c) {
+    all.column_tokens.push_back(fmt::format("{:+}", c - n + 1));
+  }
+  all.column_tokens[to_size(n) - 1] = "0";
+  all.marked_row = s.choice.head;
+  step.matrices.push_back(std::move(all));
+  for (Index j = 0; j < (causal ? q + 1 : n); ++j) {
+    step.lines.push_back(
+        fmt::format("{}, at distance {}: {} + {} = {}", spoken(at(s.keys().tokens, j)), j - q,
+                    number(static_cast<double>(head.scores(q, j))),
+                    number(static_cast<double>(head.distances(q, j))),
+                    number(static_cast<double>(head.scores(q, j) + head.distances(q, j)))));
+  }
+  return step;
+}
+
 ExplanationStep mask_step(const Scene& s) {
   const HeadNumbers& head = s.head();
   ExplanationStep step;
   step.id = "masked";
   step.title = "What may not be seen is masked";
-  step.formula = "masked = scaled + mask";
+  const bool biased = head.distances.size() > 0;
+  step.formula = biased ? "masked = biased + mask" : "masked = scaled + mask";
   step.shape = shape_of(head.mask.rows(), head.mask.cols());
   const bool causal = s.choice.kind == AttentionKind::decoder_self;
   step.why = causal ? "−∞ right of the diagonal: a word may not look at words that come after it, "
@@ -150,7 +195,7 @@ ExplanationStep mask_step(const Scene& s) {
     step.why += " The pattern of this attention leaves out earlier words, too.";
   }
   step.matrices.push_back(s.query_by_key(named("mask", head.mask)));
-  step.matrices.push_back(s.query_by_key(named("masked", head.scores + head.mask)));
+  step.matrices.push_back(s.query_by_key(named("masked", head.masked())));
   return step;
 }
 
@@ -169,7 +214,7 @@ ExplanationStep softmax_step(const Scene& s) {
       "Each row becomes shares of attention: positive, and 1 in sum. This is the map that the "
       "pictures show.";
   step.matrices.push_back(s.query_by_key(named("weights", head.weights)));
-  const RowVector masked = head.scores.row(q) + head.mask.row(q);
+  const RowVector masked = head.masked().row(q);
   const float top = masked.maxCoeff();
   double total = 0, sum = 0;
   for (Index j = 0; j < masked.size(); ++j) total += std::exp(static_cast<double>(masked[j] - top));
@@ -243,14 +288,18 @@ ExplanationStep board_step(const Scene& s) {
   const Index q = s.choice.query, k = best_key(s);
   require_whole_row(head, q);
   const Index shown = s.head_dim() <= kBoardValues ? s.head_dim() : kBoardFirst;
-  const RowVector raw = raw_scores(head).row(q), x = head.scores.row(q) + head.mask.row(q);
+  const RowVector raw = raw_scores(head).row(q), x = head.masked().row(q);
   const float top = x.maxCoeff();
-  Matrix board(x.size(), 4 + shown);
+  const bool biased = head.distances.size() > 0;
+  const Index first = biased ? 5 : 4;  // column of the values
+  Matrix board(x.size(), first + shown);
   double total = 0;
   for (Index j = 0; j < x.size(); ++j) {
     const double e = std::exp(static_cast<double>(x[j] - top));
     total += e;
-    board.row(j).head(4) << raw[j], x[j], static_cast<float>(e), head.weights(q, j);
+    board(j, 0) = raw[j];
+    if (biased) board(j, 1) = head.distances(q, j);
+    board.row(j).segment(first - 3, 3) << x[j], static_cast<float>(e), head.weights(q, j);
     board.row(j).tail(shown) = head.value.row(j).head(shown);
   }
   ExplanationStep step;
@@ -258,18 +307,19 @@ ExplanationStep board_step(const Scene& s) {
   const std::string divided = s.config().scale_attention ? fmt::format(" / √{}", s.head_dim()) : "";
   const bool causal = s.choice.kind == AttentionKind::decoder_self;
   step.formula =
-      fmt::format("x = q · k{}{},  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v",
-                  divided, causal ? " + mask" : "");
+      fmt::format("x = q · k{}{}{},  e = exp(x − max),  weight = e / Σ e,  head = Σ weight · v",
+                  divided, biased ? " + bias" : "", causal ? " + mask" : "");
   step.latex = fmt::format(
-      "x = \\frac{{q \\cdot k}}{{{}}}{}, \\quad e = \\exp(x - \\max x), \\quad w = "
+      "x = \\frac{{q \\cdot k}}{{{}}}{}{}, \\quad e = \\exp(x - \\max x), \\quad w = "
       "\\frac{{e}}{{\\sum e}}, \\quad \\text{{head}} = \\sum w \\cdot v",
       s.config().scale_attention ? fmt::format("\\sqrt{{{}}}", s.head_dim()) : "1",
-      causal ? " + \\text{mask}" : "");
+      biased ? " + \\text{bias}" : "", causal ? " + \\text{mask}" : "");
   NamedMatrix table = s.by_key(named(spoken_query(s) + " and its keys", board));
   table.listing = true;
-  table.telling_column = 3;
+  table.telling_column = to_int(first) - 1;
   table.marked_row = to_int(k);
   table.column_tokens = {"q·k", "x", "e", "weight"};
+  if (biased) table.column_tokens.insert(table.column_tokens.begin() + 1, "bias");
   for (Index c = 0; c < shown; ++c) table.column_tokens.push_back(fmt::format("v{}", c));
   step.matrices.push_back(std::move(table));
   const std::string key = spoken(at(s.keys().tokens, k));
@@ -277,7 +327,7 @@ ExplanationStep board_step(const Scene& s) {
       "q · k of {}: {}", key,
       sum_of_products(head.query.row(q), head.key.row(k), 1, static_cast<double>(raw[k]))));
   step.lines.push_back(fmt::format("weight of {}: {} / {} = {}", key,
-                                   number(static_cast<double>(board(k, 2))), number(total),
+                                   number(static_cast<double>(board(k, first - 2))), number(total),
                                    number(static_cast<double>(head.weights(q, k)))));
   step.lines.push_back(fmt::format(
       "head, v0: {}", sum_of_products(head.weights.row(q), head.value.col(0).transpose(), 3,

@@ -9,7 +9,7 @@ namespace attn {
 
 NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts) {
   for (int part = 0; part < parts; ++part) {
-    const auto first = to_int(part * s.d() + s.begin());
+    const auto first = to_int(part * s.inner() + s.begin());
     matrix.marked_columns.push_back({first, first + to_int(s.head_dim())});
   }
   return matrix;
@@ -57,11 +57,12 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
   const auto n = std::ssize(sequence.ids);
   const float scale = embedding_scale(s.model.config());
   const Parameter places = position_rows(s.model.config(), ends.positions);
+  const bool placed = s.config().absolute_positions;
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {
       table(t, j) = ends.embedding.at(at(sequence.ids, t), j);
-      positions(t, j) = places.at(t, j);
+      if (placed) positions(t, j) = places.at(t, j);
     }
   }
   const AttentionKind stack = encoder ? AttentionKind::encoder_self : AttentionKind::decoder_self;
@@ -69,7 +70,8 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
   ExplanationStep step;
   step.id = encoder ? "embedding" : "decoder_embedding";
   step.title = "Each token of the " + side + " becomes a vector";
-  step.formula = s.config().scale_embedding
+  step.formula = !placed ? "x = E[id]"
+                 : s.config().scale_embedding
                      ? fmt::format("x = E[id] · √d_model + position,  √{} = {}", s.d(),
                                    number(static_cast<double>(scale)))
                      : "x = E[id] + position";
@@ -81,13 +83,18 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
       !s.config().static_positions ? ", learned as the words are,"
                                    : ", sines and cosines of growing wavelength,",
       s.config().scale_embedding ? " The factor keeps the word from drowning in it." : "");
+  if (!placed) {
+    step.why =
+        "No position is added: where a token stands is known to the heads alone, by its distance "
+        "to the one that looks.";
+  }
   const auto add = [&](const char* name, const Matrix& rows) {
     NamedMatrix matrix = named(name, rows);
     matrix.row_tokens = sequence.tokens;
     step.matrices.push_back(std::move(matrix));
   };
   add("E[id]", table);
-  add("position", positions);
+  if (placed) add("position", positions);
   add("x", s.stages.at(stack, 0, Stage::embedded));
   return step;
 }
@@ -107,7 +114,12 @@ ExplanationStep input_step(const Scene& s) {
   if (s.config().normalize_before) {
     step.formula += ",  N = norm(X)";
     step.matrices.push_back(named("norm weight", s.norm().weight));
-    step.matrices.push_back(named("norm bias", s.norm().bias));
+    if (s.norm().kind == NormKind::rms) {
+      step.formula = step.formula.substr(0, step.formula.rfind("norm(X)")) +
+                     "X / √(mean of X² + ε) · weight, row by row";
+    } else {
+      step.matrices.push_back(named("norm bias", s.norm().bias));
+    }
     step.matrices.push_back(s.by_query(named("N", s.at(Stage::normed_input))));
   }
   if (s.cross()) {
@@ -123,23 +135,27 @@ ExplanationStep input_step(const Scene& s) {
 
 /// The product that makes queries, keys and values of all heads at once.
 ExplanationStep projection_step(const Scene& s) {
-  const Index d = s.d(), k = s.head_dim(), heads = d / k;
+  const Index d = s.d(), k = s.head_dim(), heads = s.heads(), inner = s.inner();
   const auto n = std::ssize(s.queries().ids);
   const auto m = std::ssize(s.keys().ids);
   const char* in = s.config().normalize_before ? "N" : "X";
   ExplanationStep step;
   step.id = "projection";
+  const bool biases = s.attention().value.bias.exists();
   step.title = "One product makes queries, keys and values of all heads";
   if (s.cross()) {
     step.formula =
-        fmt::format("Q_all = {} · W_q + b_q,  [K | V]_all = M · [W_k | W_v] + [b_k | b_v]", in);
-    step.shape =
-        fmt::format("{} · {} = {},  {} · {} = {}", shape_of(n, d), shape_of(d, d), shape_of(n, d),
-                    shape_of(m, d), shape_of(d, 2 * d), shape_of(m, 2 * d));
+        biases ? fmt::format("Q_all = {} · W_q + b_q,  [K | V]_all = M · [W_k | W_v] + [b_k | b_v]",
+                             in)
+               : fmt::format("Q_all = {} · W_q,  [K | V]_all = M · [W_k | W_v]", in);
+    step.shape = fmt::format("{} · {} = {},  {} · {} = {}", shape_of(n, d), shape_of(d, inner),
+                             shape_of(n, inner), shape_of(m, d), shape_of(d, 2 * inner),
+                             shape_of(m, 2 * inner));
   } else {
-    step.formula = fmt::format("[Q | K | V]_all = {} · [W_q | W_k | W_v] + [b_q | b_k | b_v]", in);
+    step.formula = fmt::format("[Q | K | V]_all = {} · [W_q | W_k | W_v]{}", in,
+                               biases ? " + [b_q | b_k | b_v]" : "");
     step.shape =
-        fmt::format("{} · {} = {}", shape_of(n, d), shape_of(d, 3 * d), shape_of(n, 3 * d));
+        fmt::format("{} · {} = {}", shape_of(n, d), shape_of(d, 3 * inner), shape_of(n, 3 * inner));
   }
   step.why = fmt::format(
       "A query says what a token looks for, a key what it offers, a value what it hands over. Head "
@@ -164,8 +180,8 @@ ExplanationStep projection_step(const Scene& s) {
   } else {
     step.matrices.push_back(mark_head(s, s.by_query(named("[Q | K | V]_all", projected)), 3));
   }
-  step.lines.push_back(
-      fmt::format("reshape [{}, {}] to [{}, {}, {}] (tokens, heads, head_dim)", n, d, n, heads, k));
+  step.lines.push_back(fmt::format("reshape [{}, {}] to [{}, {}, {}] (tokens, heads, head_dim)", n,
+                                   inner, n, heads, k));
   step.lines.push_back(
       fmt::format("swap to [{}, {}, {}] (heads, tokens, head_dim): head {} is slice {}", heads, n,
                   k, s.choice.head, s.choice.head));

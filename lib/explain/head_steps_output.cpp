@@ -10,9 +10,9 @@ ExplanationStep heads_step(const Scene& s) {
   ExplanationStep step;
   step.id = "heads";
   step.title = "The heads stand side by side";
-  step.formula = fmt::format("H = [head 0 | … | head {}]", s.d() / s.head_dim() - 1);
-  step.shape = fmt::format("{} of {} = {}", s.d() / s.head_dim(),
-                           shape_of(heads.rows(), s.head_dim()), shape_of(heads.rows(), s.d()));
+  step.formula = fmt::format("H = [head 0 | … | head {}]", s.heads() - 1);
+  step.shape = fmt::format("{} of {} = {}", s.heads(), shape_of(heads.rows(), s.head_dim()),
+                           shape_of(heads.rows(), s.inner()));
   step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
   step.matrices.push_back(mark_head(s, s.by_query(named("H", heads)), 1));
   return step;
@@ -24,9 +24,9 @@ ExplanationStep mixing_step(const Scene& s) {
   ExplanationStep step;
   step.id = "mixed";
   step.title = "The output projection mixes the heads";
-  step.formula = "A = H · W_o + b_o";
-  step.shape = fmt::format("{} · {} = {}", shape_of(mixed.rows(), s.d()), shape_of(s.d(), s.d()),
-                           shape_of(mixed.rows(), s.d()));
+  step.formula = linear.bias.exists() ? "A = H · W_o + b_o" : "A = H · W_o";
+  step.shape = fmt::format("{} · {} = {}", shape_of(mixed.rows(), s.inner()),
+                           shape_of(s.inner(), s.d()), shape_of(mixed.rows(), s.d()));
   step.why = "The first place where heads meet: what each found is written into all columns.";
   step.matrices.push_back(named("W_o", linear.weight));
   if (linear.bias.data != nullptr) step.matrices.push_back(named("b_o", linear.bias));

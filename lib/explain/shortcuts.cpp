@@ -205,6 +205,11 @@ Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& r
         "encoder_attention is full",
         pattern_word(own.type));
   }
+  if (model.config().relative.exist()) {
+    throw InputError(
+        "the encoder's scores have biases of distances, which no kind but the exact one takes; "
+        "compare the kinds in a model without relative positions");
+  }
   if (record.source.ids.size() <= 1) {
     throw InputError("the sentence has no tokens; there is nothing to explain");
   }

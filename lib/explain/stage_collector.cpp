@@ -16,6 +16,13 @@ void StageCollector::weights_ready(AttentionHead& head) {
   kept.outside.keys = head.outside.keys;
   kept.outside.weights.assign(head.outside.weights.begin(), head.outside.weights.end());
   kept.own_projections.assign(head.own_projections.begin(), head.own_projections.end());
+  if (head.distances.empty()) return;
+  const Index rows = head.mask.rows(), keys = head.mask.cols();
+  kept.distances.resize(rows, keys);
+  for (Index i = 0; i < rows; ++i) {
+    const float* own = &attn::at(head.distances, rows - 1 - i);  // the last query's come first
+    kept.distances.row(i) = Eigen::Map<const RowVector>(own, keys);
+  }
 }
 
 void StageCollector::output_ready(const AttentionHead& head) {

@@ -15,16 +15,22 @@ namespace attn {
 /// What one head computed for one sentence; H heads stand in HeadNumbers of their own.
 struct HeadNumbers {
   float scale = 1;
-  Matrix query;                                     ///< [L, K]
-  Matrix key;                                       ///< [S, K]
-  Matrix value;                                     ///< [S, K]
-  Matrix scores;                                    ///< [L, S] scaled, before the mask
-  Matrix mask;                                      ///< [L, S] 0, a pattern's bias, or −∞
-  Matrix weights;                                   ///< [L, S]
-  Matrix output;                                    ///< [L, K]
+  Matrix query;           ///< [L, K]
+  Matrix key;             ///< [S, K]
+  Matrix value;           ///< [S, K]
+  Matrix scores;          ///< [L, S] scaled, before the mask
+  Matrix distances = {};  ///< [L, S] what relative positions add; empty: nothing
+  Matrix mask;            ///< [L, S] 0, a pattern's bias, or −∞
+  Matrix weights;         ///< [L, S]
+  Matrix output;          ///< [L, K]
   OutsideWeights<std::vector<float>> outside = {};  ///< as AttentionHead has it
   std::vector<Index> own_projections = {};          ///< as AttentionHead has it
 
+  /// [L, S] what softmax reads.
+  Matrix masked() const {
+    if (distances.size() == 0) return scores + mask;
+    return scores + distances + mask;
+  }
   /// Whether a query, its keys and values come from projections that are not among these numbers.
   bool has_own_projections(Index row) const {
     return std::find(own_projections.begin(), own_projections.end(), row) != own_projections.end();

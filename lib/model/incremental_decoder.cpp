@@ -34,7 +34,7 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
                                               Index source_rows) {
   const StepMemoryShape shape = memory_shape(config, rows, steps);
   const auto past = method_of(shape.pattern).step_memory_bytes(shape);
-  const auto cross = checked_product({to_size(source_rows), 2 * to_size(config.d_model),
+  const auto cross = checked_product({to_size(source_rows), 2 * to_size(config.decoder_inner()),
                                       sizeof(float), to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
@@ -42,7 +42,13 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
 
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSource& source,
                                        Index rows, Index steps, AttentionObserver* observer)
-    : model_(model), source_(source), observer_(observer), rows_(rows), steps_(steps) {
+    : model_(model),
+      source_(source),
+      observer_(observer),
+      rows_(rows),
+      steps_(steps),
+      distances_(model.config(), model.parameters().decoder, model.parameters().decoder_layers,
+                 steps) {
   const ModelConfig& config = model.config();
   if (rows * steps > std::numeric_limits<std::int32_t>::max()) {
     throw MemoryError(
@@ -51,7 +57,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
         rows, steps);
   }
   for (const DecoderLayer& layer : model.parameters().decoder_layers) {
-    Matrix keys_values(source.rows.rows(), 2 * config.d_model);
+    Matrix keys_values(source.rows.rows(), 2 * config.decoder_inner());
     layer.cross_attention.key_value(source.rows, keys_values);
     source_memory_.push_back(std::move(keys_values));
   }
@@ -63,7 +69,7 @@ IncrementalDecoder::IncrementalDecoder(const Transformer& model, const EncodedSo
   positions_.resize(to_size(rows));
   x_.resize(rows, config.d_model);
   logits_.resize(rows, config.decoder_vocab_size);
-  work_.reserve(rows, config.d_model, config.decoder_ffn_dim, observer_ != nullptr);
+  work_.reserve(rows, config, /*encoder=*/false, observer_ != nullptr);
 }
 
 void IncrementalDecoder::follow_parents(std::span<const Index> parents, Index n) {
@@ -111,7 +117,8 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
 
   const ModelParameters& parameters = model_.parameters();
   const StackRun run{
-      model_.config(), AttentionKind::decoder_self, self_groups_, cross_groups_, observer_, work_};
+      model_.config(), AttentionKind::decoder_self, self_groups_, cross_groups_, observer_, work_,
+      distances_};
   std::fill_n(positions_.begin(), n, step_);
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
   enter_stack(parameters.decoder, run, tokens, {positions_.data(), tokens.size()}, x);

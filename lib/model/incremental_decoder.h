@@ -49,8 +49,9 @@ class IncrementalDecoder {
   Index rows_;
   Index steps_;
   Index step_ = 0;
+  StackDistances distances_;
   std::unique_ptr<StepMemory> past_;     ///< of self-attention, all layers
-  std::vector<Matrix> source_memory_;    ///< per layer [S, 2D]
+  std::vector<Matrix> source_memory_;    ///< per layer [S, 2I]
   std::vector<std::int32_t> ancestors_;  ///< [rows, steps]: cache rows of each hypothesis's past
   std::vector<std::int32_t> next_ancestors_;  ///< the other of the two, swapped at each step
   std::vector<AttentionGroup> self_groups_;

@@ -90,15 +90,16 @@ void add_and_norm(const Block& block, const ConstMatrixRef& out, MatrixRef x) {
 void self_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                     AttentionMemory* memory, MatrixRef out) {
   const StackRun& run = block.run;
-  const Index d_model = x.cols();
-  MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3D] = Q | K | V
-  MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, D]
+  AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
+  shape.distances = run.distances.of(block.watch.layer);
+  const Index inner = shape.heads * shape.head_dim;
+  MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3I] = Q | K | V
+  MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, I]
 
   layer.query_key_value(x, projected, memory != nullptr ? memory->read_next() : ReadNext{});
   block.watch(Stage::projected, projected);
-  const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
-  const AttentionInput rows{projected.leftCols(d_model),
-                            keys_and_values(projected.rightCols(2 * d_model)), run.self, nullptr,
+  const AttentionInput rows{projected.leftCols(inner),
+                            keys_and_values(projected.rightCols(2 * inner)), run.self, nullptr,
                             &layer.extras};
   if (memory != nullptr) {
     memory->attend(shape, rows, heads, run.observer);
@@ -110,18 +111,19 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
 }
 
 /// Every row of the target looks at the rows of its source sentence, whose keys and values stand in
-/// `source` [S, 2D]. x [T, D] → out [T, D].
+/// `source` [S, 2I]. x [T, D] → out [T, D].
 void cross_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                      const ConstMatrixRef& source, MatrixRef out) {
   const StackRun& run = block.run;
-  MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(x.cols());  // [T, D]
-  MatrixRef heads = run.work.heads.topRows(x.rows());                           // [T, D]
+  const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
+  const Index inner = shape.heads * shape.head_dim;
+  MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(inner);  // [T, I]
+  MatrixRef heads = run.work.heads.topRows(x.rows());                        // [T, I]
 
   layer.query_alone(x, queries, {source.data(), source.size()});
   block.watch(Stage::projected, queries);
   block.watch(Stage::memory, source);
-  attend(attention_shape(run.config, block.watch.kind, block.watch.layer),
-         {queries, keys_and_values(source), run.cross}, heads, run.observer);
+  attend(shape, {queries, keys_and_values(source), run.cross}, heads, run.observer);
   block.watch(Stage::heads, heads);
   layer.output_product(heads, out);
 }
@@ -132,7 +134,8 @@ void feed_forward(const FeedForward& layer, const Block& block, const ConstMatri
   Matrix& hidden = block.run.work.hidden;
   layer.forward(x, hidden, out);
   if (block.run.observer != nullptr) {
-    block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()));
+    const Index width = layer.second_product.in();
+    block.watch(Stage::feed_forward_hidden, hidden.topRows(x.rows()).leftCols(width));
   }
 }
 
@@ -189,6 +192,9 @@ void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<
 void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x) {
   if (run.config.add_final_layer_norm) stack.final_norm.forward(x, x);
   const bool encoder = run.kind == AttentionKind::encoder_self;
+  if (!encoder && run.config.scale_output) {
+    x *= 1.0F / std::sqrt(static_cast<float>(run.config.d_model));
+  }
   const Index last = (encoder ? run.config.encoder_layers : run.config.decoder_layers) - 1;
   Watch{run.observer, run.kind, last}(Stage::stack_output, x);
 }
@@ -222,12 +228,14 @@ float embedding_scale(const ModelConfig& config) {
   return config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
 }
 
-void Workspace::reserve(Index rows, Index d_model, Index ffn_dim, bool watched) {
-  normal.resize(rows, d_model);
-  projected.resize(rows, 3 * d_model);
-  heads.resize(rows, d_model);
-  block.resize(rows, d_model);
-  hidden.resize(watched ? rows : std::min(rows, kHiddenRows), ffn_dim);
+void Workspace::reserve(Index rows, const ModelConfig& config, bool encoder, bool watched) {
+  const Index inner = encoder ? config.encoder_inner() : config.decoder_inner();
+  const Index ffn_dim = encoder ? config.encoder_ffn_dim : config.decoder_ffn_dim;
+  normal.resize(rows, config.d_model);
+  projected.resize(rows, 3 * inner);
+  heads.resize(rows, inner);
+  block.resize(rows, config.d_model);
+  hidden.resize(watched ? rows : std::min(rows, kHiddenRows), config.gated ? 2 * ffn_dim : ffn_dim);
 }
 
 }  // namespace attn

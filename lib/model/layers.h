@@ -4,10 +4,15 @@
 // (training_layers.h); they go by the same names in the same order.
 #pragma once
 
+#include <algorithm>
 #include <span>
+#include <type_traits>
+#include <vector>
 
+#include "base/at.h"
 #include "model/parameters.h"
 #include "nn/attention/attention.h"
+#include "nn/attention/distance_bias.h"
 #include "nn/attention/step_memory.h"
 
 namespace attn {
@@ -15,14 +20,41 @@ namespace attn {
 /// Scratch of one forward pass, allocated once and reused by every layer and step.
 struct Workspace {
   Matrix normal;     ///< [T, D] what a block reads in pre-norm models
-  Matrix projected;  ///< [T, 3D] queries, keys and values
-  Matrix heads;      ///< [T, D] the outputs of all heads side by side
+  Matrix projected;  ///< [T, 3I] queries, keys and values
+  Matrix heads;      ///< [T, I] the outputs of all heads side by side
   Matrix block;      ///< [T, D] what a block adds to the rows that pass by it
-  Matrix hidden;     ///< [≤ T, F] inside the feed-forward block
+  Matrix hidden;     ///< [≤ T, F] inside the feed-forward block; with a gate [≤ T, 2F]
   Matrix global;     ///< [T, 3D] of global tokens' own projections, where the model has them
 
-  /// `watched`: an observer sees the feed-forward's hidden rows, so that all must be there at once.
-  void reserve(Index rows, Index d_model, Index ffn_dim, bool watched);
+  /// For one of the stacks. `watched`: an observer sees the feed-forward's hidden rows, so that all
+  /// must be there at once.
+  void reserve(Index rows, const ModelConfig& config, bool encoder, bool watched);
+};
+
+/// The biases of relative positions of a stack, spread out by distance.
+class StackDistances {
+ public:
+  StackDistances() = default;
+  /// None where the model has no such positions. `places`: of the longest sentence.
+  template <typename Layer>
+  StackDistances(const ModelConfig& config, const EmbeddingsAndNorm& stack,
+                 const std::vector<Layer>& layers, Index places) {
+    if (!config.relative.exist()) return;
+    constexpr bool causal = std::is_same_v<Layer, DecoderLayer>;
+    for (const Layer& layer : layers) {
+      if (!of_layers_.empty() && !config.relative.in_every_layer) return;
+      of_layers_.emplace_back(distances_of(stack, layer.self_attention), config.relative, causal,
+                              std::max<Index>(places, 1));
+    }
+  }
+
+  const DistanceBias* of(Index layer) const {
+    if (of_layers_.empty()) return nullptr;
+    return &at(of_layers_, of_layers_.size() == 1 ? 0 : layer);
+  }
+
+ private:
+  std::vector<DistanceBias> of_layers_;  ///< one for all, or one each
 };
 
 /// What the layers of a stack share while one batch, or one step of it, passes through them.
@@ -33,12 +65,13 @@ struct StackRun {
   std::span<const AttentionGroup> cross;  ///< decoder: who looks at which rows of the source
   AttentionObserver* observer;            ///< null: nobody watches
   Workspace& work;
+  const StackDistances& distances;
 };
 
 /// What a decoder layer attends to besides its own rows.
 struct DecoderMemory {
   ConstMatrixRef
-      source;  ///< [S, 2D] the encoder's output through the layer's key and value weights
+      source;  ///< [S, 2I] the encoder's output through the layer's key and value weights
   AttentionMemory* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
 };
 
@@ -67,7 +100,8 @@ void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, 
 void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
                    const DecoderMemory& memory, MatrixRef x);
 
-/// The norm behind the last layer, where the model has one. x [T, D], in place.
+/// The norm behind the last layer, and the scale of a decoder's output, where the model has them. x
+/// [T, D], in place.
 void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x);
 
 }  // namespace attn

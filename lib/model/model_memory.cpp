@@ -30,7 +30,9 @@ std::optional<std::uint64_t> numbers_of(const ModelConfig& config) {
 std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
   const auto numbers = numbers_of(config);
   if (!numbers) return kUnlimited;
-  const std::uint64_t size = backend == Backend::int8 ? 1 : sizeof(float);
+  const bool mixed =
+      backend == Backend::int8 && config.norm == NormKind::rms;  // see transformer.cpp
+  const std::uint64_t size = mixed ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
   return checked_multiply(*numbers, size).value_or(kUnlimited);
 }
 

@@ -32,6 +32,12 @@ void PackedTokens::add(const PackedTokens& other, std::size_t sentence) {
   }
 }
 
+Index longest_sentence(const PackedTokens& tokens) {
+  Index longest = 0;
+  for (Index b = 0; b < tokens.sentences(); ++b) longest = std::max(longest, tokens.length(b));
+  return longest;
+}
+
 std::vector<Index> positions_of(const PackedTokens& tokens) {
   std::vector<Index> positions(tokens.ids.size());
   for (Index b = 0; b < tokens.sentences(); ++b) {

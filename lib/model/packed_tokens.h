@@ -30,6 +30,9 @@ struct PackedTokens {
   }
 };
 
+/// Tokens of the longest sentence.
+Index longest_sentence(const PackedTokens& tokens);
+
 /// The place of every token in its own sentence.
 std::vector<Index> positions_of(const PackedTokens& tokens);
 

@@ -39,6 +39,8 @@ auto* in_feed_forward(Layer& layer, const ParameterEntry& entry) {
   switch (entry.part) {
     case Part::feed_forward_first:
       return &pick(layer.feed_forward.first, entry);
+    case Part::feed_forward_gate:
+      return &pick(layer.feed_forward.gate, entry);
     case Part::feed_forward_second:
       return &pick(layer.feed_forward.second, entry);
     case Part::feed_forward_norm:
@@ -104,6 +106,8 @@ auto& in_stack(Stack& stack, const ParameterEntry& entry) {
       return stack.embedding;
     case Part::positions:
       return stack.positions;
+    case Part::distances:
+      return stack.distances;
     case Part::global_tokens:
       return stack.global_tokens;
     case Part::embedding_norm:
@@ -184,11 +188,19 @@ ModelParameters bind_parameters(const ModelConfig& config,
   ModelParameters parameters;
   parameters.encoder_layers.resize(to_size(config.encoder_layers));
   parameters.decoder_layers.resize(to_size(config.decoder_layers));
+  LayerNorm norm;
+  norm.kind = config.norm;
+  norm.epsilon = config.norm_epsilon;
+  for (EmbeddingsAndNorm* stack : {&parameters.encoder, &parameters.decoder}) {
+    stack->embedding_norm = stack->final_norm = norm;
+  }
   for (EncoderLayer& layer : parameters.encoder_layers) {
     layer.feed_forward.activation = config.activation;
+    layer.self_attention_norm = layer.global_norm = layer.feed_forward_norm = norm;
   }
   for (DecoderLayer& layer : parameters.decoder_layers) {
     layer.feed_forward.activation = config.activation;
+    layer.self_attention_norm = layer.cross_attention_norm = layer.feed_forward_norm = norm;
   }
   walk(config, [&](const ParameterBlock& block, const ParameterEntry& entry, std::uint64_t layer) {
     bind(info_of(block, entry, layer), in_model(parameters, block, entry, layer));

@@ -41,6 +41,7 @@ struct DecoderLayer {
 struct EmbeddingsAndNorm {
   Parameter embedding;       ///< [V, D]; one memory for both stacks where the vocabulary is shared
   Parameter positions;       ///< [P, D]; BART's first two rows belong to no position
+  Parameter distances;       ///< [buckets, H] biases of relative positions, of all layers (T5)
   Parameter global_tokens;   ///< [G, D] Pegasus-X's own, before each sentence; encoder only
   LayerNorm embedding_norm;  ///< where normalize_embedding
   LayerNorm final_norm;      ///< where add_final_layer_norm
@@ -80,6 +81,13 @@ ModelParameters bind_parameters(const ModelConfig& config,
 /// Calls `visit` for each of them, in the same order.
 void visit_parameters(const ModelConfig& config, const ModelParameters& parameters,
                       const std::function<void(const ParameterInfo&, const Parameter&)>& visit);
+
+/// The biases of relative positions of a layer: its own, or the stack's; without data: none.
+inline const Parameter& distances_of(const EmbeddingsAndNorm& stack,
+                                     const MultiHeadAttention& self_attention) {
+  const Parameter& own = self_attention.extras.distances;
+  return own.exists() ? own : stack.distances;
+}
 
 /// A parameter whose numbers lie at `data` in the file's order.
 Parameter parameter_at(const ParameterInfo& info, float* data);

@@ -30,6 +30,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
     case ParameterRole::weight:
     case ParameterRole::embedding:
     case ParameterRole::global_tokens:
+    case ParameterRole::distances:
       fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       break;
     case ParameterRole::positions:

@@ -11,6 +11,23 @@
 namespace attn {
 namespace {
 
+/// What the last product of T5's feed-forward reads has outliers, a thousand times as large as the
+/// rest, which one scale of 8 bits a row would round to nothing: it stays in float32, as in
+/// transformers.
+Backend backend_of_second(const ModelConfig& config, Backend backend) {
+  return config.norm == NormKind::rms && backend == Backend::int8 ? Backend::panels : backend;
+}
+
+void prepare_feed_forward(FeedForward& layer, const ModelConfig& config, const Preparation& how) {
+  const Backend second = backend_of_second(config, how.backend);
+  if (second == how.backend) return layer.prepare(how);
+  layer.first_product = layer.first.prepare(how);
+  if (layer.gated()) layer.gate_product = layer.gate.prepare(how);
+  Preparation in_float = how;
+  in_float.backend = second;
+  layer.second_product = layer.second.prepare(in_float);
+}
+
 /// What the products' panels take, each filled up to whole panels.
 std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& parameters,
                             Backend backend) {
@@ -18,6 +35,15 @@ std::size_t prepared_floats(const ModelConfig& config, const ModelParameters& pa
   visit_parameters(config, parameters, [&](const ParameterInfo& info, const Parameter& p) {
     if (info.role == ParameterRole::weight) floats += attn::prepared_floats(p, backend);
   });
+  const auto add_difference = [&](const auto& layers) {
+    for (const auto& layer : layers) {
+      const Parameter& second = layer.feed_forward.second.weight;
+      floats += attn::prepared_floats(second, backend_of_second(config, backend)) -
+                attn::prepared_floats(second, backend);
+    }
+  };
+  add_difference(parameters.encoder_layers);
+  add_difference(parameters.decoder_layers);
   if (kind_of(config.encoder_attention).keys_are_queries()) {  // packed a second time, as keys
     for (const EncoderLayer& layer : parameters.encoder_layers) {
       floats += attn::prepared_floats(layer.self_attention.query.weight, backend);
@@ -39,14 +65,14 @@ Transformer::Transformer(ModelConfig config, ModelParameters parameters, Storage
     if (layer.global_attention.query.weight.exists()) {
       layer.global_attention.prepare_global(how);
     }
-    layer.feed_forward.prepare(how);
+    prepare_feed_forward(layer.feed_forward, config_, how);
   }
   // In the order of a decoder's step, whose products fetch ahead what lies behind them.
   for (DecoderLayer& layer : parameters_.decoder_layers) layer.cross_attention.prepare_memory(how);
   for (DecoderLayer& layer : parameters_.decoder_layers) {
     layer.self_attention.prepare_self(how);
     layer.cross_attention.prepare_cross(how);
-    layer.feed_forward.prepare(how);
+    prepare_feed_forward(layer.feed_forward, config_, how);
   }
   output_product_ =
       WeightProduct({parameters_.output.transposed()}, {parameters_.logits_bias}, how);
@@ -59,8 +85,10 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
       self_groups(source, /*causal=*/false, config_.encoder_attention.globals);
   const auto rows = std::ssize(source.ids);
   Workspace work;
-  work.reserve(rows, config_.d_model, config_.encoder_ffn_dim, observer != nullptr);
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
+  work.reserve(rows, config_, /*encoder=*/true, observer != nullptr);
+  const StackDistances distances(config_, parameters_.encoder, parameters_.encoder_layers,
+                                 longest_sentence(source));
+  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, distances};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
   enter_stack(parameters_.encoder, run, source.ids, positions_of(source), x);
@@ -80,8 +108,9 @@ EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
   const GlobalRows layout(source, globals);
   const std::vector<AttentionGroup> groups = layout.groups();
   Workspace work;
-  work.reserve(layout.rows(), d_model, config_.encoder_ffn_dim, observer != nullptr);
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work};
+  work.reserve(layout.rows(), config_, /*encoder=*/true, observer != nullptr);
+  const StackDistances distances(config_, parameters_.encoder, parameters_.encoder_layers, 0);
+  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, distances};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
   Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
@@ -114,11 +143,13 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
       cross_groups(decoder_input, source.offsets, source.hidden);
   const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
-  work.reserve(rows, config_.d_model, config_.decoder_ffn_dim, observer != nullptr);
-  const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work};
+  work.reserve(rows, config_, /*encoder=*/false, observer != nullptr);
+  const StackDistances distances(config_, parameters_.decoder, parameters_.decoder_layers,
+                                 longest_sentence(decoder_input));
+  const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work, distances};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  Matrix keys_values(source.rows.rows(), 2 * config_.d_model);  // [S, 2D] of the layer at hand
+  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_inner());  // [S, 2I] of a layer
   enter_stack(parameters_.decoder, run, decoder_input.ids, positions_of(decoder_input), x);
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];

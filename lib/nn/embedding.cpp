@@ -13,15 +13,16 @@ void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef 
   const auto& [ids, position] = placed;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
-    if (position[t] < 0 || position[t] >= positions.rows)
-      throw std::logic_error("no such position");
     float* row = out.data() + to_index(t) * out.outerStride();
     table.transposed().copy_column(ids[t], row);
     Eigen::Map<RowVector> numbers(row, table.columns);
+    numbers *= scale;
+    if (positions.data == nullptr) continue;
+    if (position[t] < 0 || position[t] >= positions.rows)
+      throw std::logic_error("no such position");
     const Eigen::Map<const RowVector, 0, Eigen::InnerStride<>> place(
         positions.data + position[t] * positions.row_stride, table.columns,
         Eigen::InnerStride<>(positions.column_stride));
-    numbers *= scale;
     numbers += place;
   }
 }

@@ -17,7 +17,7 @@ struct PlacedTokens {
 /// What tokens and places become, or the gradients at it.
 struct EmbeddingTables {
   Parameter tokens;     ///< [V, D]
-  Parameter positions;  ///< [P, D]; of gradients without data where positions are not learned
+  Parameter positions;  ///< [P, D]; without data: none, as of gradients where they are not learned
   float scale = 1.0F;   ///< of the tokens' rows
 };
 

@@ -6,14 +6,24 @@ namespace attn {
 
 void FeedForward::prepare(Preparation how) {
   first_product = first.prepare(how);
+  if (gated()) gate_product = gate.prepare(how);
   second_product = second.prepare(how);
 }
 
 void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const {
   for (Index begin = 0; begin < x.rows(); begin += hidden.rows()) {
     const Index count = std::min(hidden.rows(), x.rows() - begin);
-    auto rows = hidden.topRows(count);
+    const Index width = second_product.in();
+    MatrixRef rows = hidden.topRows(count).leftCols(width);
     first_product(x.middleRows(begin, count), rows, activation_function(activation));
+    if (gated()) {
+      MatrixRef gates = hidden.topRows(count).rightCols(width);
+      gate_product(x.middleRows(begin, count), gates);
+      parallel_for(count, rows.size() * 2, [&](Index t) {
+        kernels().multiply(gates.data() + t * gates.outerStride(),
+                           rows.data() + t * rows.outerStride(), width);
+      });
+    }
     second_product(rows, out.middleRows(begin, count));
   }
 }

@@ -1,5 +1,6 @@
 // The position-wise feed-forward layer: activation(x · W₁ + b₁) · W₂ + b₂ (Vaswani et al. 2017,
-// equation 2, with a choice of activation).
+// equation 2, with a choice of activation), or with a gate (Shazeer 2020, "GLU Variants Improve
+// Transformer"): (activation(x · W₁) ⊙ (x · W_g)) · W₂.
 #pragma once
 
 #include "compute/buffer.h"
@@ -11,15 +12,20 @@ namespace attn {
 
 struct FeedForward {
   Linear first;   ///< weight [D, F]
+  Linear gate;    ///< weight [D, F]; none in most models
   Linear second;  ///< weight [F, D]
   Activation activation = Activation::relu;
 
   WeightProduct first_product;
+  WeightProduct gate_product;
   WeightProduct second_product;
 
   void prepare(Preparation how);
 
-  /// x [T, D] → out [T, D], as many rows at a time as the scratch `hidden` [≥ 1, F] has.
+  bool gated() const { return gate.weight.exists(); }
+
+  /// x [T, D] → out [T, D], as many rows at a time as the scratch `hidden` has: [≥ 1, F], with a
+  /// gate [≥ 1, 2F], where the first F columns get what the second product reads.
   void forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out) const;
 };
 

@@ -6,8 +6,9 @@ namespace attn {
 
 void LayerNorm::forward(const ConstMatrixRef& x, MatrixRef out) const {
   const NormRow norm = row(x.cols());
+  const auto function = kind == NormKind::rms ? kernels().rms_norm : kernels().layer_norm;
   parallel_for(x.rows(), x.size() * 8, [&](Index t) {
-    kernels().layer_norm(norm, x.data() + t * x.outerStride(), out.data() + t * out.outerStride());
+    function(norm, x.data() + t * x.outerStride(), out.data() + t * out.outerStride());
   });
 }
 

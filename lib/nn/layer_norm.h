@@ -1,23 +1,27 @@
 // Layer normalisation (Ba et al. 2016): each row is shifted to mean 0, scaled to variance 1, then
-// weighted and shifted column by column.
+// weighted and shifted column by column. T5's kin scale a row to a mean square of 1 and weight it,
+// which is all (Zhang and Sennrich 2019, "Root Mean Square Layer Normalization").
 #pragma once
 
 #include "compute/matmul.h"
+#include "config/model_config.h"
 
 namespace attn {
 
 struct LayerNorm {
   Parameter weight;  ///< [1, D]
-  Parameter bias;    ///< [1, D]
+  Parameter bias;    ///< [1, D]; rms: none
+  NormKind kind = NormKind::layer;
+  /// Added to the variance or the mean square; the default is transformers' and PyTorch's.
+  float epsilon = kLayerNormEpsilon;
 
-  /// Added to the variance, as in transformers and PyTorch's default.
-  static constexpr float epsilon = 1e-5F;
+  static constexpr float kLayerNormEpsilon = 1e-5F;
 
   /// As the kernels read it, D numbers a row.
   NormRow row(Index d_model) const { return {weight.data, bias.data, epsilon, d_model}; }
 
-  /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row. x, out [T, D], may be the
-  /// same.
+  /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row; rms: x / √(mean(x²) + ε) ·
+  /// weight. x, out [T, D], may be the same.
   void forward(const ConstMatrixRef& x, MatrixRef out) const;
 
   /// From dy [T, D] at the output of forward(x), adds to `gradient` and writes dx, which may be dy.

@@ -9,6 +9,7 @@
 //   L queries, the rows that look         D d_model             F width of the feed-forward layer
 //   S keys, the rows that are looked at   K head_dim = D / H    V vocabulary
 //                                         H heads               P positions
+//                                         I = H · K, D but where head_dim is free
 #pragma once
 
 #include <Eigen/Core>
@@ -32,9 +33,10 @@ using Row = Eigen::Matrix<T, 1, Eigen::Dynamic>;
 template <typename T>
 struct Linear {
   Matrix<T> weight;  ///< [in, out]
-  Row<T> bias;       ///< [out]
+  Row<T> bias;       ///< [out]; empty: none
 
   Matrix<T> operator()(const Matrix<T>& x) const {  // [L, in] → [L, out]
+    if (bias.size() == 0) return x * weight;
     return (x * weight).rowwise() + bias;
   }
 };
@@ -102,16 +104,57 @@ Matrix<T> padding_mask(Index queries, std::span<const std::uint8_t> hidden) {
   return mask;
 }
 
+/// Relative positions (Raffel et al. 2020, section 2.1): what a key's place means to a query is how
+/// far away it is, and distances share buckets. A causal attention has all buckets for what lies
+/// before the query; else the second half of them is for what lies behind it. Of one direction's n
+/// buckets the first n/2 hold one distance each, and the others more and more of them: bucket
+///   n/2 + ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2, rounded down, and at most n − 1.
+struct Buckets {
+  Index count = 32;
+  Index max_distance = 128;
+  bool causal = false;
+
+  Index of(Index key_minus_query) const {
+    const Index n = causal ? count : count / 2;
+    const Index first = !causal && key_minus_query > 0 ? n : 0;
+    const Index d = causal ? std::max<Index>(-key_minus_query, 0) : std::abs(key_minus_query);
+    const Index exact = n / 2;
+    if (d < exact) return first + d;
+    const double times = static_cast<double>(d) / static_cast<double>(exact);
+    const double most = static_cast<double>(max_distance) / static_cast<double>(exact);
+    const double share = std::log(times) / std::log(most);  // of the buckets for far distances
+    return first + std::min(exact + static_cast<Index>(share * double(n - exact)), n - 1);
+  }
+};
+
+/// T5 knows places by this alone: a number of each head for each bucket, added to the scores.
+template <typename T>
+struct RelativeBias {
+  Matrix<T> table;  ///< [buckets, H]; empty: the model has none
+  Buckets buckets = {};
+
+  /// [L, S] `mask`, and what head h adds. The queries are the last of the keys' places.
+  Matrix<T> with(Matrix<T> mask, Index h) const {
+    if (table.size() == 0) return mask;
+    const Index first = mask.cols() - mask.rows();
+    for (Index i = 0; i < mask.rows(); ++i) {
+      for (Index j = 0; j < mask.cols(); ++j) mask(i, j) += table(buckets.of(j - first - i), h);
+    }
+    return mask;
+  }
+};
+
 /// The weights of one multi-head attention.
 template <typename T>
 struct MultiHead {
-  Linear<T> query;   ///< W^Q of all heads side by side, [D, D]: head h owns the columns
+  Linear<T> query;   ///< W^Q of all heads side by side, [D, I]: head h owns the columns
                      ///< h·K … (h+1)·K − 1 of what it computes
   Linear<T> key;     ///< W^K, likewise
   Linear<T> value;   ///< W^V, likewise
-  Linear<T> output;  ///< W^O [D, D]
+  Linear<T> output;  ///< W^O [I, D]
   Index heads = 1;   ///< H
   T scale = 1;       ///< 1/√K, or 1 in models that do not scale
+  RelativeBias<T> relative = {};
 };
 
 /// The weights of every head, [L, S] each, for whoever wants to see them.
@@ -120,22 +163,23 @@ using Maps = std::vector<Matrix<T>>;
 
 /// Section 3.2.2: MultiHead(Q, K, V) = Concat(head₁ … head_H) · W^O,
 /// head_h = Attention(x · W^Q_h, memory · W^K_h, memory · W^V_h).
-/// The H small matrices W_h [D, K] are column blocks of one physical matrix [D, D], and so are
+/// The H small matrices W_h [D, K] are column blocks of one physical matrix [D, I], and so are
 /// their products. Each head writes its own block of `heads`, so "Concat" moves nothing.
 ///   x [L, D] asks, memory [S, D] answers; in self-attention they are the same rows → [L, D]
 template <typename T>
 Matrix<T> multi_head(const MultiHead<T>& layer, const Matrix<T>& x, const Matrix<T>& memory,
                      const Matrix<T>& mask, Maps<T>* maps) {
-  const Matrix<T> q = layer.query(x);             // [L, D]
-  const Matrix<T> k = layer.key(memory);          // [S, D]
-  const Matrix<T> v = layer.value(memory);        // [S, D]
+  const Matrix<T> q = layer.query(x);             // [L, I]
+  const Matrix<T> k = layer.key(memory);          // [S, I]
+  const Matrix<T> v = layer.value(memory);        // [S, I]
   const Index head_dim = q.cols() / layer.heads;  // K
-  Matrix<T> heads(q.rows(), q.cols());            // [L, D]
+  Matrix<T> heads(q.rows(), q.cols());            // [L, I]
   for (Index h = 0; h < layer.heads; ++h) {       // head h: columns h·K … (h+1)·K − 1
     const auto own = Eigen::seqN(h * head_dim, head_dim);
     const Matrix<T> q_h = q(Eigen::all, own), k_h = k(Eigen::all, own), v_h = v(Eigen::all, own);
-    heads(Eigen::all, own) = attention<T>(q_h, k_h, v_h, layer.scale, mask);  // [L, K]
-    if (maps != nullptr) maps->push_back(attention_weights<T>(q_h, k_h, layer.scale, mask));
+    const Matrix<T> added = layer.relative.with(mask, h);                      // [L, S]
+    heads(Eigen::all, own) = attention<T>(q_h, k_h, v_h, layer.scale, added);  // [L, K]
+    if (maps != nullptr) maps->push_back(attention_weights<T>(q_h, k_h, layer.scale, added));
   }
   return layer.output(heads);  // [L, D]
 }

@@ -30,8 +30,8 @@ template <typename T>
 Matrix<T> linear_backward(Trained<Linear<T>> linear, const Matrix<T>& x, const Matrix<T>& d_y) {
   // Was: y = x · W + b.
   add_to(linear.gradient.weight, Matrix<T>(x.transpose() * d_y));  // [in, out]
-  add_to(linear.gradient.bias, Row<T>(d_y.colwise().sum()));       // [out]
-  return d_y * linear.layer.weight.transpose();                    // [L, in]
+  if (linear.layer.bias.size() > 0) add_to(linear.gradient.bias, Row<T>(d_y.colwise().sum()));
+  return d_y * linear.layer.weight.transpose();  // [L, in]
 }
 
 /// p [L, S] what softmax returned, d_p [L, S] → [L, S]. Where p is 0, behind a mask, so is this.
@@ -45,9 +45,10 @@ Matrix<T> softmax_backward(const Matrix<T>& p, const Matrix<T>& d_p) {
 /// What attention() is given, or the gradients at it.
 template <typename T>
 struct QueriesKeysValues {
-  Matrix<T> q;  ///< [L, K]
-  Matrix<T> k;  ///< [S, K]
-  Matrix<T> v;  ///< [S, K]
+  Matrix<T> q;            ///< [L, K]
+  Matrix<T> k;            ///< [S, K]
+  Matrix<T> v;            ///< [S, K]
+  Matrix<T> scores = {};  ///< [L, S] of gradients alone: at q · kᵀ · scale + mask
 };
 
 template <typename T>
@@ -60,7 +61,21 @@ QueriesKeysValues<T> attention_backward(const QueriesKeysValues<T>& was, T scale
   // Was: p = softmax(scores + mask). The mask is a constant.
   const Matrix<T> d_scores = softmax_backward<T>(p, d_p);  // [L, S]
   // Was: scores = Q · Kᵀ · scale.
-  return {d_scores * was.k * scale, d_scores.transpose() * was.q * scale, d_v};
+  return {d_scores * was.k * scale, d_scores.transpose() * was.q * scale, d_v, d_scores};
+}
+
+/// d_scores [L, S] of head h. Was: scores(i, j) += table(bucket of j − i, h).
+template <typename T>
+void relative_backward(Trained<RelativeBias<T>> bias, Index h, const Matrix<T>& d_scores) {
+  const auto& [layer, gradient] = bias;
+  if (layer.table.size() == 0) return;
+  if (gradient.table.size() == 0) gradient.table.setZero(layer.table.rows(), layer.table.cols());
+  const Index first = d_scores.cols() - d_scores.rows();
+  for (Index i = 0; i < d_scores.rows(); ++i) {
+    for (Index j = 0; j < d_scores.cols(); ++j) {
+      gradient.table(layer.buckets.of(j - first - i), h) += d_scores(i, j);
+    }
+  }
 }
 
 /// Returns the gradients at x [L, D] and at memory [S, D]. In self-attention these are the same
@@ -79,9 +94,11 @@ std::array<Matrix<T>, 2> multi_head_backward(Trained<MultiHead<T>> of, const Mat
     const auto own = Eigen::seqN(h * head_dim, head_dim);
     // Was: head h of q, k and v → head h of `heads`.
     const QueriesKeysValues<T> was{q(Eigen::all, own), k(Eigen::all, own), v(Eigen::all, own)};
-    heads(Eigen::all, own) = attention<T>(was.q, was.k, was.v, layer.scale, mask);
+    const Matrix<T> added = layer.relative.with(mask, h);
+    heads(Eigen::all, own) = attention<T>(was.q, was.k, was.v, layer.scale, added);
     const QueriesKeysValues<T> d =
-        attention_backward<T>(was, layer.scale, mask, d_heads(Eigen::all, own));
+        attention_backward<T>(was, layer.scale, added, d_heads(Eigen::all, own));
+    relative_backward<T>({layer.relative, gradient.relative}, h, d.scores);
     d_q(Eigen::all, own) = d.q;  // [L, K]
     d_k(Eigen::all, own) = d.k;  // [S, K]
     d_v(Eigen::all, own) = d.v;  // [S, K]
@@ -97,17 +114,18 @@ std::array<Matrix<T>, 2> multi_head_backward(Trained<MultiHead<T>> of, const Mat
 template <typename T>
 Matrix<T> norm_backward(Trained<LayerNorm<T>> norm, const Matrix<T>& x, const Matrix<T>& d_y) {
   if (norm.layer.weight.size() == 0) return d_y;
-  const Matrix<T> unit = LayerNorm<T>::normalized(x);  // [L, D]
+  const Matrix<T> unit = norm.layer.normalized(x);  // [L, D]
   // Was: y = x̂ ⊙ weight + bias.
   add_to(norm.gradient.weight, Row<T>(d_y.cwiseProduct(unit).colwise().sum()));  // [D]
-  add_to(norm.gradient.bias, Row<T>(d_y.colwise().sum()));                       // [D]
+  if (!norm.layer.rms) add_to(norm.gradient.bias, Row<T>(d_y.colwise().sum()));  // [D]
   Matrix<T> d_x = d_y.array().rowwise() * norm.layer.weight.array();             // [L, D] at x̂
   // Was: x̂ = (x − mean) / √(variance + ε). Mean and variance move with x: what a step would only
   // shift or stretch is taken out.
   for (Index t = 0; t < x.rows(); ++t) {
-    const auto centered = x.row(t).array() - x.row(t).mean();  // [D]
-    const T deviation = std::sqrt(centered.square().mean() + LayerNorm<T>::epsilon);
-    const T shift = d_x.row(t).mean();
+    const T mean = norm.layer.rms ? T(0) : x.row(t).mean();
+    const auto centered = x.row(t).array() - mean;  // [D]
+    const T deviation = std::sqrt(centered.square().mean() + norm.layer.epsilon);
+    const T shift = norm.layer.rms ? T(0) : d_x.row(t).mean();
     const T stretch = d_x.row(t).dot(unit.row(t)) / static_cast<T>(x.cols());
     d_x.row(t) = (d_x.row(t).array() - shift - unit.row(t).array() * stretch) / deviation;
   }
@@ -122,6 +140,11 @@ T activation_slope(Activation activation, T x) {
     const T s = 1 / (1 + std::exp(-x));
     return s * (1 + x * (1 - s));
   }
+  if (activation == Activation::gelu_new) {
+    const T root = std::sqrt(T(2 / M_PI));
+    const T bent = std::tanh(root * (x + T(0.044715) * x * x * x));
+    return (1 + bent) / 2 + x / 2 * (1 - bent * bent) * root * (1 + 3 * T(0.044715) * x * x);
+  }
   // gelu: Φ(x) + x · φ(x)
   return std::erfc(-x / std::sqrt(T(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(T(2 * M_PI));
 }
@@ -132,11 +155,19 @@ Matrix<T> feed_forward_backward(Trained<FeedForward<T>> of, const Matrix<T>& x,
   const auto& [layer, gradient] = of;
   // Was: y = hidden · W₂ + b₂.
   Matrix<T> d_sums = linear_backward<T>({layer.second, gradient.second}, layer.hidden(x), d_y);
-  // Was: hidden = activation(sums), number by number.
+  // Was: hidden = activation(sums) ⊙ gates, gates = x · W_g. Or without gates.
+  const bool gated = layer.gate.weight.size() > 0;
+  Matrix<T> d_x = Matrix<T>::Zero(x.rows(), x.cols());  // [L, D] by way of the gates
+  if (gated) {
+    const Matrix<T> open = layer.first(x).unaryExpr(  // [L, F]
+        [&](T sum) { return activate(of.layer.activation, sum); });
+    d_x = linear_backward<T>({layer.gate, gradient.gate}, x, d_sums.cwiseProduct(open));
+    d_sums = d_sums.cwiseProduct(layer.gate(x));
+  }
   d_sums = d_sums.cwiseProduct(layer.first(x).unaryExpr(  // [L, F]
       [&](T sum) { return activation_slope(of.layer.activation, sum); }));
   // Was: sums = x · W₁ + b₁.
-  return linear_backward<T>({layer.first, gradient.first}, x, d_sums);
+  return d_x + linear_backward<T>({layer.first, gradient.first}, x, d_sums);
 }
 
 /// forward: what residual() was given. backward(x, d_y): the way back through it.
@@ -242,7 +273,7 @@ void embed_backward(Trained<Stack<T, Layer>> of, std::span<const int> tokens,
   gradient.positions.setZero(stack.positions.rows(), stack.positions.cols());
   for (Index t = 0; t < d.rows(); ++t) {
     gradient.embedding.row(tokens[static_cast<std::size_t>(t)]) += d.row(t) * stack.scale;
-    gradient.positions.row(t) += d.row(t);
+    if (stack.positions.size() > 0) gradient.positions.row(t) += d.row(t);
   }
 }
 
@@ -253,8 +284,8 @@ template <typename T>
 T loss_and_gradient(const Transformer<T>& model, std::span<const int> source,
                     std::span<const int> target, std::span<const int> labels,
                     Transformer<T>& gradient) {
-  const auto& [encoder, decoder, output, bias] = model;
-  auto& [d_encoder, d_decoder, d_output, d_bias] = gradient;
+  const auto& [encoder, decoder, output, bias, scale] = model;
+  auto& [d_encoder, d_decoder, d_output, d_bias, unused] = gradient;
   // encode() and decode() again, keeping what every layer read.
   std::vector<Matrix<T>> below{embed(encoder, source)};  // [S, D] each
   for (const auto& layer : encoder.layers) {
@@ -275,10 +306,10 @@ T loss_and_gradient(const Transformer<T>& model, std::span<const int> source,
     loss -= log_p(t, label);
     d_logits(t, label) -= 1;
   }
-  // Was: logits = rows · outputᵀ + bias.
-  d_output = d_logits.transpose() * rows;  // [V, D]
-  d_bias = d_logits.colwise().sum();       // [V]
-  Matrix<T> d_x = d_logits * output;       // [L, D]
+  // Was: logits = rows · scale · outputᵀ + bias.
+  d_output = d_logits.transpose() * rows * scale;  // [V, D]
+  d_bias = d_logits.colwise().sum();               // [V]
+  Matrix<T> d_x = d_logits * output * scale;       // [L, D]
   // Was: the decoder, every layer of which looked at the encoder's rows.
   d_x = norm_backward<T>({decoder.final_norm, d_decoder.final_norm}, above.back(), d_x);
   Matrix<T> d_memory = Matrix<T>::Zero(memory.rows(), memory.cols());  // [S, D]

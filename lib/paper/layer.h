@@ -6,18 +6,19 @@
 namespace attn::paper {
 
 /// Layer normalisation (Ba et al. 2016): every row gets mean 0 and variance 1, and then a weight
-/// and a shift of each column.
+/// and a shift of each column. T5 scales a row to a mean square of 1 and weights the columns, which
+/// is all (Zhang and Sennrich 2019, "Root Mean Square Layer Normalization").
 template <typename T>
 struct LayerNorm {
   Row<T> weight;  ///< [D]; empty: the model has no norm here, and rows pass as they are
-  Row<T> bias;    ///< [D]
-
-  static constexpr T epsilon = T(1e-5);  ///< added to the variance, against a division by 0
+  Row<T> bias;    ///< [D]; empty where rms
+  bool rms = false;
+  T epsilon = T(1e-5);  ///< added to the variance, against a division by 0
 
   /// x̂ = (x − mean) / √(variance + ε), row by row.
-  static Matrix<T> normalized(Matrix<T> x) {  // [L, D] → [L, D]
+  Matrix<T> normalized(Matrix<T> x) const {  // [L, D] → [L, D]
     for (Index t = 0; t < x.rows(); ++t) {
-      x.row(t).array() -= x.row(t).mean();
+      if (!rms) x.row(t).array() -= x.row(t).mean();
       x.row(t) /= std::sqrt(x.row(t).squaredNorm() / static_cast<T>(x.cols()) + epsilon);
     }
     return x;
@@ -25,30 +26,39 @@ struct LayerNorm {
 
   Matrix<T> operator()(const Matrix<T>& x) const {  // [L, D] → [L, D]
     if (weight.size() == 0) return x;
-    return (normalized(x).array().rowwise() * weight.array()).rowwise() + bias.array();
+    const Matrix<T> weighted = normalized(x).array().rowwise() * weight.array();
+    if (rms) return weighted;
+    return weighted.rowwise() + bias;
   }
 };
 
-enum class Activation { relu, gelu, swish };
+enum class Activation { relu, gelu, swish, gelu_new };
 
 /// What a hidden unit makes of its sum. The paper has relu; the others bend instead of breaking:
-/// gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016), swish(x) = x · sigmoid(x).
+/// gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016; gelu_new is their formula without erf), swish(x)
+/// = x · sigmoid(x).
 template <typename T>
 T activate(Activation activation, T x) {
   if (activation == Activation::relu) return std::max(x, T(0));
   if (activation == Activation::swish) return x / (1 + std::exp(-x));
+  if (activation == Activation::gelu_new) {
+    return x / 2 * (1 + std::tanh(std::sqrt(T(2 / M_PI)) * (x + T(0.044715) * x * x * x)));
+  }
   return x * std::erfc(-x / std::sqrt(T(2))) / 2;
 }
 
-/// Section 3.3: the same small network for every token by itself.
+/// Section 3.3: the same small network for every token by itself. With a gate (Shazeer 2020) a
+/// second product says how much of each hidden unit passes.
 template <typename T>
 struct FeedForward {
   Linear<T> first;   ///< W₁ [D, F]
   Linear<T> second;  ///< W₂ [F, D]
   Activation activation = Activation::relu;
+  Linear<T> gate = {};  ///< W_g [D, F]; empty: none
 
   Matrix<T> hidden(const Matrix<T>& x) const {  // [L, D] → [L, F]
-    return first(x).unaryExpr([this](T sum) { return activate(activation, sum); });
+    const Matrix<T> open = first(x).unaryExpr([this](T sum) { return activate(activation, sum); });
+    return gate.weight.size() == 0 ? open : Matrix<T>(open.cwiseProduct(gate(x)));
   }
   /// Equation 2: activation(x · W₁ + b₁) · W₂ + b₂.
   Matrix<T> operator()(const Matrix<T>& x) const { return second(hidden(x)); }  // [L, D] → [L, D]

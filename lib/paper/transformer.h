@@ -28,7 +28,8 @@ Matrix<T> sinusoids(Index positions, Index d_model) {
 template <typename T, typename Layer>
 struct Stack {
   Matrix<T> embedding;          ///< [V, D]
-  Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned ones
+  Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned ones; empty: T5, which has a
+                                ///< bias of distances in its attention instead
   T scale = 1;                  ///< √D, or 1
   LayerNorm<T> embedding_norm;  ///< BART's; empty elsewhere
   std::vector<Layer> layers;
@@ -42,6 +43,7 @@ struct Transformer {
   Stack<T, DecoderLayer<T>> decoder;
   Matrix<T> output;    ///< [V, D]
   Row<T> logits_bias;  ///< [V]
+  T output_scale = 1;  ///< 1/√D in T5 where output and embedding are tied
 };
 
 /// What all heads of a sentence looked at.
@@ -57,7 +59,8 @@ Matrix<T> embed(const Stack<T, Layer>& stack, std::span<const int> tokens) {
   Matrix<T> x(std::ssize(tokens), stack.embedding.cols());  // [L, D]
   for (Index t = 0; t < x.rows(); ++t) {
     const int token = tokens[static_cast<std::size_t>(t)];
-    x.row(t) = stack.embedding.row(token) * stack.scale + stack.positions.row(t);
+    x.row(t) = stack.embedding.row(token) * stack.scale;
+    if (stack.positions.size() > 0) x.row(t) += stack.positions.row(t);
   }
   return stack.embedding_norm(x);
 }
@@ -86,7 +89,8 @@ Matrix<T> decode(const Transformer<T>& model, std::span<const int> target, const
 /// A score of every word of the vocabulary: how well its row fits, and a bias. [L, D] → [L, V]
 template <typename T>
 Matrix<T> logits(const Transformer<T>& model, const Matrix<T>& rows) {
-  return (rows * model.output.transpose()).rowwise() + model.logits_bias;
+  const Matrix<T> fits = rows * model.output_scale * model.output.transpose();
+  return fits.rowwise() + model.logits_bias;
 }
 
 /// ln softmax of every row: the logarithms of the words' probabilities. [L, V] → [L, V]

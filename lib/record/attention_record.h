@@ -38,6 +38,9 @@ struct AttentionVectors {
   HeadVectors query;  ///< a row a query token
   HeadVectors key;    ///< a row a key token, or a mixture (AttentionMaps::mixed)
   HeadVectors value;  ///< likewise
+  /// Of relative positions (T5): what a head adds to a score, one row of 2S − 1 by key − query + S
+  /// − 1; empty: nothing.
+  HeadVectors distances = {};
 };
 
 /// One extension of a hypothesis that a beam search looked at.
@@ -131,6 +134,7 @@ struct ModelSummary {
   int decoder_ffn_dim = 0;
   int vocab_size = 0;          ///< of the source
   int decoder_vocab_size = 0;  ///< of the target
+  int head_dim = 0;            ///< where it is free (T5); 0: d_model / heads
   float encoder_scale = 1;     ///< what scores are multiplied by: 1/√head_dim, or 1
   float decoder_scale = 1;
   /// Of the training run that these weights are a moment of.
@@ -143,8 +147,14 @@ struct ModelSummary {
     if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};
     return {stack_of(kind), decoder_layers, decoder_heads};
   }
-  int encoder_head_dim() const { return encoder_heads > 0 ? d_model / encoder_heads : 0; }
-  int decoder_head_dim() const { return decoder_heads > 0 ? d_model / decoder_heads : 0; }
+  int encoder_head_dim() const { return head_dim_of(encoder_heads); }
+  int decoder_head_dim() const { return head_dim_of(decoder_heads); }
+
+ private:
+  int head_dim_of(int heads) const {
+    if (head_dim > 0) return head_dim;
+    return heads > 0 ? d_model / heads : 0;
+  }
 };
 
 /// Which part of a line a record is about, where the line was translated sentence by sentence.

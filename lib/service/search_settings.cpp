@@ -91,6 +91,7 @@ std::unique_ptr<Translator> make_translator(const ReadyModel& model, const Decod
       std::make_unique<Translator>(*model.transformer, *model.tokenizer, std::move(decode));
   translator->speak(languages);
   translator->describe(summary_of(model));
+  translator->set_prefix(model.prefix);
   return translator;
 }
 
@@ -107,6 +108,7 @@ std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
   ModelSummary summary = summary_of(models.mapped());
   if (models.models.size() > 1) summary.ensemble = models.names();
   translator->describe(std::move(summary));
+  translator->set_prefix(first.prefix);
   return translator;
 }
 

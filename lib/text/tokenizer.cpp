@@ -2,11 +2,28 @@
 
 #include "base/error.h"
 #include "base/files/files.h"
+#include "base/json.h"
 #include "base/strings/utf8.h"
 #include "text/tokenizer_kind.h"
 
 namespace attn {
 namespace {
+
+/// Whose spiece.model it is: the tokenizer's class says so, else the model's type.
+bool is_of_t5(const std::string& directory) {
+  std::string name = read_tokenizer_settings(directory).tokenizer_class;
+  const std::string config = directory + "/config.json";
+  if (name.empty() && file_exists(config)) {
+    const Json json = read_json_file(config);
+    if (json.is_object() && json.contains("model_type") && json["model_type"].is_string()) {
+      name = json["model_type"];
+    }
+  }
+  for (const std::string_view start : {"T5", "MT5", "t5", "mt5", "umt5"}) {
+    if (name.starts_with(start)) return true;
+  }
+  return false;
+}
 
 /// By the files that are there; a directory without any is told what Marian's lacks.
 std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory) {
@@ -19,7 +36,9 @@ std::unique_ptr<const TokenizerKind> open_tokenizer(const std::string& directory
   if (has("source.spm")) return marian_tokenizer(directory);
   if (has("tokenizer.json")) return json_tokenizer(directory);
   if (has("sentencepiece.bpe.model")) return fairseq_tokenizer(directory);
-  if (has("spiece.model")) return pegasus_tokenizer(directory);
+  if (has("spiece.model")) {
+    return is_of_t5(directory) ? t5_tokenizer(directory) : pegasus_tokenizer(directory);
+  }
   if (has("merges.txt")) return byte_level_tokenizer(directory);
   return marian_tokenizer(directory);
 }

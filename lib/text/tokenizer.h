@@ -2,7 +2,7 @@
 //   source.spm, target.spm, vocab.json   MarianTokenizer: SentencePiece cuts, vocab.json numbers
 //   tokenizer.json                       the tokenizers library's one file, of BART, T5, NLLB …
 //   sentencepiece.bpe.model              mBART's, NLLB's and M2M100's, by tokenizer_class
-//   spiece.model                         PegasusTokenizer
+//   spiece.model                         T5Tokenizer, PegasusTokenizer
 //   vocab.json, merges.txt               BartTokenizer, LEDTokenizer: byte-level BPE
 #pragma once
 

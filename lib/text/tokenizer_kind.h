@@ -1,6 +1,6 @@
 // What one family of tokenizer files does: marian_tokenizer.cpp, json_tokenizer.cpp,
-// fairseq_tokenizer.cpp, pegasus_tokenizer.cpp, byte_level_tokenizer.cpp. Tokenizer is the door;
-// nobody else includes this.
+// fairseq_tokenizer.cpp, pegasus_tokenizer.cpp, t5_tokenizer.cpp, byte_level_tokenizer.cpp.
+// Tokenizer is the door; nobody else includes this.
 #pragma once
 
 #include <memory>
@@ -47,6 +47,8 @@ std::unique_ptr<const TokenizerKind> byte_level_tokenizer(const std::string& dir
 /// sentencepiece.bpe.model, as MBartTokenizer, MBart50Tokenizer, NllbTokenizer and M2M100Tokenizer
 /// read it: tokenizer_config.json must say which.
 std::unique_ptr<const TokenizerKind> fairseq_tokenizer(const std::string& directory);
+/// spiece.model, as T5Tokenizer reads it.
+std::unique_ptr<const TokenizerKind> t5_tokenizer(const std::string& directory);
 /// spiece.model, as PegasusTokenizer reads it.
 std::unique_ptr<const TokenizerKind> pegasus_tokenizer(const std::string& directory);
 

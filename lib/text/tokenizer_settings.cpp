@@ -33,13 +33,13 @@ bool flag(const Json& value, const std::string& key, const std::string& where) {
   return value;
 }
 
-int offset_of(const Json& value, const std::string& where) {
+int count_of(const Json& value, const std::string& key, const std::string& where) {
   constexpr std::int64_t kMost = 100'000;
   if (value.is_number_integer()) {
-    const auto offset = value.get<std::int64_t>();
-    if (offset >= 0 && offset <= kMost) return static_cast<int>(offset);
+    const auto count = value.get<std::int64_t>();
+    if (count >= 0 && count <= kMost) return static_cast<int>(count);
   }
-  throw InputError("{}: offset is {}; expected an integer from 0 to {}", where,
+  throw InputError("{}: {} is {}; expected an integer from 0 to {}", where, key,
                    excerpt(value.dump()), kMost);
 }
 
@@ -113,8 +113,8 @@ void read_keys(const Json& document, const std::string& where, TokenizerSettings
       (key == "tokenizer_class" ? settings.tokenizer_class : settings.language_codes) = value;
     } else if (key == "legacy_behaviour") {
       settings.legacy_behaviour = flag(value, key, where);
-    } else if (key == "offset") {
-      settings.offset = offset_of(value, where);
+    } else if (key == "offset" || key == "extra_ids") {
+      (key == "offset" ? settings.offset : settings.extra_ids) = count_of(value, key, where);
     } else if (key == "additional_special_tokens" || key == "extra_special_tokens") {
       read_list(value, key, where, settings);
     } else if (key.ends_with("_token") && (value.is_string() || value.is_object())) {

@@ -32,6 +32,7 @@ struct TokenizerSettings {
   std::string tokenizer_class;    ///< "NllbTokenizer"
   std::string language_codes;     ///< M2M100's list: "m2m100", "wmt21"
   bool legacy_behaviour = false;  ///< NLLB's: the language stands behind a text
+  std::optional<int> extra_ids;   ///< T5: sentinels behind its pieces
 
   /// The token of a key: as said (nothing: null), else `otherwise`.
   std::optional<std::string> named_or(const std::string& key, const char* otherwise) const;

@@ -96,6 +96,7 @@ float score_of(const HypothesisRecord& hypothesis, const DecodeConfig& decode) {
 ModelSummary summarise(const ModelConfig& config) {
   ModelSummary s;
   s.d_model = config.d_model;
+  s.head_dim = config.head_dim;
   s.encoder_layers = config.encoder_layers;
   s.decoder_layers = config.decoder_layers;
   s.encoder_heads = config.encoder_heads;
@@ -133,6 +134,11 @@ std::string Translator::name_of(int id) const {
 
 PreparedSentence Translator::prepare(std::string_view bytes) const {
   PreparedSentence sentence;
+  std::string with_prefix;
+  const bool blank = bytes.find_first_not_of(" \t\r\n\v\f") == std::string_view::npos;
+  if (!prefix_.empty() && !blank && !bytes.starts_with(prefix_)) {
+    bytes = with_prefix = prefix_ + std::string(bytes);
+  }
   std::size_t cut_bytes = 0;
   const std::size_t most_bytes = std::max(kMostBytes, kBytesOfPosition * most_source_tokens());
   if (bytes.size() > most_bytes) {

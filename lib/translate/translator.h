@@ -106,6 +106,9 @@ class Translator {
   /// From now on sources and given translations are in these languages.
   void speak(const LanguageChoice& languages) { languages_ = languages; }
   const LanguageChoice& languages() const { return languages_; }
+  /// From now on every source text gets this before it, but a blank one and one that begins with
+  /// it.
+  void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
 
   /// What every record says of the model from now on.
   void describe(ModelSummary summary) { summary_ = std::move(summary); }
@@ -164,6 +167,7 @@ class Translator {
   const Tokenizer& tokenizer_;
   DecodeConfig decode_;
   LanguageChoice languages_;
+  std::string prefix_;
   ModelSummary summary_;
   const std::atomic<bool>* stop_ = nullptr;
   ModelTimes* times_ = nullptr;

@@ -85,6 +85,9 @@ void VectorRecorder::weights_ready(AttentionHead& head) {
   append(vectors.query, head, head.query);
   append(vectors.key, head, head.key);
   append(vectors.value, head, head.value);
+  if (head.distances.empty()) return;
+  append(vectors.distances, head,
+         Eigen::Map<const RowVector>(head.distances.data(), std::ssize(head.distances)));
 }
 
 void VectorRecorder::stage_ready(const StageView& view) {
@@ -112,9 +115,11 @@ std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const 
   for (std::size_t t = 0; t < ids.size(); ++t) {
     for (Index j = 0; j < columns; ++j) {
       token.values.push_back(stack.embedding.at(ids[t], j) * scale);
+      if (positions.data == nullptr) continue;
       position.values.push_back(positions.at(to_index(t), j));
     }
   }
+  if (positions.data == nullptr) return {std::move(token)};
   return {std::move(token), std::move(position)};
 }
 

@@ -90,7 +90,7 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
          preset: "str | None" = None, seed: "int | None" = None, d_model: "int | None" = None,
          heads: "int | None" = None, layers: "int | None" = None, set: "Sequence[str] | str" = (),
          maps_of: int | Path | None = None, global_: "str | None" = None,
-         precision: str = "float32") -> "Model":
+         prefix: "str | None" = None, precision: str = "float32") -> "Model":
     """Loads a model.
 
     model: a directory; several directories translate together; a file that ends in .json is a
@@ -103,7 +103,7 @@ def load(model: Path | Sequence[Path] | None = None, *, config: Path | None = No
         if config is None:
             model, config = None, model
     options = given(model=model, config=config, preset=preset, seed=seed, d_model=d_model,
-                    heads=heads, layers=layers, set=set, maps_of=maps_of, precision=precision,
+                    heads=heads, layers=layers, set=set, maps_of=maps_of, prefix=prefix, precision=precision,
                     **{"global": global_})
     if model is not None and "model" not in options:
         raise UsageError("--model: the list is empty; give a directory, or nothing for the shipped model")

@@ -79,6 +79,7 @@ ModelChoice model_choice(const py::dict& given) {
   choice.layers = whole_of(given, layers_field);
   choice.overrides = list_of(given, "set");
   choice.globals = text_of(given, "global").value_or("");
+  choice.prefix = text_of(given, "prefix").value_or("");
   if (const auto precision = text_of(given, "precision")) {
     choice.precision = parse_precision(*precision);
   }

@@ -145,6 +145,26 @@ TEST_CASE("layer_norm matches double arithmetic") {
   }
 }
 
+TEST_CASE("rms_norm and multiply match double arithmetic") {
+  for (const Kernels* k : all_kernels()) {
+    CAPTURE(k->name);
+    for (const Index n : kLengths) {
+      const Matrix x = random_matrix(1, n, "norm", 3.0F);
+      const Matrix w = random_matrix(1, n, "weight");
+      Matrix out = poisoned(1, n), product = x;
+      k->rms_norm({w.data(), nullptr, 1e-3F, n}, x.data(), out.data());
+      k->multiply(w.data(), product.data(), n);
+      const double square = x.row(0).cast<double>().array().square().mean();
+      for (Index i = 0; i < n; ++i) {
+        const double value = static_cast<double>(x(0, i));
+        const double expected = value / std::sqrt(square + 1e-3) * static_cast<double>(w(0, i));
+        CHECK(static_cast<double>(out(0, i)) == doctest::Approx(expected).epsilon(1e-6));
+        CHECK(product(0, i) == x(0, i) * w(0, i));
+      }
+    }
+  }
+}
+
 TEST_CASE("activations match double arithmetic") {
   for (const Kernels* k : all_kernels()) {
     CAPTURE(k->name);

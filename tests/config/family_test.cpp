@@ -190,5 +190,65 @@ TEST_CASE("what a family cannot have is said in one line") {
   }
 }
 
+TEST_CASE("T5, mT5 and UMT5 take the defaults of their classes, and their own keys") {
+  const ModelConfig t5 = family_model("t5");
+  CHECK(count_parameters(t5) == 60'506'624);
+  CHECK(t5.norm == NormKind::rms);
+  CHECK(t5.norm_epsilon == 1e-6F);
+  CHECK_FALSE(t5.gated);
+  CHECK_FALSE(t5.scale_attention);
+  CHECK_FALSE(t5.absolute_positions);
+  CHECK(t5.scale_output);
+  CHECK(t5.encoder_head_dim() == 64);
+  CHECK(t5.relative.buckets == 32);
+  CHECK(t5.relative.max_distance == 128);
+  CHECK(has_parameter(t5, "encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight"));
+  CHECK(has_parameter(t5, "decoder.block.0.layer.2.DenseReluDense.wi.weight"));
+  CHECK_FALSE(has_parameter(t5, "encoder.block.0.layer.0.SelfAttention.q.bias"));
+  CHECK_FALSE(has_parameter(t5, "encoder.final_layer_norm.bias"));
+  const ModelConfig mt5 = family_model("mt5");
+  CHECK(count_parameters(mt5) == 172'119'424);
+  CHECK(mt5.activation == Activation::gelu_new);
+  CHECK_FALSE(mt5.scale_output);
+  CHECK(mt5.encoder_inner() == 384);
+  CHECK(has_parameter(mt5, "encoder.block.0.layer.1.DenseReluDense.wi_1.weight"));
+  CHECK(count_parameters(family_model("umt5")) == 172'122'112);
+  const ModelConfig v11 = family_model(
+      "t5", R"(, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": false, "num_layers": 3,
+              "num_decoder_layers": null, "num_attention_heads": 5, "head_dim": 7)");
+  CHECK(v11.gated);
+  CHECK(v11.activation == Activation::gelu_new);
+  CHECK_FALSE(v11.scale_output);
+  CHECK(v11.decoder_layers == 3);
+  CHECK(v11.decoder_inner() == 35);
+  CHECK(family_model("t5", R"(, "feed_forward_proj": "gelu")").activation == Activation::gelu);
+  // What transformers 5 writes: the key of the scale wins.
+  const std::string saved = R"(, "tie_word_embeddings": true, "scale_decoder_outputs": false)";
+  CHECK_FALSE(family_model("t5", saved).scale_output);
+}
+
+TEST_CASE("what T5's classes cannot compute is refused") {
+  const auto refuse = [](const std::string& more, const std::string& message) {
+    refuse_family("t5", more, "config.json: " + message);
+  };
+  for (const std::string n : {"0", "3", "-4", "65537"}) {
+    refuse(R"("relative_attention_num_buckets": )" + n,
+           "relative_attention_num_buckets is " + n + "; use 4 to 65536");
+  }
+  refuse(R"("relative_attention_num_buckets": 7)",
+         "relative_attention_num_buckets is 7; use an even number, as each direction has half of "
+         "them in the encoder");
+  refuse(R"("relative_attention_max_distance": 16)",
+         "relative_attention_max_distance is 16; use more than 16, half of "
+         "relative_attention_num_buckets");
+  refuse(R"("d_kv": 0)", "d_kv is 0; use 1 to 65536");
+  refuse(R"("num_heads": 0)", "num_heads is 0; it must be at least 1");
+  refuse(R"("feed_forward_proj": "gated-tanh")",
+         "feed_forward_proj \"gated-tanh\" is not supported; use relu, gelu, gelu_new or silu, or "
+         "gated- before one of them");
+  refuse(R"("layer_norm_epsilon": 1)",
+         "layer_norm_epsilon 1 is out of range; use a number from 0 to below 1");
+}
+
 }  // namespace
 }  // namespace attn

@@ -135,7 +135,7 @@ TEST_CASE("unused keys are listed in the order of the file") {
 TEST_CASE("model types and activations that are not supported are named") {
   check_error([] { read_model(R"({"model_type": "bert"})"); }, ExitCode::input,
               "config.json: model_type \"bert\" is not supported; supported are marian, pegasus, "
-              "bart, led, bigbird_pegasus, pegasus_x and attn-demo");
+              "bart, mbart, m2m_100, led, bigbird_pegasus, pegasus_x, t5, mt5, umt5 and attn-demo");
   check_error([] { read_model("{}"); }, ExitCode::input, "model_type is missing; expected marian");
   check_error([] { read_model("[]"); }, ExitCode::input, "expected a JSON object");
   refuse_model(R"("activation_function": "tanh")",

@@ -1,4 +1,4 @@
-"""The published families (bart, mbart, m2m_100, led, bigbird_pegasus, pegasus_x): an independent statement of each in
+"""The published families (bart, mbart, m2m_100, led, bigbird_pegasus, pegasus_x; t5 and its kin are t5_networks.py's): an independent statement of each in
 float64, and their classes of transformers with the maps that they compute, a full matrix a head."""
 
 import math
@@ -7,11 +7,15 @@ import torch
 import transformers
 
 import reference
+from family_activations import gelu_new
+from t5_networks import FAMILIES as T5_FAMILIES
+from t5_networks import T5Reference
 
 CLASSES = {"bart": "BartForConditionalGeneration", "led": "LEDForConditionalGeneration",
            "bigbird_pegasus": "BigBirdPegasusForConditionalGeneration",
            "pegasus_x": "PegasusXForConditionalGeneration", "mbart": "MBartForConditionalGeneration",
-           "m2m_100": "M2M100ForConditionalGeneration"}
+           "m2m_100": "M2M100ForConditionalGeneration", "t5": "T5ForConditionalGeneration",
+           "mt5": "MT5ForConditionalGeneration", "umt5": "UMT5ForConditionalGeneration"}
 NAMES = (("led.", "model."), ("longformer_self_attn.query", "q_proj"), ("longformer_self_attn.key", "k_proj"),
          ("longformer_self_attn.value", "v_proj"), ("self_attn.self.query", "self_attn.q_proj"),
          ("self_attn.self.key", "self_attn.k_proj"), ("self_attn.self.value", "self_attn.v_proj"),
@@ -114,8 +118,10 @@ def run(model, source, decoder_input, target, places=(0,)):
             "logits": out.logits[0]}
 
 
-def gelu_new(x):
-    return 0.5 * x * (1 + torch.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+def plain_network(config, weights):
+    """The second statement of a model, in float64."""
+    kind = T5Reference if config["model_type"] in T5_FAMILIES else FamilyReference
+    return kind(config, weights)
 
 
 class FamilyReference(reference.Reference):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the goldens of the published families in tests/golden/models: bart-*, mbart-*, m2m100-*, led-*,
-bigbird-*, pegasus-x-*. As make_goldens.py, whose parts it uses; the second statement, with which transformers
+bigbird-*, pegasus-x-*, t5-*, mt5-*, umt5-*. As make_goldens.py, whose parts it uses; the second statement, with which transformers
 has to agree, is family_networks.py. Its float64 stands for PyTorch's where a class computes softmax
-in float32 whatever the type (LED).
+or norms in float32 whatever the type (LED; T5 and its kin).
 
     python make_family_goldens.py [NAME…]
 """
@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 
 import make_goldens
 import reference
-from family_networks import FamilyReference, network, options_for, reset, run
+from family_networks import network, options_for, plain_network, reset, run
 from make_goldens import MAPS, MODELS, compact, distance
 from networks import random_tensor, write_json
 
@@ -33,6 +33,14 @@ def config(kind, width, heads, layers, ffn, act, **more):
 
 BART = dict(vocab_size=30, pad_token_id=1, bos_token_id=0, eos_token_id=2, decoder_start_token_id=2)
 PEGASUS = dict(vocab_size=30, pad_token_id=0, eos_token_id=1, decoder_start_token_id=0)
+
+def t5(kind, width, heads, head_dim, layers, ffn, form, buckets, most, **more):
+    return {"model_type": kind, "architectures": [], "d_model": width, "num_heads": heads, "d_kv": head_dim,
+            "num_layers": layers[0], "num_decoder_layers": layers[1], "d_ff": ffn, "feed_forward_proj": form,
+            "relative_attention_num_buckets": buckets, "relative_attention_max_distance": most,
+            "layer_norm_epsilon": 1e-6, "dropout_rate": 0.1, "vocab_size": 30, "pad_token_id": 0, "eos_token_id": 1,
+            "decoder_start_token_id": 0, "is_encoder_decoder": True, "dtype": "float32", **more}
+
 
 # lengths: of the sources; globals: of each, for LED.
 SPECS = {
@@ -95,6 +103,26 @@ SPECS = {
                      **PEGASUS),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
         lengths=(1, 4, 9), seed=260000),
+    "t5-wide-heads": dict(
+        model=t5("t5", 12, 3, 5, (2, 1), 20, "relu", 8, 12),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=3, max_length=16),
+        lengths=(1, 3, 9, 20), seed=280000),
+    "t5-gated-untied-f16": dict(
+        model=t5("t5", 10, 1, 4, (2, 2), 14, "gated-gelu", 32, 128, tie_word_embeddings=False), untied=True,
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=24),
+        lengths=(2, 5, 40), seed=290000, dtype=torch.float16),
+    "t5-saved-by-5": dict(
+        model=t5("t5", 8, 2, 3, (1, 1), 12, "gated-silu", 4, 3, tie_word_embeddings=True, scale_decoder_outputs=False),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=1, num_beams=2, max_length=10), untied=True,
+        lengths=(1, 4, 7), seed=300000),
+    "mt5-tied": dict(
+        model=t5("mt5", 9, 2, 4, (2, 2), 10, "gated-gelu", 6, 20, tie_word_embeddings=False),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=3, max_length=12),
+        lengths=(1, 6, 24), seed=310000),
+    "umt5-tables": dict(
+        model=t5("umt5", 12, 4, 2, (3, 2), 16, "gated-gelu", 8, 16),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=3, max_length=12),
+        lengths=(1, 5, 18), seed=320000),
 }
 
 
@@ -115,6 +143,8 @@ def write_model(name, spec, seed):
     for file in (directory / "blank").iterdir():
         file.unlink()
     (directory / "blank").rmdir()
+    if spec.get("untied"):
+        shapes["lm_head.weight"] = shapes["shared.weight"]
     weights = {}
     for each in sorted(shapes):
         value = random_tensor(each, shapes[each], {"model": full, "decode": spec["decode"]}, rng)
@@ -137,7 +167,8 @@ def expected(spec, exact, plain, source, decoder_input, target, places):
             "cross": torch.stack(maps["cross"]),
             "log_probs": torch.log_softmax(logits, -1)[torch.arange(len(target)), torch.tensor(target)]}
     theirs = run(exact, source, decoder_input, target, places)
-    allowed = 1e-5 if spec["model"]["model_type"] == "led" else 1e-9  # LED's softmax is float32's
+    # LED's softmax is float32's, and so are the mean squares of T5 and its kin.
+    allowed = 1e-5 if spec["model"]["model_type"] in ("led", "t5", "mt5", "umt5") else 1e-9
     for kind, value in mine.items():
         assert distance(value, theirs[kind]) < allowed, (kind, distance(value, theirs[kind]))
     return mine
@@ -208,7 +239,7 @@ def main():
             directory, weights = write_model(name, spec, seed)
             model = network(directory)
             exact = network(directory).double()
-            plain = FamilyReference({**model.config.to_dict(), **spec["model"]}, weights)
+            plain = plain_network({**model.config.to_dict(), **spec["model"]}, weights)
             golden = {"name": name, "seed": seed,
                       **cases_of(spec, model, exact, plain, np.random.default_rng(seed + 1))}
             fault = fault_of(golden)

@@ -153,6 +153,19 @@ def make_pegasus():
         indent=1) + "\n")
 
 
+def make_t5():
+    """T5's: SentencePiece's own ids, and the sentinels behind them."""
+    folder = HERE / "t5"
+    folder.mkdir(parents=True, exist_ok=True)
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(corpus("corpus.en", MORE_ENGLISH) + corpus("corpus.de", MORE_GERMAN)),
+        model_writer=model, model_type="unigram", vocab_size=300, character_coverage=1.0, pad_id=0, eos_id=1,
+        unk_id=2, bos_id=-1, hard_vocab_limit=False, num_threads=1, minloglevel=2, normalization_rule_name="identity")
+    (folder / "spiece.model").write_bytes(model.getvalue())
+    (folder / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "T5Tokenizer", "extra_ids": 5}, indent=1) + "\n")
+
+
 def goldens(name):
     kind = json.loads((HERE / name / "tokenizer_config.json").read_text())["tokenizer_class"]
     tokenizer = getattr(transformers, kind).from_pretrained(HERE / name)
@@ -180,7 +193,8 @@ def main():
         make_models()
         make_bytes()
         make_pegasus()
-    data = [goldens(name) for name in ("joint", "opus", "separate", "bytes", "pegasus")]
+        make_t5()
+    data = [goldens(name) for name in ("joint", "opus", "separate", "bytes", "pegasus", "t5")]
     lines = ["["]
     for i, directory in enumerate(data):
         head = {k: v for k, v in directory.items() if k not in ("texts", "decodes")}

@@ -19,7 +19,8 @@ namespace {
 std::vector<std::string> family_goldens() {
   std::vector<std::string> names;
   for (const std::string& name : golden_names()) {
-    for (const std::string start : {"bart-", "led-", "bigbird-", "pegasus-x-"}) {
+    for (const std::string start :
+         {"bart-", "led-", "bigbird-", "pegasus-x-", "t5-", "mt5-", "umt5-"}) {
       if (name.starts_with(start)) names.push_back(name);
     }
   }
@@ -66,6 +67,8 @@ TEST_CASE("a family's directory is written as it was read") {
     for (const auto& item : config.items()) {
       const std::string& key = item.key();
       if (key == "architectures" || key == "bos_token_id") continue;
+      if (key == "tie_word_embeddings" && name.find("t5-") != name.npos)
+        continue;  // tensors say it
       CAPTURE(key);
       CHECK(written[key] == item.value());
     }

@@ -78,7 +78,7 @@ TEST_CASE("layer norm: a row without variance gives finite gradients") {
   for (Index t = 0; t < 2; ++t) {  // x̂ = 0: what is left is dy − its mean, times 1 / √ε
     const Eigen::RowVectorXd d = dy.row(t).cast<double>();
     const DoubleMatrix expected =
-        (d.array() - d.mean()) / std::sqrt(static_cast<double>(LayerNorm::epsilon));
+        (d.array() - d.mean()) / std::sqrt(static_cast<double>(LayerNorm::kLayerNormEpsilon));
     CHECK(largest_error(dx.row(t), expected) < 1e-6);
   }
   CHECK(dw.isZero(0));

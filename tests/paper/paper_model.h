@@ -32,36 +32,50 @@ paper::Linear<T> paper_linear(const Linear& from) {
 
 template <typename T>
 paper::LayerNorm<T> paper_norm(const LayerNorm& from) {
-  return {paper_row<T>(from.weight), paper_row<T>(from.bias)};
+  return {paper_row<T>(from.weight), paper_row<T>(from.bias), from.kind == NormKind::rms,
+          static_cast<T>(from.epsilon)};
 }
 
 template <typename T>
 paper::FeedForward<T> paper_feed_forward(const FeedForward& from) {
-  const paper::Activation activation = from.activation == Activation::relu ? paper::Activation::relu
-                                       : from.activation == Activation::gelu
-                                           ? paper::Activation::gelu
-                                           : paper::Activation::swish;
-  return {paper_linear<T>(from.first), paper_linear<T>(from.second), activation};
+  using enum paper::Activation;
+  const paper::Activation activation = from.activation == Activation::relu    ? relu
+                                       : from.activation == Activation::gelu  ? gelu
+                                       : from.activation == Activation::swish ? swish
+                                                                              : gelu_new;
+  paper::FeedForward<T> to{paper_linear<T>(from.first), paper_linear<T>(from.second), activation};
+  if (from.gated()) to.gate = paper_linear<T>(from.gate);
+  return to;
 }
 
 template <typename T>
 paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind kind,
-                                     const MultiHeadAttention& from) {
+                                     const MultiHeadAttention& from,
+                                     const Parameter& distances = {}) {
   const AttentionShape shape = attention_shape(config, kind, 0);
+  paper::RelativeBias<T> relative;
+  if (distances.exists()) {
+    relative = {paper_matrix<T>(distances),
+                {config.relative.buckets, config.relative.max_distance,
+                 kind == AttentionKind::decoder_self}};
+  }
   const T scale = config.scale_attention ? 1 / std::sqrt(static_cast<T>(shape.head_dim)) : T(1);
   return {paper_linear<T>(from.query),
           paper_linear<T>(from.key),
           paper_linear<T>(from.value),
           paper_linear<T>(from.output),
           shape.heads,
-          scale};
+          scale,
+          relative};
 }
 
 template <typename T, typename Layer>
 void fill_ends(const ModelConfig& config, const EmbeddingsAndNorm& from,
                paper::Stack<T, Layer>& to) {
   to.embedding = paper_matrix<T>(from.embedding);
-  to.positions = paper_matrix<T>(position_rows(config, from.positions));
+  if (config.absolute_positions) {
+    to.positions = paper_matrix<T>(position_rows(config, from.positions));
+  }
   to.scale = config.scale_embedding ? std::sqrt(static_cast<T>(config.d_model)) : T(1);
   if (config.normalize_embedding) to.embedding_norm = paper_norm<T>(from.embedding_norm);
   if (config.add_final_layer_norm) to.final_norm = paper_norm<T>(from.final_norm);
@@ -76,21 +90,24 @@ paper::Transformer<T> paper_model(const ModelConfig& c, const ModelParameters& f
   fill_ends(c, from.decoder, to.decoder);
   using enum AttentionKind;
   for (const EncoderLayer& layer : from.encoder_layers) {
-    to.encoder.layers.push_back({paper_multi_head<T>(c, encoder_self, layer.self_attention),
-                                 paper_norm<T>(layer.self_attention_norm),
-                                 paper_feed_forward<T>(layer.feed_forward),
-                                 paper_norm<T>(layer.feed_forward_norm), place});
+    to.encoder.layers.push_back(
+        {paper_multi_head<T>(c, encoder_self, layer.self_attention,
+                             distances_of(from.encoder, layer.self_attention)),
+         paper_norm<T>(layer.self_attention_norm), paper_feed_forward<T>(layer.feed_forward),
+         paper_norm<T>(layer.feed_forward_norm), place});
   }
   for (const DecoderLayer& layer : from.decoder_layers) {
-    to.decoder.layers.push_back({paper_multi_head<T>(c, decoder_self, layer.self_attention),
-                                 paper_norm<T>(layer.self_attention_norm),
-                                 paper_multi_head<T>(c, cross, layer.cross_attention),
-                                 paper_norm<T>(layer.cross_attention_norm),
-                                 paper_feed_forward<T>(layer.feed_forward),
-                                 paper_norm<T>(layer.feed_forward_norm), place});
+    to.decoder.layers.push_back(
+        {paper_multi_head<T>(c, decoder_self, layer.self_attention,
+                             distances_of(from.decoder, layer.self_attention)),
+         paper_norm<T>(layer.self_attention_norm),
+         paper_multi_head<T>(c, cross, layer.cross_attention),
+         paper_norm<T>(layer.cross_attention_norm), paper_feed_forward<T>(layer.feed_forward),
+         paper_norm<T>(layer.feed_forward_norm), place});
   }
   to.output = paper_matrix<T>(from.output);
   to.logits_bias = paper_row<T>(from.logits_bias);
+  if (c.scale_output) to.output_scale = 1 / std::sqrt(static_cast<T>(c.d_model));
   return to;
 }
 

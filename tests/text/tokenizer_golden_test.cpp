@@ -15,7 +15,7 @@ const std::string kGoldens = std::string(ATTN_SOURCE_DIR) + "/tests/golden/token
 
 TEST_CASE("ids and texts equal those of transformers' tokenizers") {
   const Json goldens = read_json_file(kGoldens + "goldens.json");
-  REQUIRE(goldens.size() == 5);
+  REQUIRE(goldens.size() == 6);
   for (const Json& golden : goldens) {
     const std::string directory = golden["directory"];
     CAPTURE(directory);

@@ -178,6 +178,31 @@ void layer_norm(const NormRow& norm, const float* x, float* out) {
   });
 }
 
+/// 1 / √(mean of squares + ε).
+Lanes rms_scale(const NormRow& norm, const float* x) {
+  Lanes squares = Lanes::zero();
+  for_each_lanes(norm.n, [&](Index i, Index count) {
+    const Lanes v = load_n(x + i, count);
+    squares = fma(v, v, squares);
+  });
+  const float mean = sum_of_lanes(squares) / static_cast<float>(norm.n);
+  return Lanes::broadcast(1.0F / __builtin_sqrtf(mean + norm.epsilon));
+}
+
+void rms_norm(const NormRow& norm, const float* x, float* out) {
+  const float* weight = norm.weight;
+  const Lanes scale = rms_scale(norm, x);
+  for_each_lanes(norm.n, [&](Index i, Index count) {
+    store_n(load_n(weight + i, count) * (load_n(x + i, count) * scale), out + i, count);
+  });
+}
+
+void multiply(const float* x, float* y, Index n) {
+  for_each_lanes(n, [&](Index i, Index count) {
+    store_n(load_n(x + i, count) * load_n(y + i, count), y + i, count);
+  });
+}
+
 void add(const float* x, float* y, Index n) {
   for_each_lanes(n, [&](Index i, Index count) {
     store_n(load_n(x + i, count) + load_n(y + i, count), y + i, count);
@@ -278,7 +303,9 @@ constexpr Kernels make_table(const char* name) {
           .backward_block = backward_block,
           .log_sum_exp = log_sum_exp,
           .layer_norm = layer_norm,
+          .rms_norm = rms_norm,
           .add = add,
+          .multiply = multiply,
           .relu = relu,
           .gelu = gelu,
           .swish = swish,

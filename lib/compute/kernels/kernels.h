@@ -82,10 +82,10 @@ struct OutRows {
   Index stride = 0;  ///< of one row: any
 };
 
-/// A layer norm as it meets one row.
+/// A norm as it meets one row.
 struct NormRow {
   const float* weight;  ///< [n]
-  const float* bias;    ///< [n]; the way back needs none
+  const float* bias;    ///< [n]; the way back needs none, and rms_norm has none
   float epsilon;
   Index n;
 };
@@ -190,8 +190,11 @@ struct Kernels {
 
   /// out = (x − mean) / sqrt(variance + epsilon) · weight + bias. In place where out is x.
   void (*layer_norm)(const NormRow& norm, const float* x, float* out);
+  /// out = x / sqrt(mean of squares + epsilon) · weight. In place where out is x.
+  void (*rms_norm)(const NormRow& norm, const float* x, float* out);
 
-  void (*add)(const float* x, float* y, Index n);  ///< y += x
+  void (*add)(const float* x, float* y, Index n);       ///< y += x
+  void (*multiply)(const float* x, float* y, Index n);  ///< y *= x
   void (*relu)(float* x, Index n);
   void (*gelu)(float* x, Index n);   ///< x · Φ(x), by erf
   void (*swish)(float* x, Index n);  ///< x · sigmoid(x)

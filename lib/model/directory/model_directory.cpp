@@ -1,12 +1,17 @@
 #include "model/directory/model_directory.h"
 
+#include <algorithm>
+#include <cstring>
 #include <memory>
+#include <vector>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
 #include "base/json.h"
 #include "base/memory.h"
 #include "base/strings/excerpt.h"
+#include "config/family.h"
 #include "config/key_reader.h"
 #include "model/directory/tensor_binder.h"
 #include "model/model_memory.h"
@@ -51,6 +56,40 @@ void take_ids(const Json& generation, DirectoryConfig& config, const std::string
   config.model.decoder_start_token_id = start.front();
 }
 
+std::vector<std::string> task_prefixes_of(const Json& config) {
+  std::vector<std::string> prefixes;
+  const auto tasks = config.find("task_specific_params");
+  if (tasks == config.end() || !tasks->is_object()) return prefixes;
+  for (const Json& task : *tasks) {
+    if (!task.is_object() || !task.contains("prefix") || !task["prefix"].is_string()) continue;
+    const auto prefix = task["prefix"].get<std::string>();
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(prefix);
+  }
+  return prefixes;
+}
+
+/// The tensor's numbers, wherever and however they lie.
+std::vector<float> numbers_of(const Weights& weights, const TensorInfo& tensor) {
+  std::vector<float> numbers(to_size(tensor.elements));
+  weights.read(tensor, numbers.data());
+  return numbers;
+}
+
+/// Whether output and embedding are one table: unless the weights hold both, and they differ.
+/// Files of T5 v1.1 say that they are tied, and are not.
+bool tied_by_tensors(const std::string& directory) {
+  const Weights weights(directory);
+  const TensorInfo* output = weights.find("lm_head.weight");
+  const TensorInfo* shared = weights.find("shared.weight");
+  if (output == nullptr || shared == nullptr || output->data == shared->data) return true;
+  if (output->elements != shared->elements) return false;
+  const bool plain = output->strides.empty() && shared->strides.empty();
+  if (output->dtype == shared->dtype && plain) {
+    return std::memcmp(output->data, shared->data, output->end - output->begin) == 0;
+  }
+  return numbers_of(weights, *output) == numbers_of(weights, *shared);
+}
+
 }  // namespace
 
 DirectoryConfig read_directory_config(const std::string& directory) {
@@ -70,6 +109,10 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   }
   const Json json = read_json_file(path);
   result.model = model_config_from_directory(json, path, result.unknown_keys, result.notes);
+  if (family_of(result.model).ties_by_tensors && !weight_files(directory).empty()) {
+    result.model.tie_word_embeddings = tied_by_tensors(directory);
+  }
+  result.task_prefixes = task_prefixes_of(json);
   const std::string generation = path_in(directory, "generation_config.json");
   if (file_exists(generation) || directory_exists(generation)) {
     const Json options = read_json_file(generation);
@@ -111,7 +154,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
                           release);
   transformer.set_name(directory);
   return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),
-          std::move(config.notes)};
+          std::move(config.notes), std::move(config.task_prefixes)};
 }
 
 }  // namespace attn

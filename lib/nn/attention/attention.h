@@ -19,7 +19,8 @@
 //   decoder self-attention   queries and keys: the target so far        causal: never look ahead
 //   cross-attention          queries: the target; keys: the encoded source   no mask
 //
-// A pattern (key_ranges.h) leaves out most keys of long sentences.
+// A pattern (key_ranges.h) leaves out most keys of long sentences. Relative positions add a bias to
+// the scores (distance_bias.h).
 #pragma once
 
 #include <cstdint>
@@ -34,6 +35,8 @@
 #include "nn/linear.h"
 
 namespace attn {
+
+class DistanceBias;
 
 /// What a query may not look at. Both may hold at once.
 struct AttentionMask {
@@ -80,6 +83,7 @@ struct AttentionShape {
   Index head_dim = 0;                         ///< K
   float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
   const AttentionPattern* pattern = nullptr;  ///< null: full
+  const DistanceBias* distances = nullptr;    ///< null: scores have no bias
 };
 
 /// Projections that global tokens have for themselves (LED): a global row's query is the row of
@@ -95,6 +99,7 @@ struct AttentionExtras {
   Parameter value_projection;  ///< [P, k] linformer's F
   Parameter features;          ///< [m, K] performer
   Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
+  Parameter distances;         ///< [buckets, H] biases of relative positions (UMT5)
 };
 
 /// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
@@ -109,6 +114,8 @@ auto* extra_of(Extras& extras, Part part) {
       return &extras.features;
     case Part::self_rotations:
       return &extras.rotations;
+    case Part::self_distances:
+      return &extras.distances;
     default:
       return static_cast<decltype(&extras.features)>(nullptr);
   }

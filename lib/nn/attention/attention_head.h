@@ -7,6 +7,7 @@
 
 #include "base/at.h"
 #include "nn/attention/attention.h"
+#include "nn/attention/distance_bias.h"
 #include "nn/attention/key_ranges.h"
 
 namespace attn {
@@ -44,6 +45,8 @@ struct HeadRows {
   float* output;
   Index output_stride;
   Index head_dim;
+  const float* distances;  ///< what the first query adds to its scores by distance; the next
+                           ///< query's begin one float before. Null: nothing
 };
 
 /// One head of one group.
@@ -62,23 +65,28 @@ inline HeadRows rows_of_head(const OneHead& of, MatrixRef& output, bool of_globa
   const KeysAndValues& memory = own ? input.global->memory : input.memory;
   const Index column = head * shape.head_dim;
   const Index first_key = group.first_key * memory.stride + column;
-  return {queries.data() + group.first_query * queries.outerStride() + column,
-          queries.outerStride(),
-          {memory.keys + first_key, memory.stride, group.key_rows},
-          {memory.values + first_key, memory.stride, group.key_rows},
-          output.data() + group.first_query * output.outerStride() + column,
-          output.outerStride(),
-          shape.head_dim};
+  return {
+      queries.data() + group.first_query * queries.outerStride() + column,
+      queries.outerStride(),
+      {memory.keys + first_key, memory.stride, group.key_rows},
+      {memory.values + first_key, memory.stride, group.key_rows},
+      output.data() + group.first_query * output.outerStride() + column,
+      output.outerStride(),
+      shape.head_dim,
+      shape.distances != nullptr ? shape.distances->of(head, group.keys - group.queries) : nullptr};
 }
 
-/// Row i − queries.first of `scores`, column j = query_i · key_j · scale for the first n keys.
+/// Row i − queries.first of `scores`, column j = query_i · key_j · scale, and the bias of their
+/// distance, for the first n keys.
 inline void score_rows(const AttentionShape& shape, const HeadRows& rows, const QueryRange& queries,
                        Index n, const OutRows& scores) {
   kernels().dot_products(
       {rows.query + queries.first * rows.query_stride, rows.query_stride, queries.count()},
       rows.keys, n, shape.head_dim, scores);
   for (Index r = 0; r < queries.count(); ++r) {
-    for (Index j = 0; j < n; ++j) scores.first[r * scores.stride + j] *= shape.scale;
+    float* row = scores.first + r * scores.stride;
+    for (Index j = 0; j < n; ++j) row[j] *= shape.scale;
+    if (rows.distances != nullptr) kernels().add(rows.distances - queries.first - r, row, n);
   }
 }
 

@@ -50,8 +50,9 @@ struct AttentionHead {
   const Matrix& scores;  ///< [L, S] query · keyᵀ · scale, before the mask; empty as mask is where
                          ///< the observer does not read scores
   const Matrix& mask;  ///< [L, S] 0, or a pattern's bias, where a query may look, else −∞
-  MatrixRef weights;   ///< [L, S] softmax(scores + mask), rows sum to 1; who writes to them says
-                      ///< so in `changed`. Where the mask is −∞ what is written counts for nothing
+  MatrixRef weights;   ///< [L, S] softmax(scores + biases of distances + mask), rows sum to 1; who
+                      ///< writes to them says so in `changed`. Where the mask is −∞ what is written
+                      ///< counts for nothing
   MatrixRef output;  ///< [L, K] weights · value, as the model goes on with it
 
   const PatternCells* seen = nullptr;             ///< what a pattern computes; null: there is none
@@ -61,6 +62,9 @@ struct AttentionHead {
                                                   ///< matrices of their own: what they and their
                                                   ///< keys and values are stands in no matrix here
 
+  std::span<const float> distances = {};  ///< [2S − 1] what relative positions add to a score, by
+                                          ///< key − query + S − 1; empty: nothing. Queries are the
+                                          ///< last of the keys' places
   const Mixing* mixing = nullptr;     ///< linformer: `key` and `value` are k mixtures, and S is k
   const HashOrder* hashes = nullptr;  ///< lsh; `key` is the query normalised, and `mask` has the
                                       ///< logarithm of how often two have met

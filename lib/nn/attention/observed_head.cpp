@@ -56,6 +56,7 @@ AttentionHead ObservedRows::view(Index head) {
       .output = output,
       .seen = seen,
       .own_projections = own_projections,
+      .distances = distances,
       .hashes = hashes,
       .estimated = estimated};
 }
@@ -130,6 +131,9 @@ class ShownHead {
     own_.emplace(rows_, used);
     all_.key = own_->key.cast<float>();
     all_.value = own_->value.cast<float>();
+    if (rows_.distances != nullptr) {  // of the last query: nothing lies further before
+      all_.distances = {rows_.distances - (group.queries - 1), to_size(2 * group.keys - 1)};
+    }
     if (input.global == nullptr) return;
     const auto end = std::lower_bound(group.globals.begin(), group.globals.end(), group.keys);
     all_.own_projections = group.globals.first(to_size(end - group.globals.begin()));
@@ -177,10 +181,21 @@ class ShownHead {
     return mask.cast<double>();
   }
 
+  /// What relative positions add to the scores of these queries; all keys' biases lie in a row.
+  Matrix distance_rows(Index first, Index count) const {
+    Matrix added(count, all_.group.keys);
+    for (Index r = 0; r < count; ++r) {
+      added.row(r) = Eigen::Map<const RowVector>(rows_.distances - first - r, added.cols());
+    }
+    return added;
+  }
+
   void attend_rows(const PaperRows& rows, Index first, Index count) {
     const Doubles query = rows.queries(first, count), mask = mask_rows(first, count);
     const auto scale = static_cast<double>(all_.shape.scale);
-    const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, mask);
+    const Doubles added =
+        rows_.distances == nullptr ? mask : mask + distance_rows(first, count).cast<double>();
+    const Doubles weights = paper::attention_weights<double>(query, rows.key, scale, added);
     all_.weights.middleRows(first, count) = weights.cast<float>();
     const double longest = std::sqrt(rows.key.rowwise().squaredNorm().maxCoeff());
     const bool small = query.norm() * longest * scale < std::numeric_limits<float>::max();

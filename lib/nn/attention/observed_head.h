@@ -17,6 +17,7 @@ struct ObservedRows {
   Matrix weights;  ///< [L, S] the caller fills them in
   const PatternCells* seen = nullptr;
   std::span<const Index> own_projections = {};
+  std::span<const float> distances = {};
   const HashOrder* hashes = nullptr;
   bool estimated = false;
 

@@ -58,6 +58,7 @@ void write_model(JsonWriter& json, const ModelSummary& model) {
     json.member("decoder_layers", model.decoder_layers);
     json.member("encoder_heads", model.encoder_heads);
     json.member("decoder_heads", model.decoder_heads);
+    if (model.head_dim > 0) json.member("head_dim", model.head_dim);
     json.member("encoder_head_dim", model.encoder_head_dim());
     json.member("decoder_head_dim", model.decoder_head_dim());
     json.member("encoder_ffn_dim", model.encoder_ffn_dim);

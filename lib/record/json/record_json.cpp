@@ -26,6 +26,8 @@ void write_vectors(JsonWriter& json, const AttentionVectors& vectors) {
     write_float_bytes(json, "query", vectors.query.values);
     write_float_bytes(json, "key", vectors.key.values);
     write_float_bytes(json, "value", vectors.value.values);
+    const std::vector<float>& distances = vectors.distances.values;
+    if (!distances.empty()) write_float_bytes(json, "distances", distances);
   });
 }
 

@@ -33,9 +33,11 @@ void read_stack(const JsonPlace& model, const std::string& stack, ModelSummary& 
   heads = read_size(model, stack + "_heads", ModelLimits::d_model);
   const std::string key = stack + "_head_dim";
   const int head_dim = read_size(model, key, ModelLimits::d_model);
-  if (head_dim != summary.d_model / heads) {
-    model[key].fail(fmt::format("{}", head_dim),
-                    fmt::format("{}, d_model / {}_heads", summary.d_model / heads, stack));
+  const int expected = encoder ? summary.encoder_head_dim() : summary.decoder_head_dim();
+  if (head_dim != expected) {
+    const std::string why =
+        summary.head_dim > 0 ? "head_dim" : fmt::format("d_model / {}_heads", stack);
+    model[key].fail(fmt::format("{}", head_dim), fmt::format("{}, {}", expected, why));
   }
   const auto scale = model.find(stack + "_scale");
   (encoder ? summary.encoder_scale : summary.decoder_scale) =
@@ -50,6 +52,7 @@ ModelSummary read_model(const JsonPlace& model) {
     weights.fail("\"" + excerpt(weights.text()) + "\"", "\"loaded\" or \"random\"");
   }
   summary.d_model = read_size(model, "d_model", ModelLimits::d_model);
+  if (model.find("head_dim")) summary.head_dim = read_size(model, "head_dim", ModelLimits::d_model);
   summary.vocab_size = read_size(model, "vocab_size", ModelLimits::vocab_size);
   summary.decoder_vocab_size = read_size(model, "decoder_vocab_size", ModelLimits::vocab_size);
   if (const auto name = model.find("name")) summary.name = name->text();

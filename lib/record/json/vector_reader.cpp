@@ -27,12 +27,13 @@ std::vector<float> read_floats(const JsonPlace& place, std::initializer_list<std
              "base64 of " + of);
 }
 
-/// [layer][head][row][head_dim].
-HeadVectors read_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows) {
-  return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(shape.head_dim),
-          read_floats(place, {shape.layers, shape.heads, shape.head_dim, rows},
+/// [layer][head][row][column].
+HeadVectors read_vector(const JsonPlace& place, const MapShape& shape, std::size_t rows,
+                        std::size_t columns) {
+  return {to_int(shape.layers), to_int(shape.heads), to_int(rows), to_int(columns),
+          read_floats(place, {shape.layers, shape.heads, columns, rows},
                       fmt::format("{} layers, {} heads and {} rows of {} floats", shape.layers,
-                                  shape.heads, rows, shape.head_dim))};
+                                  shape.heads, rows, columns))};
 }
 
 bool is_in_block(std::string_view stage) {
@@ -54,9 +55,12 @@ void read_block(const JsonPlace& place, const WayShape& shape, ResidualStep& ste
 
 AttentionVectors read_vectors(const JsonPlace& vectors, const MapShape& shape) {
   AttentionVectors read;
-  read.query = read_vector(vectors["query"], shape, shape.queries);
-  read.key = read_vector(vectors["key"], shape, shape.keys);
-  read.value = read_vector(vectors["value"], shape, shape.keys);
+  read.query = read_vector(vectors["query"], shape, shape.queries, shape.head_dim);
+  read.key = read_vector(vectors["key"], shape, shape.keys, shape.head_dim);
+  read.value = read_vector(vectors["value"], shape, shape.keys, shape.head_dim);
+  if (const auto distances = vectors.find("distances"); distances && shape.keys > 0) {
+    read.distances = read_vector(*distances, shape, 1, 2 * shape.keys - 1);
+  }
   return read;
 }
 

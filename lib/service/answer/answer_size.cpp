@@ -10,6 +10,13 @@ namespace {
 constexpr double kWeight = 13;         // bytes, as docs/json.md has it
 constexpr double kVectorNumber = 5.4;  // base64 of float32
 
+/// Columns of the rows and of all heads, whichever are more.
+double width_of(const ModelSummary& model, bool encoder) {
+  const int heads = encoder ? model.encoder_heads : model.decoder_heads;
+  const int head_dim = encoder ? model.encoder_head_dim() : model.decoder_head_dim();
+  return std::max<double>(model.d_model, double{1} * heads * head_dim);
+}
+
 /// Vectors of a layer for each token, in numbers: queries, keys and values, and the way through its
 /// blocks, whose stages are at most these.
 double numbers_of_layer(int blocks, double d_model, double ffn_dim) {
@@ -37,11 +44,11 @@ double record_bytes(const Question& question, const Translator& translator,
   double bytes = kWeight * (encoder_heads * source * source +
                             hypotheses * decoder_heads * target * (target + source));
   if (question.vectors) {
-    const double d_model = model.d_model;
-    bytes += kVectorNumber *
-             (model.encoder_layers * source * numbers_of_layer(1, d_model, model.encoder_ffn_dim) +
-              hypotheses * model.decoder_layers * (target + source) *
-                  numbers_of_layer(2, d_model, model.decoder_ffn_dim));
+    bytes +=
+        kVectorNumber * (model.encoder_layers * source *
+                             numbers_of_layer(1, width_of(model, true), model.encoder_ffn_dim) +
+                         hypotheses * model.decoder_layers * (target + source) *
+                             numbers_of_layer(2, width_of(model, false), model.decoder_ffn_dim));
   }
   if (question.tree && !question.target) {
     const double nodes = 2.0 * decode.num_beams * target;
@@ -55,7 +62,7 @@ void check_search_size(const Translator& translator, const PreparedSentence& sen
   const ModelSummary& model = translator.summary();
   // Keys and values of each layer, and once more while beams change places.
   constexpr double kNumbers = 2 * 2;
-  const double bytes = kNumbers * sizeof(float) * model.d_model * model.decoder_layers *
+  const double bytes = kNumbers * sizeof(float) * width_of(model, false) * model.decoder_layers *
                        translator.decode_config().num_beams *
                        static_cast<double>(translator.most_target_tokens(sentence.ids.size()));
   if (bytes <= most_search_bytes) return;

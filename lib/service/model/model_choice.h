@@ -40,6 +40,7 @@ struct ModelChoice {
   std::optional<std::uint64_t> d_model, heads, layers;
   std::vector<std::string> overrides;  ///< of config keys: section.key=value
   std::string globals;                 ///< places of global tokens: "0,5", or "none"
+  std::string prefix;                  ///< of every source text: "translate English to German: "
   ProductPrecision precision = ProductPrecision::float32;
 
   bool several() const { return models.size() > 1; }

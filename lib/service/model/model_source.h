@@ -45,8 +45,10 @@ struct ReadyModel {
   std::optional<int> default_forced_eos;  ///< of random weights; a directory says it itself
   std::optional<std::uint64_t> seed;      ///< of random weights
   std::string name;
+  std::string prefix;  ///< of every source text (Translator::set_prefix)
   ProductPrecision precision = ProductPrecision::float32;
   std::vector<FieldText> notes;
+  std::vector<std::string> task_prefixes;  ///< see DirectoryConfig
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.
   std::shared_ptr<void> temporary;
 };

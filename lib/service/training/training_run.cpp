@@ -106,6 +106,12 @@ class TrainingRun {
 
  private:
   void check_experiment() const {
+    if (experiment_.model.relative.exist()) {
+      throw InputError(
+          "{}: a model of type {} is translated, and cannot be trained here; choose another "
+          "model.model_type, or leave it out",
+          request_.config, experiment_.model.model_type);
+    }
     const auto need = [&](const std::string& path, const char* key) {
       if (path.empty()) throw InputError("{}: {} is missing; name a file", request_.config, key);
     };

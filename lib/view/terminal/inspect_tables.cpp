@@ -28,11 +28,22 @@ std::string counted(int n, const std::string& word) {
 }
 
 std::string norm_text(const ModelConfig& config) {
-  std::string text =
-      config.normalize_before ? "before each block (pre-norm)" : "after each block (post-norm)";
+  std::string text = config.norm == NormKind::rms ? "root mean square, " : "";
+  text += config.normalize_before ? "before each block (pre-norm)" : "after each block (post-norm)";
   if (config.add_final_layer_norm) text += ", and after each stack";
   if (config.normalize_embedding) text += ", and of the embeddings";
   return text;
+}
+
+std::string positions_text(const ModelConfig& config) {
+  const RelativePositions& relative = config.relative;
+  std::string text = config.static_positions ? "sinusoids" : "learned";
+  if (!config.absolute_positions) {
+    text = fmt::format("none; a bias of each head for each of {} buckets of distances up to {}{}",
+                       relative.buckets, relative.max_distance,
+                       relative.in_every_layer ? ", in every layer" : "");
+  }
+  return text + ", at most " + number(config.max_positions);
 }
 
 std::string embedding_text(const ModelConfig& config) {
@@ -41,7 +52,8 @@ std::string embedding_text(const ModelConfig& config) {
                                      : "separate tables for encoder and decoder";
   const std::string output =
       config.tie_word_embeddings ? ", tied to the output" : ", output untied";
-  return embeddings + output + (config.scale_embedding ? ", times √d_model" : "");
+  return embeddings + output + (config.scale_embedding ? ", times √d_model" : "") +
+         (config.scale_output ? "; logits of hidden / √d_model" : "");
 }
 
 Table summary(const ModelConfig& config, const InspectOptions& options) {
@@ -59,13 +71,13 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
       {"layers",
        number(config.encoder_layers) + " encoder + " + number(config.decoder_layers) + " decoder"},
       {"heads (H)", both(config.encoder_heads, config.decoder_heads) + heads},
-      {"head_dim (D/H)", both(config.encoder_head_dim(), config.decoder_head_dim())},
-      {"feed-forward (F)",
-       both(config.encoder_ffn_dim, config.decoder_ffn_dim) + ", " + to_string(config.activation)},
+      {config.head_dim > 0 ? "head_dim (K)" : "head_dim (D/H)",
+       both(config.encoder_head_dim(), config.decoder_head_dim())},
+      {"feed-forward (F)", both(config.encoder_ffn_dim, config.decoder_ffn_dim) + ", " +
+                               (config.gated ? "gated, " : "") + to_string(config.activation)},
       {"vocabulary (V)", vocabulary},
       {"embeddings", embedding_text(config)},
-      {"positions", std::string(config.static_positions ? "sinusoids" : "learned") + ", at most " +
-                        number(config.max_positions)},
+      {"positions", positions_text(config)},
       {"layer norm", norm_text(config)},
       {"parameters", with_separators(count_parameters(config).value_or(0)) + " (" +
                          bytes_text(4 * count_parameters(config).value_or(0)) + " as float32)"},

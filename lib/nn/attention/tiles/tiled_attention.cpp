@@ -47,6 +47,19 @@ void multiply_keys(const Tile& t, const KeyBlock& block, const float* panels) {
   run_product(product);
 }
 
+/// Scaled, and with the biases of their distances, where the head has such.
+void add_distances(const Tile& t, const KeyRange& range, const KeyBlock& block) {
+  const float* distances = t.head.rows.distances;
+  if (distances == nullptr) return;
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    float* row = t.scores + (r - block.first_row) * kKeyTile;
+    const float* own = distances - t.head.query_of(t.tile, r);
+    for (Index n = 0; n < block.keys(); ++n) {
+      row[n] = row[n] * t.head.shape.scale + own[range.list[block.first + n]];
+    }
+  }
+}
+
 /// output += weights · values, a row at a time, without the values whose weight is 0: they may be
 /// infinite where nobody sees them.
 void add_values_by_rows(const Tile& t, const KeyBlock& block, const GatheredRows& values,
@@ -78,9 +91,10 @@ void add_values(const Tile& t, const KeyBlock& block, const float* panels) {
 void add_block(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const Index head_dim = t.head.shape.head_dim;
   const Index r = block.first_row;
-  kernels().softmax_block({t.scores, kKeyTile, block.rows(), block.keys(), t.head.shape.scale,
-                           range.bias, t.sums.maximum + r, t.sums.sum + r, t.output + r * head_dim,
-                           head_dim, head_dim});
+  const float scale = t.head.rows.distances != nullptr ? 1.0F : t.head.shape.scale;
+  kernels().softmax_block({t.scores, kKeyTile, block.rows(), block.keys(), scale, range.bias,
+                           t.sums.maximum + r, t.sums.sum + r, t.output + r * head_dim, head_dim,
+                           head_dim});
 }
 
 void drop_weights(const Tile& t, const KeyRange& range, const KeyBlock& block,
@@ -239,6 +253,7 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
                         kernels().pack_rows(values, block.keys(), head_dim, value_panels);
     for_rows_of(block, [&](const KeyBlock& part) {
       multiply_keys(t, part, key_panels);
+      add_distances(t, range, part);
       mask_block(range, part, scratch.block.hidden, t.scores);
       add_block(t, range, part);
       drop_weights(t, range, part, dropout);

@@ -221,6 +221,16 @@ function vectorOf(record, hypothesis, kind, which, place) {
   return found.length === headDim ? found : null;
 }
 
+/** What a head adds to a score by the distance of query and key, [key − query + keys − 1]; null: nothing. */
+function distancesOf(record, hypothesis, kind, { layer, head, keys }) {
+  const owner = kind === "encoder_self" ? record : hypothesis;
+  const vectors = owner && owner.vectors && owner.vectors[kind];
+  if (!vectors || !vectors.distances) return null;
+  const width = 2 * keys - 1;
+  const from = (layer * shapeOf(record, kind).heads + head) * width;
+  return decodeFloats(vectors.distances).subarray(from, from + width);
+}
+
 /** base64 of little-endian float32, whatever the order of bytes here. */
 function decodeFloats(base64) {
   const binary = atob(base64);

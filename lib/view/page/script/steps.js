@@ -50,7 +50,14 @@ function stepsOf(place, q, k) {
   Object.assign(steps, { query, key: keys[k], products: products[k], scale });
   steps.dots = products.map(sumOf);
   steps.bias = biasOf(seen, { layer, head, q, m: axes.columns.length });
-  steps.scores = steps.dots.map((dot, j) => (masked[j] ? -Infinity : dot * scale + steps.bias[j]));
+  const count = axes.columns.length;
+  const distances = distancesOf(record, hypothesis, kind, { layer, head, keys: count });
+  if (distances) {
+    steps.distances = axes.columns.map((_, j) => distances[j - q + count - 1]);
+    steps.byDistance = axes.causal ? distances.subarray(0, count) : distances;
+  }
+  steps.biased = steps.dots.map((dot, j) => dot * scale + (distances ? steps.distances[j] : 0));
+  steps.scores = steps.biased.map((score, j) => (masked[j] ? -Infinity : score + steps.bias[j]));
   steps.max = Math.max(...steps.scores);
   steps.powers = steps.scores.map((score) => Math.exp(score - steps.max));
   // Of softmax the record holds what keys outside the sentence took: their powers are the rest.

@@ -87,6 +87,7 @@ const stepsView = (() => {
     const keyName = () => dataText(labels.columns[steps.k], { class: "strong" });
     const { k, headDim } = steps;
     const hidden = steps.masked[k];
+    const more = steps.distances ? 1 : 0;
     const dot = make("span", { class: "result", "data-step": "dot", text: computed(steps.dots[k]) });
     const scaled = make("span", { class: "result", "data-step": "scaled",
         text: computed(steps.dots[k] * steps.scale) });
@@ -104,7 +105,16 @@ const stepsView = (() => {
       step(2, "Scaled", scaleText,
         equation(computed(steps.dots[k]), " × ", make("span",
             { "data-step": "scale", text: shortest(steps.scale) }), " = ", scaled)),
-      step(3, "Masked", hidden && steps.hiddenText(k) !== "masked"
+      steps.distances ? step(3, "Biased by distance",
+          ["This model adds no positions to its words: the head has learned a number for each distance from query to key, here ",
+            make("span", { class: "strong", text: (k > steps.q ? "+" : "") + String(k - steps.q) }), "."],
+          bars(steps.byDistance, "what this head adds by distance"),
+          make("p", { class: "quiet", text: `What this head adds, from distance ${1 - steps.weights.length} on the left to ${
+            steps.byDistance.length - steps.weights.length} on the right.` }),
+          equation(computed(steps.dots[k] * steps.scale), " + ", make("span", { "data-step": "distance",
+              text: shortest(steps.distances[k]) }), " = ", make("span", { class: "result", "data-step": "biased",
+              text: computed(steps.biased[k]) }))) : null,
+      step(3 + more, "Masked", hidden && steps.hiddenText(k) !== "masked"
         ? "The pattern leaves this word out: nothing is computed here, as if −∞ were added."
         : steps.bias[k] !== 0
         ? `This key counts ${shortest(Math.round(1000 * Math.exp(steps.bias[k])) / 1000)} times: the logarithm of that is added.`
@@ -112,10 +122,10 @@ const stepsView = (() => {
         ? (hidden ? "This word is not written yet when the step looks: −∞ is added, and e^−∞ is 0."
                   : "This word is already there when the step looks: 0 is added.")
         : "Nothing is masked in this kind: 0 is added.",
-        equation(computed(steps.dots[k] * steps.scale), " + ", hidden ? "−∞" : steps.bias[k] !== 0 ? computed(steps.bias[k]) : "0", " = ",
+        equation(computed(steps.biased[k]), " + ", hidden ? "−∞" : steps.bias[k] !== 0 ? computed(steps.bias[k]) : "0", " = ",
           make("span", { class: "result", "data-step": "masked", text: hidden ? "−∞"
               : computed(steps.scores[k]) }))),
-      step(4, "Softmax over the row",
+      step(4 + more, "Softmax over the row",
           [`Every score of the row becomes e^(score − largest), and is divided by the sum of all${steps.own > 0
             ? `, ${steps.outside} among them` : ""}: the row adds up to 1.`],
         softmaxTable(steps, labels.columns),
@@ -124,7 +134,7 @@ const stepsView = (() => {
           make("span", { class: "quiet" }, "  recorded: ",
               make("span", { "data-step": "recorded", text: shortest(steps.weights[k]) }))),
         changedNote(steps), approximationNote(steps)),
-      steps.value ? valueStep(steps, queryName, keyName) : null);
+      steps.value ? valueStep(steps, queryName, keyName, 5 + more) : null);
   }
 
   /** An experiment overrides softmax in the rows that it changes, and there alone. */
@@ -149,8 +159,8 @@ const stepsView = (() => {
       : `Keys are the queries, normalised. A key that was met in several rounds counts as often, and a token's own key only where it met no other; this arithmetic leaves both out${steps.query ? ", the recorded weight does not" : ""}.`);
   }
 
-  function valueStep(steps, queryName, keyName) {
-    return step(5, "The weighted value", ["The value of ", keyName(),
+  function valueStep(steps, queryName, keyName, number) {
+    return step(number, "The weighted value", ["The value of ", keyName(),
         " counts with its weight. The sum over all words of the row is what this head gives ", queryName(),
         "."],
       vectorTable("value, weighted value and the head's output", [

@@ -1,0 +1,158 @@
+// T5 on the command line: what it is told to do, what is shown of its biases, what is refused.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "bad_input.h"
+#include "base/files/files.h"
+#include "train_run.h"
+
+namespace attn::test {
+namespace {
+
+std::string write_t5(const TemporaryDirectory& scene, const std::string& type) {
+  const std::string data = std::string(ATTN_SOURCE_DIR) + "/data/demo/";
+  return scene.write(type + ".json", R"({"model": {"model_type": ")" + type +
+                                         R"(", "d_model": 12, "num_layers": 2, "num_heads": 2,
+    "d_kv": 5, "d_ff": 16, "feed_forward_proj": "gated-gelu"},
+    "tokenizer": {"model": ")" + data + R"(tokenizer"},
+    "data": {"train": {"source": ")" + data +
+                                         R"(corpus.en", "target": ")" + data + R"(corpus.de"}},
+    "train": {"updates": 2}})");
+}
+
+std::string make_t5(const TemporaryDirectory& scene, const std::string& type) {
+  std::string model = scene.file("model-" + type);
+  const Result made =
+      run_program({.args = {"init", "--config", write_t5(scene, type), "--out", model}});
+  REQUIRE_MESSAGE(made.code == kDone, made.err);
+  return model;
+}
+
+Json t5_record(const std::string& model, const std::vector<std::string>& more) {
+  std::vector<std::string> args{"translate", "--model", model, "--json", "-"};
+  args.insert(args.end(), more.begin(), more.end());
+  const Result shown = run_program({.args = args});
+  REQUIRE_MESSAGE(shown.code == kDone, shown.err);
+  return Json::parse(shown.out);
+}
+
+}  // namespace
+
+TEST_CASE("T5: init writes the class's own keys; maps and records have heads of their own width") {
+  const TemporaryDirectory scene;
+  for (const std::string type : {"t5", "mt5", "umt5"}) {
+    CAPTURE(type);
+    const std::string model = make_t5(scene, type);
+    const Json config = Json::parse(bytes_of(model + "/config.json"));
+    CHECK(config["d_kv"] == 5);
+    CHECK(config["num_decoder_layers"] == 2);
+    CHECK(config["feed_forward_proj"] == "gated-gelu");
+    CHECK_FALSE(config.contains("encoder_layers"));
+    CHECK_FALSE(config.contains("forced_eos_token_id"));
+    const Json record = t5_record(model, {"The group went home"});
+    CHECK(record["model"]["head_dim"] == 5);
+    CHECK(record["model"]["encoder_head_dim"] == 5);
+    CHECK(record["model"]["encoder_scale"] == 1);
+    CHECK(record["encoder_self"][1][1].size() == record["source"]["ids"].size());
+    CHECK_FALSE(record.contains("vectors"));
+    const Json whole = t5_record(model, {"--vectors", "The group went home"});
+    // Base64 of 2 layers and 2 heads, each with 2S − 1 floats.
+    const std::size_t n = whole["source"]["ids"].size(), floats = 2 * 2 * (2 * n - 1);
+    const Json& vectors = whole["vectors"]["encoder_self"];
+    CHECK(vectors["distances"].get<std::string>().size() == (4 * floats + 2) / 3 * 4);
+    CHECK_FALSE(whole["hypotheses"][0]["vectors"]["cross"].contains("distances"));
+    const std::string saved = scene.write("saved.json", whole.dump());
+    const Result page =
+        run_program({.args = {"page", saved, "--html", scene.file(type + ".html")}});
+    CHECK_MESSAGE(page.code == kDone, page.err);
+  }
+}
+
+TEST_CASE("--prefix stands before every text that is not blank and does not begin with it") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "t5");
+  const Json typed = t5_record(model, {"The group went home"});
+  const Json with = t5_record(model, {"--prefix", "The group ", "went home"});
+  CHECK(with["source"] == typed["source"]);
+  const Json twice = t5_record(model, {"--prefix", "The group ", "The group went home"});
+  CHECK(twice["source"] == typed["source"]);
+  const Result lines = run_program(
+      {.args = {"translate", "--model", model, "--prefix", "The "}, .input = "  \ngroup\n"});
+  CHECK(lines.code == kDone);
+  CHECK(lines.out.starts_with("\n"));
+}
+
+TEST_CASE("prefixes that config.json names are said once none is given") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "t5");
+  Json config = Json::parse(bytes_of(model + "/config.json"));
+  config["task_specific_params"] = {{"a", {{"prefix", "to German: "}}},
+                                    {"b", {{"prefix", "to French: "}}},
+                                    {"c", {{"prefix", "to French: "}}},
+                                    {"d", 7}};
+  write_file(model + "/config.json", config.dump());
+  const Result silent =
+      run_program({.args = {"translate", "--model", model, "--prefix", "The ", "group"}});
+  CHECK(silent.code == kDone);
+  CHECK(silent.err.find("task_specific_params") == std::string::npos);
+  const Result told = run_program({.args = {"translate", "--model", model, "group"}});
+  CHECK(told.err.find("config.json (task_specific_params) names the prefixes \"to German: \", \"to "
+                      "French: \"; a text gets one where it is typed, or by --prefix") !=
+        std::string::npos);
+}
+
+TEST_CASE("T5: explain shows the biases of distances as a step of their own") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "umt5");
+  for (const std::string kind : {"encoder", "decoder", "cross"}) {
+    CAPTURE(kind);
+    const Result explained =
+        run_program({.args = {"explain", "--model", model, "--kind", kind, "--json", "-",
+                              "--target", "Die Gruppe ging", "The group went home"}});
+    REQUIRE_MESSAGE(explained.code == kDone, explained.err);
+    const Json steps = Json::parse(explained.out)["steps"];
+    const auto step = [&](const std::string& id) {
+      const auto found = std::find_if(steps.begin(), steps.end(),
+                                      [&](const Json& each) { return each["id"] == id; });
+      return found == steps.end() ? Json() : *found;
+    };
+    const Json distances = step("distances");
+    CHECK(distances.is_null() == (kind == "cross"));
+    if (kind == "cross") continue;
+    // What softmax reads is the scores, the biases and the mask.
+    const Json scaled = step("scaled")["matrices"][0], bias = distances["matrices"][0];
+    const Json& biased = distances["matrices"][1];
+    CHECK(scaled["values"][1][0].get<float>() + bias["values"][1][0].get<float>() ==
+          doctest::Approx(biased["values"][1][0].get<float>()));
+    const Json masked = step("masked");
+    CHECK(masked["matrices"][1]["values"][1][0] == biased["values"][1][0]);
+    CHECK(bias["values"][1][0] == bias["values"][2][1]);  // as far away
+    const Json& by_distance = distances["matrices"][2];
+    const std::size_t n = bias["values"].size();
+    CHECK(by_distance["values"][0].size() == (kind == "decoder" ? n : 2 * n - 1));
+    CHECK(by_distance["values"][0][n - 2] == bias["values"][1][0]);
+  }
+}
+
+TEST_CASE("T5: kinds of attention are not compared, as none but the exact one takes biases") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "t5");
+  const Result result = run_program(
+      {.args = {"explain", "--model", model, "--compare", "attention", "The group went home"}});
+  CHECK(result.code == kInput);
+  CHECK(result.err.find("the encoder's scores have biases of distances") != std::string::npos);
+}
+
+TEST_CASE("T5 is not trained, and says so") {
+  const TemporaryDirectory scene;
+  const Result result =
+      run_program({.args = {"train", write_t5(scene, "t5"), "--out", scene.file("run")}});
+  CHECK(result.code == kInput);
+  CHECK(result.err.find("a model of type t5 is translated, and cannot be trained here; choose "
+                        "another model.model_type, or leave it out") != std::string::npos);
+  CHECK_FALSE(std::filesystem::exists(scene.file("run")));
+}
+
+}  // namespace attn::test
