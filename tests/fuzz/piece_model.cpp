@@ -1,5 +1,4 @@
-// SentencePiece models that pass the check, loaded by the library: they cut and join any text.
-// Slow, because the library builds its tables for each.
+// SentencePiece models that pass the check: they cut and join any text.
 #include "text/pieces/piece_model.h"
 
 #include <string>
