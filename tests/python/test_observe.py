@@ -53,18 +53,18 @@ def test_looking_changes_nothing(model, lines):
 
 def test_what_is_written_counts(model):
     def blind(head):
-        if (head.kind, head.layer) == ("cross", 2):
+        if head.kind == "cross" and head.layer > 0:
             head.weights[:] = 0
 
     with model.observe(blind):
         changed = model.attend(SENTENCE)
-    expected = model.attend(SENTENCE, without="cross:2")
+    expected = model.attend(SENTENCE, without=["cross:1", "cross:2"])
     assert changed.text == expected.text != model.translate(SENTENCE)
     assert np.array_equal(changed.log_probs, expected.log_probs)
     assert not changed.cross[2].any()
 
     def assign(head):
-        if (head.kind, head.layer) == ("cross", 2):
+        if head.kind == "cross" and head.layer > 0:
             head.weights = np.zeros(head.weights.shape)
 
     with model.observe(assign):

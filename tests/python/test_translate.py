@@ -162,7 +162,7 @@ def test_what_the_program_notes_is_a_warning(model):
 
 
 def test_a_given_translation_is_noted_as_a_sentence_is(model, program):
-    target = "Die Gru\u2603ppe ".encode() + b"\xff"
+    target = "Die Gru\u0007ppe ".encode() + b"\xff"
     _, _, said = program("translate", SENTENCE, "--show", "none", "--target", target)
     with warnings.catch_warnings(record=True) as noted:
         warnings.simplefilter("always")
