@@ -177,7 +177,7 @@ TEST_CASE("json: the likeliest pieces, the way and how the search went, where th
 TEST_CASE("json: the model's facts") {
   AttentionRecord record = demo_record();
   record.model = {
-      true, 18446744073709551615u, "configs/\"x\".json", 24, 3, 5, 4, 6, 48, 96, 100, 101, 0.25F,
+      true, 18446744073709551615u, "configs/\"x\".json", 24, 3, 5, 4, 6, 48, 96, 100, 101, 0, 0.25F,
       0.5F};
   const std::string expected =
       R"("model":{"weights":"random","seed":18446744073709551615,"name":"configs/\"x\".json",)"
