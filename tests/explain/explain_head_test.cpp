@@ -1,6 +1,9 @@
 // Each number of an explanation follows from the ones before it, for every head of every golden
 // model; and the weights are PyTorch's.
 #include "explain/explain_head.h"
+
+#include <algorithm>
+
 #include "base/at.h"
 #include "explain/telling_query.h"
 
@@ -37,8 +40,9 @@ AttentionRecord record_of(const GoldenModel& golden, const Json& c) {
 void check_embedding(const Explanation& e, const std::string& id, const Transformer& model) {
   if (model.config().normalize_embedding) return;  // then x is normed once more
   const double scale = static_cast<double>(embedding_scale(model.config()));
-  CHECK(distance(exact(e, id, "E[id]") * scale + exact(e, id, "position"), exact(e, id, "x")) <
-        kRounding);
+  Exact sum = exact(e, id, "E[id]") * scale;
+  if (model.config().absolute_positions) sum += exact(e, id, "position");
+  CHECK(distance(sum, exact(e, id, "x")) < kRounding);
 }
 
 /// Q, K and V of the head, from what the layer read.
@@ -65,7 +69,10 @@ void check_projection(const Explanation& e, const HeadChoice& choice, const Tran
   const ColumnRange marked = all.marked_columns.at(0);
   const Eigen::Index begin = marked.begin, width = marked.end - marked.begin;
   CHECK(all.marked_columns.size() == (cross ? 1 : 3));
-  const Eigen::Index d = model.config().d_model, first_key = cross ? 0 : d;
+  const ModelConfig& config = model.config();
+  const bool encoder = choice.kind == AttentionKind::encoder_self;
+  const Eigen::Index d = encoder ? config.encoder_inner() : config.decoder_inner();
+  const Eigen::Index first_key = cross ? 0 : d;
   CHECK(width == q.cols());
   CHECK(exact(all).middleCols(begin, width) == q);
   CHECK(exact(memory).middleCols(first_key + begin, width) == k);
@@ -84,7 +91,14 @@ void check_formula(const Explanation& e, const Transformer& model) {
   for (std::size_t i = 0; i < raw_floats.values.size(); ++i) {
     CHECK(raw_floats.values[i] * scale == scaled_floats.values[i]);
   }
-  CHECK(distance(scaled + exact(e, "masked", "mask"), masked) == 0);
+  const bool biased = std::ranges::any_of(
+      e.steps, [](const ExplanationStep& step) { return step.id == "distances"; });
+  if (biased) {
+    CHECK(distance(scaled + exact(e, "distances", "bias"), exact(e, "distances", "biased")) <
+          kRounding);
+  }
+  const Exact before = biased ? exact(e, "distances", "biased") : scaled;
+  CHECK(distance(before + exact(e, "masked", "mask"), masked) == 0);
   CHECK(distance(softmax(masked), weights) < kRounding);
   for (Eigen::Index i = 0; i < weights.rows(); ++i) {
     CHECK(weights.row(i).sum() == doctest::Approx(1).epsilon(1e-5));
@@ -105,9 +119,17 @@ void check_output(const Explanation& e, const HeadChoice& choice, const Transfor
   const Exact sum = exact(e, "input", "X") + mixed, result = exact(e, "residual", "Y");
   if (model.config().normalize_before) {
     CHECK(distance(sum, result) < 1e-7);
-    CHECK(distance(normed(exact(e, "input", "X"), exact(e, "input", "norm weight"),
-                          exact(e, "input", "norm bias")),
-                   exact(e, "input", "N")) < 1e-5);
+    const Exact x = exact(e, "input", "X"), weight = exact(e, "input", "norm weight");
+    const Exact n = exact(e, "input", "N");
+    if (model.config().norm == NormKind::rms) {
+      const double epsilon = static_cast<double>(model.config().norm_epsilon);
+      for (Eigen::Index i = 0; i < x.rows(); ++i) {
+        const Exact row = x.row(i) / std::sqrt(x.row(i).array().square().mean() + epsilon);
+        CHECK(distance(row.cwiseProduct(weight), n.row(i)) < 1e-5);
+      }
+      return;
+    }
+    CHECK(distance(normed(x, weight, exact(e, "input", "norm bias")), n) < 1e-5);
     return;
   }
   CHECK(distance(sum, exact(e, "residual", "R")) < 1e-7);

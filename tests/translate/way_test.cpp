@@ -50,6 +50,15 @@ Row normed(const Row& x, const LayerNorm& norm) {
     variance += (value - mean) * (value - mean) / static_cast<double>(x.size());
   }
   Row out;
+  if (norm.kind == NormKind::rms) {
+    double square = 0;
+    for (const double value : x) square += value * value / static_cast<double>(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      out.push_back(x[i] / std::sqrt(square + static_cast<double>(norm.epsilon)) *
+                    static_cast<double>(norm.weight.at(0, to_index(i))));
+    }
+    return out;
+  }
   for (std::size_t i = 0; i < x.size(); ++i) {
     out.push_back((x[i] - mean) / std::sqrt(variance + 1e-5) *
                       static_cast<double>(norm.weight.at(0, to_index(i))) +
@@ -132,7 +141,7 @@ Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bo
   const EmbeddingsAndNorm& ends = encoder ? parameters.encoder : parameters.decoder;
   Walk walk(way);
   Row x = row_of(walk.next("token"), t);
-  x = plus(x, row_of(walk.next("position"), t));
+  if (config.absolute_positions) x = plus(x, row_of(walk.next("position"), t));
   if (config.normalize_embedding) x = normed(x, ends.embedding_norm);
   const Row entered = row_of(walk.next("embedded"), t);
   check_near(entered, x);
@@ -152,6 +161,10 @@ Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bo
         const Row hidden = row_of(walk.next("hidden", block.name, layer), t);
         Row inside = affine(reads, block.feed_forward->first);
         for (double& value : inside) value = activated(config.activation, value);
+        if (block.feed_forward->gated()) {
+          const Row gates = affine(reads, block.feed_forward->gate);
+          for (std::size_t i = 0; i < inside.size(); ++i) inside[i] *= gates[i];
+        }
         check_near(hidden, inside);
         expected = affine(hidden, block.feed_forward->second);
       }
@@ -169,7 +182,11 @@ Row check_way(const std::vector<ResidualStep>& way, const Transformer& model, bo
   }
   if (config.add_final_layer_norm) {
     const Row left = row_of(walk.next("stack_output"), t);
-    check_near(left, normed(x, ends.final_norm));
+    Row expected = normed(x, ends.final_norm);
+    if (!encoder && config.scale_output) {
+      for (double& value : expected) value /= std::sqrt(static_cast<double>(config.d_model));
+    }
+    check_near(left, expected);
     x = left;
   }
   CHECK(walk.done());
