@@ -231,7 +231,11 @@ TEST_CASE("vectors give back the weights they were recorded with") {
                 dot += static_cast<double>(at(v.query.row(l, h, q), c)) *
                        static_cast<double>(at(v.key.row(l, h, k), c));
               }
-              e.push_back(kind == 1 && k > q ? 0 : std::exp(dot * static_cast<double>(v.scale)));
+              double score = dot * static_cast<double>(v.scale);
+              if (!v.distances.values.empty()) {
+                score += static_cast<double>(at(v.distances.row(l, h, 0), k - q + maps.keys - 1));
+              }
+              e.push_back(kind == 1 && k > q ? 0 : std::exp(score));
               total += e.back();
             }
             for (int k = 0; k < maps.keys; ++k) {
