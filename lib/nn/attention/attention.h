@@ -99,7 +99,7 @@ struct AttentionExtras {
   Parameter value_projection;  ///< [P, k] linformer's F
   Parameter features;          ///< [m, K] performer
   Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
-  Parameter distances;         ///< [buckets, H] biases of relative positions (UMT5)
+  Parameter distances = {};    ///< [buckets, H] biases of relative positions (UMT5)
 };
 
 /// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
