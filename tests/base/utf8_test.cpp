@@ -50,10 +50,11 @@ TEST_CASE("clean_text replaces each maximal invalid sequence once") {
   }
 }
 
-TEST_CASE("clean_text replaces controls, and makes a tab a blank") {
+TEST_CASE("clean_text replaces controls, and makes a tab or a line's end a blank") {
   CHECK(clean_text("a\tb").text == "a b");
-  CHECK(clean_text("a\tb").controls == 0);
-  const CleanedText c0 = clean_text("\x1b[31mred\x07\0\n\r"s);
+  CHECK(clean_text("a\tb\r\n").text == "a b  ");
+  CHECK(clean_text("a\tb\r\n").controls == 0);
+  const CleanedText c0 = clean_text("\x1b[31mred\x07\0\v\f"s);
   CHECK(c0.text == kFffd + "[31mred" + kFffd + kFffd + kFffd + kFffd);
   CHECK(c0.controls == 5);
   CHECK(clean_text("\x7F").text == kFffd);

@@ -92,7 +92,7 @@ CleanedText clean_text(std::string_view bytes) {
     if (!c.valid) {
       ++cleaned.invalid_bytes;
       cleaned.text += kReplacement;
-    } else if (c.value == '\t') {
+    } else if (c.value == '\t' || c.value == '\n' || c.value == '\r') {
       cleaned.text += ' ';
     } else if (is_control(c.value)) {
       ++cleaned.controls;

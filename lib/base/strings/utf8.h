@@ -8,13 +8,14 @@
 namespace attn {
 
 struct CleanedText {
-  std::string text;               ///< valid UTF-8 without C0/C1 controls (a tab becomes a blank)
+  std::string text;  ///< valid UTF-8 without C0/C1 controls (a tab or line's end becomes a blank)
   std::size_t invalid_bytes = 0;  ///< maximal invalid sequences replaced by U+FFFD
   std::size_t controls = 0;       ///< control characters replaced by U+FFFD
 };
 
 /// Replaces every maximal invalid UTF-8 sequence (Unicode's recommended practice; overlong forms,
-/// surrogates and code points above U+10FFFF are invalid) and every control character but tab.
+/// surrogates and code points above U+10FFFF are invalid) and every control character but tabs
+/// and ends of lines, which become blanks.
 CleanedText clean_text(std::string_view bytes);
 
 /// A byte of text as a number from 0 to 255, whatever the sign of `char`.
