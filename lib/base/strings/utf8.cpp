@@ -58,6 +58,11 @@ std::size_t prefix_length(std::string_view text, int columns) {
   return at;
 }
 
+/// A line's end begins there; of \r alone only where the text ends with it.
+bool ends_line(std::string_view rest) {
+  return rest.starts_with('\n') || rest.starts_with("\r\n") || rest == "\r";
+}
+
 }  // namespace
 
 // ICU's macros convert between signs and sizes as they like.
@@ -92,7 +97,7 @@ CleanedText clean_text(std::string_view bytes) {
     if (!c.valid) {
       ++cleaned.invalid_bytes;
       cleaned.text += kReplacement;
-    } else if (c.value == '\t' || c.value == '\n' || c.value == '\r') {
+    } else if (c.value == '\t' || ends_line(bytes.substr(at))) {
       cleaned.text += ' ';
     } else if (is_control(c.value)) {
       ++cleaned.controls;
