@@ -1,5 +1,5 @@
-// service/locale_names.h, by the browser.
-#include "service/locale_names.h"
+// service/model/locale_names.h, by the browser.
+#include "service/model/locale_names.h"
 
 #include <emscripten.h>
 

@@ -20,7 +20,7 @@
 #include "files/line_views.h"
 #include "files/output_file.h"
 #include "files/view_files.h"
-#include "service/languages.h"
+#include "service/model/languages.h"
 #include "service/model/model_source.h"
 #include "service/progress.h"
 #include "service/sentence_notes.h"

@@ -122,9 +122,7 @@ std::vector<ModuleBlock> list_modules(const ModelConfig& config) {
 }
 
 CostReport cost_report(const ModelConfig& config, int source_length, int target_length) {
-  const std::uint64_t s = u(source_length);
-  const std::uint64_t l = u(target_length);
-  const std::uint64_t d = u(config.d_model);
+  const std::uint64_t s = u(source_length), l = u(target_length), d = u(config.d_model);
   // Columns of all heads: D, or I where head_dim is free.
   const std::uint64_t e = u(config.encoder_inner()), c = u(config.decoder_inner());
   const bool free = config.head_dim > 0;
@@ -132,8 +130,7 @@ CostReport cost_report(const ModelConfig& config, int source_length, int target_
     return free ? with_inner : plain;
   };
   const std::uint64_t products = config.gated ? 3 : 2;  // of the feed-forward
-  const int encoder = config.encoder_layers;
-  const int decoder = config.decoder_layers;
+  const int encoder = config.encoder_layers, decoder = config.decoder_layers;
   CostReport report;
   report.source_length = source_length;
   report.target_length = target_length;

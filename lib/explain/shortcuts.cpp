@@ -178,6 +178,25 @@ std::string translation_line(const ShortcutTranslation& exact, const ShortcutTra
                      after == before ? ", as before" : " instead of " + before);
 }
 
+/// InputError where nothing can be compared.
+void check_comparable(const ModelConfig& config, const AttentionRecord& record) {
+  const AttentionPattern& own = config.encoder_attention;
+  if (!own.full()) {
+    throw InputError(
+        "the encoder's attention is {} already; the kinds are compared in a model whose "
+        "encoder_attention is full",
+        pattern_word(own.type));
+  }
+  if (config.relative.exist()) {
+    throw InputError(
+        "the encoder's scores have biases of distances, which no kind but the exact one takes; "
+        "compare the kinds in a model without relative positions");
+  }
+  if (record.source.ids.size() <= 1) {
+    throw InputError("the sentence has no tokens; there is nothing to explain");
+  }
+}
+
 }  // namespace
 
 std::vector<AttentionPattern> shortcuts_for(int tokens) {
@@ -198,21 +217,7 @@ void ShortcutObserver::weights_ready(AttentionHead& head) {
 Explanation compare_shortcuts(const Transformer& model, const AttentionRecord& record,
                               const std::vector<AttentionPattern>& kinds,
                               const ShortcutTranslations& translations) {
-  const AttentionPattern& own = model.config().encoder_attention;
-  if (!own.full()) {
-    throw InputError(
-        "the encoder's attention is {} already; the kinds are compared in a model whose "
-        "encoder_attention is full",
-        pattern_word(own.type));
-  }
-  if (model.config().relative.exist()) {
-    throw InputError(
-        "the encoder's scores have biases of distances, which no kind but the exact one takes; "
-        "compare the kinds in a model without relative positions");
-  }
-  if (record.source.ids.size() <= 1) {
-    throw InputError("the sentence has no tokens; there is nothing to explain");
-  }
+  check_comparable(model.config(), record);
   LossObserver observer(kinds);
   PackedTokens source;
   source.add(record.source.ids);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "service/languages.h"
+#include "service/model/languages.h"
 
 namespace attn {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/strings/excerpt.h"
 #include "compute/threads.h"
 #include "service/field_text.h"
-#include "service/languages.h"
+#include "service/model/languages.h"
 #include "translate/ensemble.h"
 
 namespace attn {

@@ -13,7 +13,7 @@
 #include "lock.h"
 #include "observer.h"
 #include "options.h"
-#include "service/languages.h"
+#include "service/model/languages.h"
 #include "service/sentence_notes.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"

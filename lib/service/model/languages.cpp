@@ -1,4 +1,4 @@
-#include "service/languages.h"
+#include "service/model/languages.h"
 
 #include <fmt/ranges.h>
 
@@ -7,7 +7,7 @@
 #include "base/strings/excerpt.h"
 #include "config/experiment.h"
 #include "service/field_text.h"
-#include "service/locale_names.h"
+#include "service/model/locale_names.h"
 
 namespace attn {
 namespace {

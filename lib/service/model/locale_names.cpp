@@ -1,4 +1,4 @@
-#include "service/locale_names.h"
+#include "service/model/locale_names.h"
 
 #include <unicode/locid.h>
 #include <unicode/unistr.h>
