@@ -10,8 +10,6 @@
 #include <sstream>
 
 #include "base/at.h"
-#include "base/error.h"
-#include "base/files/files.h"
 
 namespace attn {
 namespace {
@@ -57,14 +55,6 @@ std::uint64_t available_memory() {
   const std::uint64_t group =
       left_of(number_in("/sys/fs/cgroup/memory.max"), number_in("/sys/fs/cgroup/memory.current"));
   return std::min({memory_available_to_all(), group, address_space_left()});
-}
-
-void require_memory(std::uint64_t bytes, const std::string& what) {
-  const std::uint64_t available = available_memory();
-  if (bytes <= available) return;
-  throw MemoryError("{} takes about {} of memory, and {} are available; choose smaller sizes", what,
-                    human_bytes(static_cast<double>(bytes)),
-                    human_bytes(static_cast<double>(available)));
 }
 
 void keep_freed_memory() {

@@ -1,4 +1,5 @@
-// What memory is left, asked before much of it is taken.
+// What memory is left, asked before much of it is taken. A browser's module has
+// functions of its own for all but require_memory.cpp (web/memory.cpp).
 #pragma once
 
 #include <cstdint>
