@@ -179,7 +179,7 @@ class Library(unittest.TestCase):
         run(OPTIONS.cmake, "--build", build)
         said = run(build / "example", cwd="/").splitlines()
         self.assertEqual(said[0] + "\n", GERMAN)
-        self.assertEqual(said[3], "▁ging 0.79")
+        self.assertEqual(said[3], "▁ging 0.74")
         self.assertEqual(said[7:], ["[Sie sind bei der Arbeit.]", "[]",
                                     "4 nowhere: no such model directory; check the path"])
 
