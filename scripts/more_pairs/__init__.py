@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from more_pairs import copying, longer, nouns, other_nouns, terms, typing_ways
+from more_pairs import copying, longer, nouns, other_nouns, said, terms, typing_ways
 from more_pairs.draw import Draw
 from more_pairs.genders import Genders
 from more_pairs.replace import Replacer
@@ -27,15 +27,19 @@ NOUN_COPIES, TERM_COPIES = 60, 3
 NOUN_PUT, TERM_PUT = 40, 5
 # Of each frame of copying.tsv, and of sentences with something around them or in place of a name.
 FRAME_COPIES = {"url": 330, "email": 350, "file": 250, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
-                "emoji": 220, "foreign": 700, "borrowed": 500, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 450, "statement": 1100}
+                "emoji": 220, "foreign": 700, "borrowed": 500, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 450, "statement": 1100,
+                "emphasis": 250, "key": 200, "keyword": 250, "money": 300, "grouped": 300, "decimal": 400}
 AROUND = {"around": 22000, "repeated_mark": 2500, "instead_of_a_name": 12000, "entities": 3000}
-TERMS_TYPED = {"around": 9000, "capitals": 9000, "titled": 2000}  # a dictionary's entries: <b>Hello</b>, EXIT
+TERMS_TYPED = {"around": 9000, "capitals": 16000, "titled": 2000, "marked_up": 9000}  # a dictionary's entries: <b>Hello</b>, EXIT
+SHORT_TYPED = {"around": 4000, "capitals": 1500, "marked_up": 7000, "lower_case": 500}  # data/words/short.tsv
+OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # pairs, made into one
+SHORT_COPIES = 4
 LISTED = 9000  # a) soup b) salad
-LONG_SHARE = 0.27  # of the words, in lines of 15 to 60
+LONG_SHARE = 0.36  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
-         "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 42000, "capitals_brief": 16000,
-         "caps_lock": 1500, "titled": 4000, "blanks": 1200}
+         "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 50000, "capitals_brief": 16000,
+         "stretched": 3000, "doubled_word": 2000, "hesitating": 4000, "partly_capitals": 3000, "caps_lock": 2500, "titled": 4000, "blanks": 1200}
 
 
 def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
@@ -68,6 +72,7 @@ class Pools:
         self.wordy = [pair for pair in self.all if words_in(pair[0]) >= 12]
         self.brief = [pair for pair in self.all if words_in(pair[0]) <= 5]
         self.clauses = [pair for pair in self.all if longer.is_clause(pair)]
+        self.long_clauses = [pair for pair in self.clauses if words_in(pair[0]) >= 8] or self.clauses
         self.first_person = [pair for pair in self.all
                              if re.match(r"(I|I'm|My|We|Our|He|She|Her|His)\b", pair[0])]
 
@@ -76,12 +81,12 @@ class Pools:
         return [draw.pick(pool) for _ in range(count)]
 
     def compound(self, draw: Draw) -> Pair:
-        return longer.joined_clauses(
-            [draw.pick(self.clauses) for _ in range(draw.between(2, 3))], draw)
+        pool = draw.pick([self.clauses, self.long_clauses])
+        return longer.joined_clauses([draw.pick(pool) for _ in range(draw.pick([2, 2, 3, 3, 4]))], draw)
 
     def joined(self, draw: Draw) -> Pair:
         """Two to six sentences, some of them made of clauses; or one sentence of clauses."""
-        if draw.percent(25):
+        if draw.percent(45):
             return self.compound(draw)
         sentences = self.sentences(draw, draw.between(2, 6))
         return longer.joined_sentences(
@@ -180,9 +185,35 @@ class Maker:
             self._of_any(kind, wanted, self.given, getattr(copying, kind))
 
     def terms_typed(self, entries: list[Pair]) -> None:
-        ways = typing_ways.WAYS | {"around": copying.around}
+        """A dictionary's entries and short things in tags, capitals and the like."""
+        ways = typing_ways.WAYS | {"around": copying.around, "marked_up": copying.marked_up}
+        short = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/short.tsv")]
+        for copy in range(SHORT_COPIES):
+            for english, german in short:
+                mark = "" if english[-1] in "?!" else Draw("short", copy, english).pick(["", ".", "!", ":"])
+                self.add("short", (english + mark, german + mark))
         for kind, wanted in TERMS_TYPED.items() if entries else ():
             self._of_any("term_" + kind, wanted, entries, ways[kind])
+        for kind, wanted in SHORT_TYPED.items():
+            self._of_any("short_" + kind, wanted, short, ways[kind])
+
+    def predicates(self) -> None:
+        """What somebody or something is, in sentences, in small letters and in capitals."""
+        adjectives = [line.split("\t") for line in lines_of(ROOT / "data/words/predicates.tsv")]
+        for kind, english, german in read_templates(lines_of(ROOT / "data/words/predicate_sentences.tsv")):
+            for what, *words in adjectives:
+                if what != kind:
+                    continue
+                pair = english.replace("{a}", words[0]), german.replace("{a}", words[1])
+                self.add("predicate", pair)
+                if Draw("predicate", *pair).percent(50):
+                    self.add("predicate", typing_ways.capitals(*pair, None))
+
+    def of_two(self) -> None:
+        pools = Pools(self.given)
+        for kind, wanted in OF_TWO.items():
+            self._of_any(kind, wanted, [pair for pair in pools.all if words_in(pair[0]) <= 12],
+                         lambda english, german, draw: getattr(said, kind)([(english, german), draw.pick(pools.clauses if draw.percent(60) else pools.brief)], draw))
 
     def listed(self, entries: list[Pair]) -> None:
         short = [pair for pair in [*entries, *self.given] if words_in(pair[0]) <= 3]
@@ -240,7 +271,9 @@ def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) ->
     maker.every()
     maker.nouns(entries)
     maker.copied()
+    maker.predicates()
     maker.terms_typed(entries)
+    maker.of_two()
     maker.listed(entries)
     maker.longer()
     maker.typed(swap)

@@ -5,7 +5,7 @@ frame gets is made up by hash, so that a model learns to copy and not the things
 """
 import re
 
-from more_pairs import sounds
+from more_pairs import figures, sounds
 from more_pairs.draw import Draw
 from more_pairs.nouns import read_nouns
 from more_pairs.words import ROOT, lines_of
@@ -34,6 +34,14 @@ EMOJI = [(0x1F600, 0x1F64F), (0x1F600, 0x1F64F), (0x1F300, 0x1F320), (0x1F330, 0
          (0x1F9B0, 0x1F9FF), (0x2600, 0x2604), (0x2614, 0x2615), (0x26BD, 0x26BE), (0x2705, 0x2705), (0x274C, 0x274C), (0x2728, 0x2728)]
 COMMON = "😀😂🤣😊😍🥰😘😎😢😭😡👍👎👏🙏💪🔥✨🎉🎂❤💔💯🚀🌍🌞⭐☕🍕🍺🐶🐱🌹🤔🙄😴🥳🤷👋💀"
 MARKED = ["❤️", "☀️", "⚠️", "✌️", "☺️", "👍🏽", "🙏🏻", "👨‍👩‍👧", "🏳️‍🌈", "🇩🇪", "🇬🇧", "🇺🇸", "🇫🇷", "👩‍💻", "✔️", "➡️"]
+# What names in programs are made of, besides nouns.
+NAMED = ("get set is has my add remove find load save read write open close count make check update delete send init new old first last next "
+         "max min total all user item list name file key value index data id number size length text time date type empty full current").split()
+KEYWORDS = ("foo bar baz qux goto while else elif lambda async await null None nil True false void malloc printf stdout stdin stderr chmod grep awk sed curl "
+            "nginx localhost true NaN undefined ValueError KeyError IndexError SyntaxError RuntimeException OutOfMemoryError SIGSEGV EOF TODO FIXME "
+            "404 500 503 UTF-8 ASCII JSON HTML CSS PHP SQL Python JavaScript Linux Ubuntu Docker GitHub").split()
+KEYS = "A B D E F G H N O P Q R S T V W X Y Z F1 F2 F4 F5 F11 Tab Enter Space Delete".split()
+ELEMENTS = ["b", "i", "p", "em", "strong", "h1", "h2", "h3", "li", "span", "div", "u", "td", "th", "code", "small", "mark", "title", "label", "button"]
 UNITS = ["km", "m", "cm", "mm", "kg", "g", "mg", "l", "ml", "GB", "MB", "kB", "TB", "kW", "kWh", "W", "V", "A", "Hz", "MHz", "GHz",
          "km/h", "m/s", "m²", "m³", "°C", "°F", "dB", "Pa", "bar", "kcal", "px", "ms", "s", "min", "h"]
 
@@ -112,7 +120,7 @@ def path(draw: Draw) -> str:
 
 
 def identifier(draw: Draw) -> str:
-    parts = [draw.pick([draw.pick(PLAIN), word(draw)]) for _ in range(draw.between(1, 3))]
+    parts = [draw.pick([draw.pick(PLAIN), draw.pick(NAMED), draw.pick(NAMED), word(draw)]) for _ in range(draw.between(1, 3))]
     return draw.pick(["_".join(parts), parts[0] + "".join(part.capitalize() for part in parts[1:]),
                       "".join(part.capitalize() for part in parts), "_".join(parts).upper()])
 
@@ -176,9 +184,9 @@ def emoji(draw: Draw) -> str:
         return chr(draw.between(first, last))
 
     way = draw.below(100)
-    if way < 65:
+    if way < 55:
         return one()
-    return one() * draw.between(2, 3) if way < 78 else "".join(one() for _ in range(draw.between(2, 4)))
+    return one() * draw.between(2, 5) if way < 70 else "".join(one() for _ in range(draw.pick([2, 2, 2, 3, 3, 4, 5])))
 
 
 def foreign(draw: Draw) -> str:
@@ -235,17 +243,58 @@ def entity(draw: Draw) -> str:
                       f"&#{draw.between(33, 9999)};", f"&#x{characters(draw, DIGITS + 'ABCDEF', draw.between(2, 5))};", "&apos;", "&larr;", "&bull;", "&sect;"])
 
 
-MAKERS = {"url": url, "email": email, "file": file, "path": path, "code": code, "version": version, "mark": mark, "emoji": emoji,
+def keyword(draw: Draw) -> str:
+    """A word of programs and computers, or a made-up name that stands alone."""
+    return draw.pick(KEYWORDS) if draw.percent(55) else draw.pick([word(draw), identifier(draw), identifier(draw) + draw.pick(["Error", "Exception"])])
+
+
+def key(draw: Draw) -> str:
+    """A key, with one or two that are held."""
+    held = draw.weighted({"": 25, "Alt+": 15, "Shift+": 15, "Ctrl+": 30, "Ctrl+Shift+": 10, "Ctrl+Alt+": 5})
+    return held + draw.pick(KEYS) if held else draw.pick(["F1", "F5", "F11", "Esc", "Tab"])
+
+
+def emphasis(draw: Draw) -> list[tuple[str, str]]:
+    """What begins and ends it, the same in both languages."""
+    element = draw.pick(ELEMENTS)
+    marks = draw.pick([("**", "**"), ("*", "*"), ("_", "_"), ("`", "`")]) if draw.percent(35) else (f"<{element}{attribute(draw)}>", f"</{element}>")
+    return [(mark, mark) for mark in marks]
+
+
+def attribute(draw: Draw) -> str:
+    """Of a tag; most have none."""
+    if draw.percent(75):
+        return ""
+    return f' {draw.pick(["class", "id", "href", "style", "title", "lang"])}="{draw.pick([name(draw), url(draw), "de"])}"'
+
+
+MAKERS = {"keyword": keyword, "key": key, "url": url, "email": email, "file": file, "path": path, "code": code, "version": version, "mark": mark, "emoji": emoji,
           "foreign": foreign, "borrowed": borrowed, "symbol": symbol, "measure": measure, "entity": entity, "tag": tag,
           "identifier": identifier, "english": english, "statement": statement}
 
 
 def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
     """The frame with one thing of its kind for {x}, and another one for {y}."""
-    things = [MAKERS[kind](draw) for _ in "xy"]
+    if kind == "emphasis":
+        things = emphasis(draw)
+    elif kind in figures.MAKERS:
+        things = [figures.MAKERS[kind](draw) for _ in "xy"]
+    else:
+        things = [(MAKERS[kind](draw),) * 2 for _ in "xy"]
     for place, thing in zip(("{x}", "{y}"), things):
-        english, german = english.replace(place, thing), german.replace(place, thing)
+        english, german = english.replace(place, thing[0]), german.replace(place, thing[1])
     return english, german
+
+
+def marked_up(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """In a tag, in two of them, or with a tag that stands alone."""
+    if re.search("[{<>&]", english + german):
+        return None
+    outer, inner = draw.pick(ELEMENTS), draw.pick(ELEMENTS)
+    link = f'<a href="{draw.pick([url(draw), file(draw), "#" + name(draw)])}">'
+    before, after = draw.pick([(f"<{outer}>", f"</{outer}>"), (f"<{outer}{attribute(draw)}>", f"</{outer}>"), (link, "</a>"), (f"<{outer}><{inner}>", f"</{inner}></{outer}>"),
+                               ("", "<br>"), (f"<ul><li>", "</li></ul>"), (f"<{outer}> ", f" </{outer}>"), ("<!-- ", " -->"), (f"<tr><td>{draw.below(100)}</td><td>", "</td></tr>"), ("<" + outer.upper() + ">", "</" + outer.upper() + ">")])
+    return before + english + after, before + german + after
 
 
 def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
@@ -254,7 +303,7 @@ def around(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
         return None
     way = draw.below(17)
     face = emoji(draw)
-    element = draw.pick(["b", "i", "p", "em", "strong", "h1", "h2", "li", "span", "div", "u", "td", "code"])
+    element = draw.pick(ELEMENTS)
     before, after = [
         ("", f" {face}"), (f"{face} ", ""), ("", face), ("", f" #{tag(draw)}"), ("", f" #{tag(draw)} #{tag(draw)}"), (f"@{tag(draw)} ", ""),
         (f"<{element}>", f"</{element}>"), ("- ", ""), (f"{draw.between(1, 30)}. ", ""), ("(", ")"), ("**", "**"), ("> ", ""), ("* ", ""),

@@ -1,6 +1,7 @@
 """How people type: the source as a hurried hand leaves it, the target as it should be read."""
 import re
 
+from more_pairs import said
 from more_pairs.draw import Draw
 
 QUOTED = re.compile(r"\"([^\"]+)\"")
@@ -62,6 +63,41 @@ def mistyped(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return (changed, german) if changed != english else None
 
 
+def stretched(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """Sooo good!!!: a short word's vowel drawn out, and the mark with it."""
+    places = list(re.finditer(r"(?<![\w'])(so|no|very|really|yes|good|nice|please|love|well|long|cold|hot|late|tired|funny|sweet|cute|cool|great|too|much|hello|wow|oh|hey|why|what|stop|help)(?![\w'])", english, re.IGNORECASE))
+    if not places:
+        return None
+    word = draw.pick(places)[0]
+    vowels = [m.start() for m in re.finditer("[aeiouy]", word, re.IGNORECASE)]
+    at = draw.pick(vowels)
+    changed = english.replace(word, word[:at] + word[at] * draw.between(3, 6) + word[at + 1:], 1)
+    mark = english[-1] if english[-1] in ".!?" and german[-1] == english[-1] and english[-2] not in ".!?" else ""
+    more = draw.pick(["", "!!", "!"]) if mark == "!" else draw.pick(["", "??"]) if mark == "?" else draw.pick(["", ".."]) if mark else ""
+    return changed + more, german + more
+
+
+def doubled_word(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """The the house: a small word typed twice."""
+    places = list(re.finditer(r"(?<![\w'])(the|a|to|in|is|of|and|we|he|she|you|it|my|on|at|for|are|was|with)(?![\w'])", english, re.IGNORECASE))
+    if not places or re.search(r"\b(\w+) \1\b", english):
+        return None
+    found = draw.pick(places)
+    return english[:found.end()] + " " + found[0].lower() + english[found.end():], german
+
+
+def partly_capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
+    """One word that German keeps, or the last sentence of two, is shouted."""
+    words = {"never": "nie", "not": "nicht", "now": "jetzt", "always": "immer", "very": "sehr", "all": "alle", "no": "nein", "yes": "ja", "please": "bitte", "my": "mein", "today": "heute",
+             "everything": "alles", "nothing": "nichts", "here": "hier", "only": "nur", "too": "zu", "nobody": "niemand", "again": "wieder", "must": "muss", "only one": "nur ein"}
+    found = [(small, large) for small, large in words.items()
+             if all(len(re.findall(rf"(?<!\w){word}(?!\w)", side, re.IGNORECASE)) == 1 for word, side in ((small, english), (large, german)))]
+    if not found:
+        return None
+    word = draw.pick(found)
+    return tuple(re.sub(rf"(?<!\w){one}(?!\w)", lambda m: m[0].upper(), side, flags=re.IGNORECASE) for one, side in zip(word, (english, german)))
+
+
 def capitals(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     """THE SAME IN CAPITALS: both sides."""
     if re.search(r"[/@\\_<{&`]|\w\.\w", english):
@@ -103,6 +139,7 @@ def blanks(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     return english[:at] + draw.pick(["\u00a0", "\u00a0", "\t", "\u2009", "\u202f"]) + english[at + 1:], german
 
 
-WAYS = {"capitals": capitals, "caps_lock": caps_lock, "titled": titled, "blanks": blanks, "lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
+WAYS = {"stretched": stretched, "doubled_word": doubled_word, "partly_capitals": partly_capitals, "hesitating": said.hesitating,
+        "capitals": capitals, "caps_lock": caps_lock, "titled": titled, "blanks": blanks, "lower_case": lower_case, "lower_case_named": lower_case_named, "bare": bare, "lower_and_bare": lower_and_bare,
         "without_apostrophes": without_apostrophes, "typographic": typographic, "quoted": quoted,
         "mistyped": mistyped}

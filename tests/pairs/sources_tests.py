@@ -187,8 +187,8 @@ class CopyingTest(unittest.TestCase):
             self.assertIn(kind, more_pairs.FRAME_COPIES)
             for key in range(20):
                 marked = copying.fill(kind, english + "\x00{x}", german + "\x00{x}", Draw(key))
-                thing = marked[0].split("\x00")[1]
-                self.assertTrue(all(thing in side.split("\x00")[0] for side in marked), marked)
+                for filled, thing in (side.split("\x00") for side in marked):
+                    self.assertIn(thing, filled)
                 self.assertFalse(re.search(r"\{[xy]\}|\n", "".join(marked)), marked)
 
     def test_around_a_sentence(self):
