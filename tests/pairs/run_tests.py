@@ -16,7 +16,7 @@ from more_pairs import longer, numbers, templates, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.replace import Replacer  # noqa: E402
 from more_pairs.words import Words, genitive, lines_of  # noqa: E402
-from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, OtherNounsTest, TermsTest, TypingTest  # noqa: E402, F401
+from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, OtherNounsTest, SaidTest, TermsTest, TypingTest  # noqa: E402, F401
 
 PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
          ("Mary has three cats.", "Maria hat drei Katzen."),

@@ -12,7 +12,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import carry_over  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
-from more_pairs import broad, copying, genders, nouns, other_nouns, templates, terms, typing_ways  # noqa: E402
+from more_pairs import broad, copying, figures, genders, nouns, other_nouns, said, templates, terms, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.words import lines_of  # noqa: E402
 
@@ -191,8 +191,63 @@ class CopyingTest(unittest.TestCase):
                     self.assertIn(thing, filled)
                 self.assertFalse(re.search(r"\{[xy]\}|\n", "".join(marked)), marked)
 
+    def test_tags_and_emphasis(self):
+        found = {copying.marked_up("Welcome", "Willkommen", Draw(key)) for key in range(400)}
+        self.assertTrue({("<h1>Welcome</h1>", "<h1>Willkommen</h1>"), ("<ul><li>Welcome</li></ul>", "<ul><li>Willkommen</li></ul>")} <= found)
+        self.assertTrue(any(re.fullmatch(r'<a href="[^"]+">Welcome</a>', english) for english, _ in found))
+        self.assertIsNone(copying.marked_up("a < b", "a < b", Draw(1)))
+        filled = {copying.fill("emphasis", "It {x}is{y}.", "Es {x}ist{y}.", Draw(key)) for key in range(400)}
+        self.assertTrue({("It **is**.", "Es **ist**."), ("It <b>is</b>.", "Es <b>ist</b>.")} <= filled)
+
+    def test_figures_as_german_writes_them(self):
+        for maker, english, german in (("grouped", r"\d{1,3}(,\d{3})+", r"\d{1,3}(\.\d{3})+"), ("money", r"[$€£][\d,]+(\.\d\d)?", r"[\d.]+(,\d\d)? [$€£]"),
+                                       ("decimal", r"-?\d+(\.\d+)?.*", r"-?\d+(,\d+)?.*")):
+            for key in range(200):
+                pair = figures.MAKERS[maker](Draw(key))
+                self.assertRegex(pair[0], f"^{english}$")
+                self.assertRegex(pair[1], f"^{german}$")
+                self.assertEqual(*(re.sub(r"\D", "", side) for side in pair))
+        self.assertEqual(copying.fill("money", "{x}", "{x}", Draw(3)), figures.money(Draw(3)))
+
     def test_around_a_sentence(self):
         found = {copying.around("I see.", "Ich sehe.", Draw(key)) for key in range(2000)}
         self.assertTrue(any(pair[0].startswith("<b>I see.") and pair[1].endswith("Ich sehe.</b>") for pair in found))
         self.assertEqual(copying.repeated_mark("Go!", "Geh!", Draw(3))[1][:4], "Geh!")
         self.assertIsNone(copying.instead_of_a_name("Tom's dog", "Toms Hund", Draw(1)))
+
+
+class SaidTest(unittest.TestCase):
+    pairs = [("He lives near the station.", "Er wohnt in der Nähe des Bahnhofs."), ("I know it.", "Ich weiß es.")]
+
+    def found(self, way, pairs=None) -> set:
+        return {way(pairs or self.pairs, Draw("said", key)) for key in range(3000)}
+
+    def test_direct_speech(self):
+        found = self.found(said.spoken)
+        self.assertTrue({('"He lives near the station," she said.', "„Er wohnt in der Nähe des Bahnhofs“, sagte sie."),
+                         ('Anna said, "He lives near the station."', "Anna sagte: „Er wohnt in der Nähe des Bahnhofs.“"),
+                         ('"Yes," he said, "I know it."', "„Ja“, sagte er, „ich weiß es.“")} <= found)
+        asked = self.found(said.spoken, [("Who is it?", "Wer ist es?"), self.pairs[1]])
+        self.assertTrue({('"Who is it?" he asked.', "„Wer ist es?“, fragte er."), ('"Who is it?" he wanted to know.', "„Wer ist es?“, wollte er wissen.")} <= asked)
+        self.assertEqual(self.found(said.spoken, [('He said "no".', "Er sagte „nein“."), self.pairs[1]]), {None})
+
+    def test_dialogues_and_what_stands_between(self):
+        self.assertIn(("A: He lives near the station. B: I know it.", "A: Er wohnt in der Nähe des Bahnhofs. B: Ich weiß es."), self.found(said.dialogue))
+        for english, german in self.found(said.between):
+            thing = english.removeprefix(self.pairs[0][0]).partition(self.pairs[1][0])[0]
+            self.assertTrue(thing.strip() and german.startswith(self.pairs[0][1] + thing + self.pairs[1][1]), (english, german))
+
+    def test_hesitating(self):
+        found = {said.hesitating(*self.pairs[0], Draw(key)) for key in range(300)}
+        self.assertTrue({("Oh, he lives near the station.", "Oh, er wohnt in der Nähe des Bahnhofs."),
+                         ("Hmm... He lives near the station...", "Hmm... Er wohnt in der Nähe des Bahnhofs...")} <= found)
+        self.assertIsNone(said.hesitating("Who?", "Wer?", Draw(1)))
+
+    def test_slips(self):
+        pair = "It is so cold!", "Es ist so kalt!"
+        for key in range(20):
+            english, german = typing_ways.stretched(*pair, Draw(key))
+            self.assertRegex(english, r"^It is (so{3,6} cold|so co{3,6}ld)!{1,3}$")
+            self.assertEqual(german.count("!"), english.count("!"))
+        self.assertIn(("It is is so cold!", pair[1]), {typing_ways.doubled_word(*pair, Draw(key)) for key in range(20)})
+        self.assertEqual(typing_ways.partly_capitals("I never sleep.", "Ich schlafe nie.", Draw(1)), ("I NEVER sleep.", "Ich schlafe NIE."))
