@@ -220,7 +220,7 @@ class SaidTest(unittest.TestCase):
     pairs = [("He lives near the station.", "Er wohnt in der Nähe des Bahnhofs."), ("I know it.", "Ich weiß es.")]
 
     def found(self, way, pairs=None) -> set:
-        return {way(pairs or self.pairs, Draw("said", key)) for key in range(3000)}
+        return {way(pairs or self.pairs, Draw("said", key)) for key in range(20000)}
 
     def test_direct_speech(self):
         found = self.found(said.spoken)
