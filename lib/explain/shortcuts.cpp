@@ -8,7 +8,7 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "base/random_normal.h"
+#include "base/numbers/random_normal.h"
 #include "config/kinds/pattern_kind.h"
 #include "explain/matrices.h"
 #include "model/packed_tokens.h"

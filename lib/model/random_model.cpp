@@ -6,8 +6,8 @@
 
 #include "base/at.h"
 #include "base/memory.h"
+#include "base/numbers/random_normal.h"
 #include "base/random.h"
-#include "base/random_normal.h"
 #include "model/model_memory.h"
 #include "nn/embedding.h"
 

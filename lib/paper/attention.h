@@ -15,12 +15,10 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
-#include "base/index.h"
+#include "base/numbers/distance_buckets.h"
 
 namespace attn::paper {
 
@@ -92,46 +90,12 @@ Matrix<T> causal_mask(Index queries, Index keys) {
   return mask;
 }
 
-/// Nobody looks at padding: hidden[j] ≠ 0 says that key j is no word. Add it to another mask where
-/// both hold.
-template <typename T>
-Matrix<T> padding_mask(Index queries, std::span<const std::uint8_t> hidden) {
-  Matrix<T> mask = no_mask<T>(queries, std::ssize(hidden));  // [L, S]
-  for (Index j = 0; j < mask.cols(); ++j) {
-    if (hidden[static_cast<std::size_t>(j)] == 0) continue;
-    mask.col(j).setConstant(-std::numeric_limits<T>::infinity());
-  }
-  return mask;
-}
-
-/// Relative positions (Raffel et al. 2020, section 2.1): what a key's place means to a query is how
-/// far away it is, and distances share buckets. A causal attention has all buckets for what lies
-/// before the query; else the second half of them is for what lies behind it. Of one direction's n
-/// buckets the first n/2 hold one distance each, and the others more and more of them: bucket
-///   n/2 + ln(d / (n/2)) / ln(max_distance / (n/2)) · n/2, rounded down, and at most n − 1.
-struct Buckets {
-  Index count = 32;
-  Index max_distance = 128;
-  bool causal = false;
-
-  Index of(Index key_minus_query) const {
-    const Index n = causal ? count : count / 2;
-    const Index first = !causal && key_minus_query > 0 ? n : 0;
-    const Index d = causal ? std::max<Index>(-key_minus_query, 0) : std::abs(key_minus_query);
-    const Index exact = n / 2;
-    if (d < exact) return first + d;
-    const double times = static_cast<double>(d) / static_cast<double>(exact);
-    const double most = static_cast<double>(max_distance) / static_cast<double>(exact);
-    const double share = std::log(times) / std::log(most);  // of the buckets for far distances
-    return first + std::min(exact + static_cast<Index>(share * double(n - exact)), n - 1);
-  }
-};
-
-/// T5 knows places by this alone: a number of each head for each bucket, added to the scores.
+/// T5 knows places by this alone (Raffel et al. 2020): each head adds a number to a score, which
+/// is that of the bucket of the distance between query and key.
 template <typename T>
 struct RelativeBias {
   Matrix<T> table;  ///< [buckets, H]; empty: the model has none
-  Buckets buckets = {};
+  DistanceBuckets buckets = {};
 
   /// [L, S] `mask`, and what head h adds. The queries are the last of the keys' places.
   Matrix<T> with(Matrix<T> mask, Index h) const {

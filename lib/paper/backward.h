@@ -132,23 +132,6 @@ Matrix<T> norm_backward(Trained<LayerNorm<T>> norm, const Matrix<T>& x, const Ma
   return d_x;
 }
 
-/// The slope of activate() at x.
-template <typename T>
-T activation_slope(Activation activation, T x) {
-  if (activation == Activation::relu) return x > 0 ? T(1) : T(0);
-  if (activation == Activation::swish) {
-    const T s = 1 / (1 + std::exp(-x));
-    return s * (1 + x * (1 - s));
-  }
-  if (activation == Activation::gelu_new) {
-    const T root = std::sqrt(T(2 / M_PI));
-    const T bent = std::tanh(root * (x + T(0.044715) * x * x * x));
-    return (1 + bent) / 2 + x / 2 * (1 - bent * bent) * root * (1 + 3 * T(0.044715) * x * x);
-  }
-  // gelu: Φ(x) + x · φ(x)
-  return std::erfc(-x / std::sqrt(T(2))) / 2 + x * std::exp(-x * x / 2) / std::sqrt(T(2 * M_PI));
-}
-
 template <typename T>
 Matrix<T> feed_forward_backward(Trained<FeedForward<T>> of, const Matrix<T>& x,
                                 const Matrix<T>& d_y) {
@@ -159,13 +142,11 @@ Matrix<T> feed_forward_backward(Trained<FeedForward<T>> of, const Matrix<T>& x,
   const bool gated = layer.gate.weight.size() > 0;
   Matrix<T> d_x = Matrix<T>::Zero(x.rows(), x.cols());  // [L, D] by way of the gates
   if (gated) {
-    const Matrix<T> open = layer.first(x).unaryExpr(  // [L, F]
-        [&](T sum) { return activate(of.layer.activation, sum); });
+    const Matrix<T> open = layer.first(x).unaryExpr(layer.activation.value);  // [L, F]
     d_x = linear_backward<T>({layer.gate, gradient.gate}, x, d_sums.cwiseProduct(open));
     d_sums = d_sums.cwiseProduct(layer.gate(x));
   }
-  d_sums = d_sums.cwiseProduct(layer.first(x).unaryExpr(  // [L, F]
-      [&](T sum) { return activation_slope(of.layer.activation, sum); }));
+  d_sums = d_sums.cwiseProduct(layer.first(x).unaryExpr(layer.activation.slope));  // [L, F]
   // Was: sums = x · W₁ + b₁.
   return d_x + linear_backward<T>({layer.first, gradient.first}, x, d_sums);
 }
@@ -191,27 +172,19 @@ Matrix<T> residual_backward(Trained<LayerNorm<T>> norm, NormPlace place, const M
   return d_sum + block.backward(x, d_sum);
 }
 
-/// Attention of rows to themselves, as a block.
+/// Attention of rows to `memory`, at which the gradient is added to d_memory; or, without one, to
+/// themselves.
 template <typename T>
-auto self_block(Trained<MultiHead<T>> of, const Matrix<T>& mask) {
-  return Block{
-      [=, &mask](const Matrix<T>& y) { return multi_head<T>(of.layer, y, y, mask, nullptr); },
-      [=, &mask](const Matrix<T>& y, const Matrix<T>& d) -> Matrix<T> {
-        const auto [asked, answered] = multi_head_backward<T>(of, y, y, mask, d);
-        return asked + answered;
-      }};
-}
-
-/// Attention to the encoder's rows, as a block; the gradient at those is added to d_memory.
-template <typename T>
-auto cross_block(Trained<MultiHead<T>> of, const Matrix<T>& memory, const Matrix<T>& mask,
-                 Matrix<T>& d_memory) {
-  return Block{[=, &memory, &mask](const Matrix<T>& y) {
-                 return multi_head<T>(of.layer, y, memory, mask, nullptr);
+auto attention_block(Trained<MultiHead<T>> of, const Matrix<T>& mask, const Matrix<T>* memory,
+                     Matrix<T>* d_memory) {
+  return Block{[=, &mask](const Matrix<T>& y) {
+                 return multi_head<T>(of.layer, y, memory ? *memory : y, mask, nullptr);
                },
-               [=, &memory, &mask, &d_memory](const Matrix<T>& y, const Matrix<T>& d) {
-                 const auto [asked, answered] = multi_head_backward<T>(of, y, memory, mask, d);
-                 d_memory += answered;
+               [=, &mask](const Matrix<T>& y, const Matrix<T>& d) -> Matrix<T> {
+                 const auto [asked, answered] =
+                     multi_head_backward<T>(of, y, memory ? *memory : y, mask, d);
+                 if (memory == nullptr) return asked + answered;
+                 *d_memory += answered;
                  return asked;
                }};
 }
@@ -223,51 +196,52 @@ auto feed_forward_block(Trained<FeedForward<T>> of) {
       [=](const Matrix<T>& y, const Matrix<T>& d) { return feed_forward_backward<T>(of, y, d); }};
 }
 
+/// Of a decoder's layer, which looked at the encoder's rows `memory`: the gradient at those is
+/// added to d_memory. Of an encoder's both are null.
 template <typename T>
-Matrix<T> encoder_layer_backward(Trained<EncoderLayer<T>> of, const Matrix<T>& x,
-                                 const Matrix<T>& d_y) {
+Matrix<T> layer_backward(Trained<Layer<T>> of, const Matrix<T>& x, const Matrix<T>& d_y,
+                         const Matrix<T>* memory, Matrix<T>* d_memory) {
   const auto& [layer, gradient] = of;
-  const Matrix<T> mask = no_mask<T>(x.rows(), x.rows());
-  const auto self = self_block<T>({layer.self_attention, gradient.self_attention}, mask);
+  const Index rows = x.rows();
+  const Matrix<T> self_mask = memory ? causal_mask<T>(rows, rows) : no_mask<T>(rows, rows);
+  const Matrix<T> cross_mask = no_mask<T>(rows, memory ? memory->rows() : 0);
+  const auto self = attention_block<T>({layer.self_attention, gradient.self_attention}, self_mask,
+                                       nullptr, nullptr);
+  const auto cross = attention_block<T>({layer.cross_attention, gradient.cross_attention},
+                                        cross_mask, memory, d_memory);
   const auto feed = feed_forward_block<T>({layer.feed_forward, gradient.feed_forward});
-  // Was: seen = residual(self-attention of x); y = residual(feed-forward of seen).
-  const Matrix<T> seen = residual<T>(layer.self_norm, layer.place, x, self.forward);
-  const Matrix<T> d_seen =
-      residual_backward<T>({layer.feed_norm, gradient.feed_norm}, layer.place, seen, feed, d_y);
-  return residual_backward<T>({layer.self_norm, gradient.self_norm}, layer.place, x, self, d_seen);
-}
-
-template <typename T>
-Matrix<T> decoder_layer_backward(Trained<DecoderLayer<T>> of, const Matrix<T>& x,
-                                 const Matrix<T>& memory, const Matrix<T>& d_y,
-                                 Matrix<T>& d_memory) {
-  const auto& [layer, gradient] = of;
-  const Matrix<T> self_mask = causal_mask<T>(x.rows(), x.rows());
-  const Matrix<T> cross_mask = no_mask<T>(x.rows(), memory.rows());
-  const auto self = self_block<T>({layer.self_attention, gradient.self_attention}, self_mask);
-  const auto cross = cross_block<T>({layer.cross_attention, gradient.cross_attention}, memory,
-                                    cross_mask, d_memory);
-  const auto feed = feed_forward_block<T>({layer.feed_forward, gradient.feed_forward});
-  // Was: own = residual(self-attention of x); seen = residual(cross-attention of own);
+  // Was: own = residual(self-attention of x), in a decoder seen = residual(cross-attention of own),
   //      y = residual(feed-forward of seen).
   const Matrix<T> own = residual<T>(layer.self_norm, layer.place, x, self.forward);
-  const Matrix<T> seen = residual<T>(layer.cross_norm, layer.place, own, cross.forward);
-  const Matrix<T> d_seen =
+  const Matrix<T> seen =
+      memory ? residual<T>(layer.cross_norm, layer.place, own, cross.forward) : own;
+  Matrix<T> d =
       residual_backward<T>({layer.feed_norm, gradient.feed_norm}, layer.place, seen, feed, d_y);
-  const Matrix<T> d_own = residual_backward<T>({layer.cross_norm, gradient.cross_norm}, layer.place,
-                                               own, cross, d_seen);
-  return residual_backward<T>({layer.self_norm, gradient.self_norm}, layer.place, x, self, d_own);
+  if (memory != nullptr) {
+    d = residual_backward<T>({layer.cross_norm, gradient.cross_norm}, layer.place, own, cross, d);
+  }
+  return residual_backward<T>({layer.self_norm, gradient.self_norm}, layer.place, x, self, d);
 }
 
-/// d_x [L, D] at what embed() returned.
-template <typename T, typename Layer>
-void embed_backward(Trained<Stack<T, Layer>> of, std::span<const int> tokens,
-                    const Matrix<T>& d_x) {
+/// d [L, D] at what encode() or decode() returned; memory and d_memory as in layer_backward().
+template <typename T>
+void stack_backward(Trained<Stack<T>> of, std::span<const int> tokens, Matrix<T> d,
+                    const Matrix<T>* memory, Matrix<T>* d_memory) {
   const auto& [stack, gradient] = of;
-  Stack<T, Layer> bare = {stack.embedding, stack.positions, stack.scale, {}, {}, {}};
+  // The forward pass again, this time with what every layer read.
+  std::vector<Matrix<T>> read{embed(stack, tokens)};  // [L, D] each
+  for (const Layer<T>& layer : stack.layers) {
+    read.push_back(run_layer<T>(layer, read.back(), memory, nullptr));
+  }
+  // Was: what the last layer wrote, and a norm in pre-norm models.
+  d = norm_backward<T>({stack.final_norm, gradient.final_norm}, read.back(), d);
+  gradient.layers.resize(stack.layers.size());
+  for (std::size_t i = stack.layers.size(); i-- > 0;) {
+    d = layer_backward<T>({stack.layers[i], gradient.layers[i]}, read[i], d, memory, d_memory);
+  }
   // Was: x = norm(embedded).
-  const Matrix<T> d = norm_backward<T>({stack.embedding_norm, gradient.embedding_norm},
-                                       embed(bare, tokens), d_x);  // [L, D]
+  const Stack<T> bare = {stack.embedding, stack.positions, stack.scale, {}, {}, {}};
+  d = norm_backward<T>({stack.embedding_norm, gradient.embedding_norm}, embed(bare, tokens), d);
   // Was: row = the word's embedding · scale + its place's row. A word may occur twice.
   gradient.embedding.setZero(stack.embedding.rows(), stack.embedding.cols());
   gradient.positions.setZero(stack.positions.rows(), stack.positions.cols());
@@ -284,20 +258,9 @@ template <typename T>
 T loss_and_gradient(const Transformer<T>& model, std::span<const int> source,
                     std::span<const int> target, std::span<const int> labels,
                     Transformer<T>& gradient) {
-  const auto& [encoder, decoder, output, bias, scale] = model;
-  auto& [d_encoder, d_decoder, d_output, d_bias, unused] = gradient;
-  // encode() and decode() again, keeping what every layer read.
-  std::vector<Matrix<T>> below{embed(encoder, source)};  // [S, D] each
-  for (const auto& layer : encoder.layers) {
-    below.push_back(encoder_layer<T>(layer, below.back(), nullptr));
-  }
-  const Matrix<T> memory = encoder.final_norm(below.back());  // [S, D]
-  std::vector<Matrix<T>> above{embed(decoder, target)};       // [L, D] each
-  for (const auto& layer : decoder.layers) {
-    above.push_back(decoder_layer<T>(layer, above.back(), memory, nullptr));
-  }
-  const Matrix<T> rows = decoder.final_norm(above.back());      // [L, D]
-  const Matrix<T> log_p = log_softmax<T>(logits(model, rows));  // [L, V]
+  const Matrix<T> memory = encode<T>(model, source, nullptr);        // [S, D]
+  const Matrix<T> rows = decode<T>(model, target, memory, nullptr);  // [L, D]
+  const Matrix<T> log_p = log_softmax<T>(logits(model, rows));       // [L, V]
   // Was: loss = −Σ ln p(label), p = softmax(logits): the gradient is what p has too much.
   T loss = 0;
   Matrix<T> d_logits = log_p.array().exp();  // [L, V]
@@ -307,25 +270,13 @@ T loss_and_gradient(const Transformer<T>& model, std::span<const int> source,
     d_logits(t, label) -= 1;
   }
   // Was: logits = rows · scale · outputᵀ + bias.
-  d_output = d_logits.transpose() * rows * scale;  // [V, D]
-  d_bias = d_logits.colwise().sum();               // [V]
-  Matrix<T> d_x = d_logits * output * scale;       // [L, D]
+  gradient.output = d_logits.transpose() * rows * model.output_scale;     // [V, D]
+  gradient.logits_bias = d_logits.colwise().sum();                        // [V]
+  const Matrix<T> d_rows = d_logits * model.output * model.output_scale;  // [L, D]
+  Matrix<T> d_memory = Matrix<T>::Zero(memory.rows(), memory.cols());     // [S, D]
   // Was: the decoder, every layer of which looked at the encoder's rows.
-  d_x = norm_backward<T>({decoder.final_norm, d_decoder.final_norm}, above.back(), d_x);
-  Matrix<T> d_memory = Matrix<T>::Zero(memory.rows(), memory.cols());  // [S, D]
-  d_decoder.layers.resize(decoder.layers.size());
-  for (std::size_t i = decoder.layers.size(); i-- > 0;) {
-    d_x = decoder_layer_backward<T>({decoder.layers[i], d_decoder.layers[i]}, above[i], memory, d_x,
-                                    d_memory);
-  }
-  embed_backward<T, DecoderLayer<T>>({decoder, d_decoder}, target, d_x);
-  // Was: the encoder.
-  d_x = norm_backward<T>({encoder.final_norm, d_encoder.final_norm}, below.back(), d_memory);
-  d_encoder.layers.resize(encoder.layers.size());
-  for (std::size_t i = encoder.layers.size(); i-- > 0;) {
-    d_x = encoder_layer_backward<T>({encoder.layers[i], d_encoder.layers[i]}, below[i], d_x);
-  }
-  embed_backward<T, EncoderLayer<T>>({encoder, d_encoder}, source, d_x);
+  stack_backward<T>({model.decoder, gradient.decoder}, target, d_rows, &memory, &d_memory);
+  stack_backward<T>({model.encoder, gradient.encoder}, source, d_memory, nullptr, nullptr);
   return loss;
 }
 

@@ -32,20 +32,19 @@ struct LayerNorm {
   }
 };
 
-enum class Activation { relu, gelu, swish, gelu_new };
-
-/// What a hidden unit makes of its sum. The paper has relu; the others bend instead of breaking:
-/// gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016; gelu_new is their formula without erf), swish(x)
-/// = x · sigmoid(x).
+/// What a hidden unit makes of its sum, and how steep that is. The paper has relu; swish, in the
+/// shipped model, bends instead of breaking: x · sigmoid(x) (Ramachandran et al. 2017).
 template <typename T>
-T activate(Activation activation, T x) {
-  if (activation == Activation::relu) return std::max(x, T(0));
-  if (activation == Activation::swish) return x / (1 + std::exp(-x));
-  if (activation == Activation::gelu_new) {
-    return x / 2 * (1 + std::tanh(std::sqrt(T(2 / M_PI)) * (x + T(0.044715) * x * x * x)));
+struct Activation {
+  T (*value)(T) = [](T x) { return std::max(x, T(0)); };
+  T (*slope)(T) = [](T x) { return x > 0 ? T(1) : T(0); };
+
+  static T sigmoid(T x) { return 1 / (1 + std::exp(-x)); }
+  static Activation swish() {
+    return {[](T x) { return x * sigmoid(x); },
+            [](T x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }};
   }
-  return x * std::erfc(-x / std::sqrt(T(2))) / 2;
-}
+};
 
 /// Section 3.3: the same small network for every token by itself. With a gate (Shazeer 2020) a
 /// second product says how much of each hidden unit passes.
@@ -53,11 +52,11 @@ template <typename T>
 struct FeedForward {
   Linear<T> first;   ///< W₁ [D, F]
   Linear<T> second;  ///< W₂ [F, D]
-  Activation activation = Activation::relu;
+  Activation<T> activation = {};
   Linear<T> gate = {};  ///< W_g [D, F]; empty: none
 
   Matrix<T> hidden(const Matrix<T>& x) const {  // [L, D] → [L, F]
-    const Matrix<T> open = first(x).unaryExpr([this](T sum) { return activate(activation, sum); });
+    const Matrix<T> open = first(x).unaryExpr(activation.value);
     return gate.weight.size() == 0 ? open : Matrix<T>(open.cwiseProduct(gate(x)));
   }
   /// Equation 2: activation(x · W₁ + b₁) · W₂ + b₂.
@@ -76,31 +75,9 @@ Matrix<T> residual(const LayerNorm<T>& norm, NormPlace place, const Matrix<T>& x
   return norm(x + block(x));
 }
 
-/// Figure 1, left.
+/// Figure 1. The encoder's layers (left) have no cross-attention: its two fields are empty.
 template <typename T>
-struct EncoderLayer {
-  MultiHead<T> self_attention;
-  LayerNorm<T> self_norm;
-  FeedForward<T> feed_forward;
-  LayerNorm<T> feed_norm;
-  NormPlace place = NormPlace::behind;
-};
-
-/// Self-attention, where every token looks at every token of its sentence; then feed-forward.
-///   x [S, D] → [S, D]
-template <typename T>
-Matrix<T> encoder_layer(const EncoderLayer<T>& layer, const Matrix<T>& x, Maps<T>* maps) {
-  const Matrix<T> mask = no_mask<T>(x.rows(), x.rows());  // [S, S]
-  const Matrix<T> seen =                                  // [S, D]
-      residual<T>(layer.self_norm, layer.place, x, [&](const Matrix<T>& y) {
-        return multi_head<T>(layer.self_attention, y, y, mask, maps);
-      });
-  return residual<T>(layer.feed_norm, layer.place, seen, layer.feed_forward);
-}
-
-/// Figure 1, right.
-template <typename T>
-struct DecoderLayer {
+struct Layer {
   MultiHead<T> self_attention;
   LayerNorm<T> self_norm;
   MultiHead<T> cross_attention;
@@ -110,31 +87,33 @@ struct DecoderLayer {
   NormPlace place = NormPlace::behind;
 };
 
-/// What a decoder layer's heads looked at.
+/// What a layer's heads looked at.
 template <typename T>
-struct DecoderMaps {
+struct LayerMaps {
   Maps<T> self;   ///< [L, L] each
-  Maps<T> cross;  ///< [L, S] each
+  Maps<T> cross;  ///< [L, S] each; none in the encoder
 };
 
-/// Masked self-attention, where every token looks at itself and those before it; cross-attention,
-/// where it looks at the source sentence as the encoder left it; feed-forward.
-///   x [L, D], memory [S, D] → [L, D]
+/// In the encoder (`memory` is null) every token looks at every token of its sentence, and then
+/// each by itself passes the feed-forward network. In the decoder tokens look at themselves and
+/// those before, and between the two at `memory` [S, D], the sentence as the encoder left it.
+///   x [L, D] → [L, D]
 template <typename T>
-Matrix<T> decoder_layer(const DecoderLayer<T>& layer, const Matrix<T>& x, const Matrix<T>& memory,
-                        DecoderMaps<T>* maps) {
-  const Matrix<T> self_mask = causal_mask<T>(x.rows(), x.rows());    // [L, L]
-  const Matrix<T> cross_mask = no_mask<T>(x.rows(), memory.rows());  // [L, S]
-  const Matrix<T> own =                                              // [L, D]
-      residual<T>(layer.self_norm, layer.place, x, [&](const Matrix<T>& y) {
-        return multi_head<T>(layer.self_attention, y, y, self_mask, maps ? &maps->self : nullptr);
-      });
-  const Matrix<T> seen =  // [L, D]
-      residual<T>(layer.cross_norm, layer.place, own, [&](const Matrix<T>& y) {
-        return multi_head<T>(layer.cross_attention, y, memory, cross_mask,
-                             maps ? &maps->cross : nullptr);
-      });
-  return residual<T>(layer.feed_norm, layer.place, seen, layer.feed_forward);
+Matrix<T> run_layer(const Layer<T>& layer, const Matrix<T>& x, const Matrix<T>* memory,
+                    LayerMaps<T>* maps) {
+  const Index n = x.rows();                                                 // L
+  const Matrix<T> mask = memory ? causal_mask<T>(n, n) : no_mask<T>(n, n);  // [L, L]
+  Matrix<T> y = residual<T>(layer.self_norm, layer.place, x, [&](const Matrix<T>& rows) {
+    return multi_head<T>(layer.self_attention, rows, rows, mask, maps ? &maps->self : nullptr);
+  });
+  if (memory != nullptr) {
+    const Matrix<T> all = no_mask<T>(n, memory->rows());  // [L, S]
+    y = residual<T>(layer.cross_norm, layer.place, y, [&](const Matrix<T>& rows) {
+      return multi_head<T>(layer.cross_attention, rows, *memory, all,
+                           maps ? &maps->cross : nullptr);
+    });
+  }
+  return residual<T>(layer.feed_norm, layer.place, y, layer.feed_forward);
 }
 
 }  // namespace attn::paper

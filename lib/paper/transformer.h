@@ -1,6 +1,8 @@
 // The whole Transformer (figure 1 of the paper): words in, words out.
 #pragma once
 
+#include <span>
+
 #include "paper/layer.h"
 
 namespace attn::paper {
@@ -25,22 +27,22 @@ Matrix<T> sinusoids(Index positions, Index d_model) {
 }
 
 /// The encoder or the decoder: what turns words into rows, layers, and what stands behind them.
-template <typename T, typename Layer>
+template <typename T>
 struct Stack {
   Matrix<T> embedding;          ///< [V, D]
   Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned ones; empty: T5, which has a
                                 ///< bias of distances in its attention instead
   T scale = 1;                  ///< √D, or 1
   LayerNorm<T> embedding_norm;  ///< BART's; empty elsewhere
-  std::vector<Layer> layers;
+  std::vector<Layer<T>> layers;
   LayerNorm<T> final_norm;  ///< of pre-norm models, whose layers end in a sum; empty elsewhere
 };
 
 /// A model. Where embeddings and output are tied (section 3.4), three fields hold the same numbers.
 template <typename T>
 struct Transformer {
-  Stack<T, EncoderLayer<T>> encoder;
-  Stack<T, DecoderLayer<T>> decoder;
+  Stack<T> encoder;
+  Stack<T> decoder;
   Matrix<T> output;    ///< [V, D]
   Row<T> logits_bias;  ///< [V]
   T output_scale = 1;  ///< 1/√D in T5 where output and embedding are tied
@@ -49,13 +51,13 @@ struct Transformer {
 /// What all heads of a sentence looked at.
 template <typename T>
 struct AllMaps {
-  std::vector<Maps<T>> encoder;         ///< [layer][head] [S, S]
-  std::vector<DecoderMaps<T>> decoder;  ///< [layer], .self[head] [L, L] and .cross[head] [L, S]
+  std::vector<LayerMaps<T>> encoder;  ///< [layer], .self[head] [S, S]
+  std::vector<LayerMaps<T>> decoder;  ///< [layer], .self[head] [L, L] and .cross[head] [L, S]
 };
 
 /// Sections 3.4 and 3.5: a word's row = its embedding · √D + its place's row.
-template <typename T, typename Layer>
-Matrix<T> embed(const Stack<T, Layer>& stack, std::span<const int> tokens) {
+template <typename T>
+Matrix<T> embed(const Stack<T>& stack, std::span<const int> tokens) {
   Matrix<T> x(std::ssize(tokens), stack.embedding.cols());  // [L, D]
   for (Index t = 0; t < x.rows(); ++t) {
     const int token = tokens[static_cast<std::size_t>(t)];
@@ -65,25 +67,28 @@ Matrix<T> embed(const Stack<T, Layer>& stack, std::span<const int> tokens) {
   return stack.embedding_norm(x);
 }
 
+/// The encoder's or the decoder's layers, one after the other. → [L, D]
+template <typename T>
+Matrix<T> run_stack(const Stack<T>& stack, std::span<const int> tokens, const Matrix<T>* memory,
+                    std::vector<LayerMaps<T>>* maps) {
+  Matrix<T> x = embed(stack, tokens);  // [L, D]
+  for (const Layer<T>& layer : stack.layers) {
+    x = run_layer(layer, x, memory, maps ? &maps->emplace_back() : nullptr);
+  }
+  return stack.final_norm(x);
+}
+
 /// The source sentence → what the decoder will look at, [S, D].
 template <typename T>
 Matrix<T> encode(const Transformer<T>& model, std::span<const int> source, AllMaps<T>* maps) {
-  Matrix<T> x = embed(model.encoder, source);  // [S, D]
-  for (const EncoderLayer<T>& layer : model.encoder.layers) {
-    x = encoder_layer(layer, x, maps ? &maps->encoder.emplace_back() : nullptr);
-  }
-  return model.encoder.final_norm(x);
+  return run_stack<T>(model.encoder, source, nullptr, maps ? &maps->encoder : nullptr);
 }
 
 /// The words so far and the encoder's rows → [L, D], where row t knows what word t + 1 may be.
 template <typename T>
 Matrix<T> decode(const Transformer<T>& model, std::span<const int> target, const Matrix<T>& memory,
                  AllMaps<T>* maps) {
-  Matrix<T> x = embed(model.decoder, target);  // [L, D]
-  for (const DecoderLayer<T>& layer : model.decoder.layers) {
-    x = decoder_layer(layer, x, memory, maps ? &maps->decoder.emplace_back() : nullptr);
-  }
-  return model.decoder.final_norm(x);
+  return run_stack<T>(model.decoder, target, &memory, maps ? &maps->decoder : nullptr);
 }
 
 /// A score of every word of the vocabulary: how well its row fits, and a bias. [L, D] → [L, V]

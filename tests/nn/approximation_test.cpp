@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/at.h"
-#include "base/random_normal.h"
+#include "base/numbers/random_normal.h"
 #include "check_error.h"
 #include "compute/threads.h"
 #include "nn/attention/attention.h"

@@ -25,7 +25,10 @@ using PaperMatrix = paper::Matrix<double>;
 PaperMatrix paper_mask(const AttentionGroup& g) {
   PaperMatrix mask = g.mask.causal ? paper::causal_mask<double>(g.queries, g.keys)
                                    : paper::no_mask<double>(g.queries, g.keys);
-  if (!g.mask.hidden.empty()) mask += paper::padding_mask<double>(g.queries, g.mask.hidden);
+  for (Index key = 0; key < std::ssize(g.mask.hidden); ++key) {
+    if (at(g.mask.hidden, key) == 0) continue;
+    mask.col(key).setConstant(-std::numeric_limits<double>::infinity());
+  }
   return mask;
 }
 

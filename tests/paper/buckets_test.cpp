@@ -2,8 +2,8 @@
 
 #include "base/at.h"
 #include "base/json.h"
+#include "base/numbers/distance_buckets.h"
 #include "nn/attention/distance_bias.h"
-#include "paper/attention.h"
 
 namespace attn {
 namespace {
@@ -16,8 +16,8 @@ TEST_CASE("every distance is in the bucket where T5's class has it") {
   for (const Json& each : golden) {
     CAPTURE(each["buckets"].get<int>());
     CAPTURE(each["max_distance"].get<int>());
-    const paper::Buckets buckets{each["buckets"].get<int>(), each["max_distance"].get<int>(),
-                                 each["causal"].get<bool>()};
+    const DistanceBuckets buckets{each["buckets"].get<int>(), each["max_distance"].get<int>(),
+                                  each["causal"].get<bool>()};
     const Json& runs = each["runs"];
     std::size_t run = 0;
     for (Index distance = -kFarthest; distance <= kFarthest; ++distance) {
@@ -35,7 +35,7 @@ TEST_CASE("biases lie by distance, a query's one number before the next one's") 
   const Parameter table = row_major(numbers.data(), kBuckets, kHeads);
   for (const bool causal : {false, true}) {
     const DistanceBias bias(table, {kBuckets, 20, false}, causal, kPlaces);
-    const paper::Buckets buckets{kBuckets, 20, causal};
+    const DistanceBuckets buckets{kBuckets, 20, causal};
     for (Index head = 0; head < kHeads; ++head) {
       for (Index i = 0; i < kPlaces; ++i) {
         CHECK(bias.of(head, 0) - i == bias.of(head, i));

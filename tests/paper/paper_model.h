@@ -36,14 +36,32 @@ paper::LayerNorm<T> paper_norm(const LayerNorm& from) {
           static_cast<T>(from.epsilon)};
 }
 
+/// gelu(x) = x · Φ(x) (Hendrycks and Gimpel 2016); gelu_new is their formula without erf.
+template <typename T>
+paper::Activation<T> paper_activation(Activation activation) {
+  if (activation == Activation::relu) return {};
+  if (activation == Activation::swish) return paper::Activation<T>::swish();
+  if (activation == Activation::gelu) {
+    return {[](T x) { return x * std::erfc(-x / std::sqrt(T(2))) / 2; },
+            [](T x) {
+              return std::erfc(-x / std::sqrt(T(2))) / 2 +
+                     x * std::exp(-x * x / 2) / std::sqrt(T(2 * M_PI));
+            }};
+  }
+  static constexpr auto bent = [](T x) {
+    return std::tanh(std::sqrt(T(2 / M_PI)) * (x + T(0.044715) * x * x * x));
+  };
+  return {[](T x) { return x / 2 * (1 + bent(x)); },
+          [](T x) {
+            const T inner = std::sqrt(T(2 / M_PI)) * (1 + 3 * T(0.044715) * x * x);
+            return (1 + bent(x)) / 2 + x / 2 * (1 - bent(x) * bent(x)) * inner;
+          }};
+}
+
 template <typename T>
 paper::FeedForward<T> paper_feed_forward(const FeedForward& from) {
-  using enum paper::Activation;
-  const paper::Activation activation = from.activation == Activation::relu    ? relu
-                                       : from.activation == Activation::gelu  ? gelu
-                                       : from.activation == Activation::swish ? swish
-                                                                              : gelu_new;
-  paper::FeedForward<T> to{paper_linear<T>(from.first), paper_linear<T>(from.second), activation};
+  paper::FeedForward<T> to{paper_linear<T>(from.first), paper_linear<T>(from.second),
+                           paper_activation<T>(from.activation)};
   if (from.gated()) to.gate = paper_linear<T>(from.gate);
   return to;
 }
@@ -69,9 +87,8 @@ paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind ki
           relative};
 }
 
-template <typename T, typename Layer>
-void fill_ends(const ModelConfig& config, const EmbeddingsAndNorm& from,
-               paper::Stack<T, Layer>& to) {
+template <typename T>
+void fill_ends(const ModelConfig& config, const EmbeddingsAndNorm& from, paper::Stack<T>& to) {
   to.embedding = paper_matrix<T>(from.embedding);
   if (config.absolute_positions) {
     to.positions = paper_matrix<T>(position_rows(config, from.positions));
@@ -93,8 +110,12 @@ paper::Transformer<T> paper_model(const ModelConfig& c, const ModelParameters& f
     to.encoder.layers.push_back(
         {paper_multi_head<T>(c, encoder_self, layer.self_attention,
                              distances_of(from.encoder, layer.self_attention)),
-         paper_norm<T>(layer.self_attention_norm), paper_feed_forward<T>(layer.feed_forward),
-         paper_norm<T>(layer.feed_forward_norm), place});
+         paper_norm<T>(layer.self_attention_norm),
+         {},
+         {},
+         paper_feed_forward<T>(layer.feed_forward),
+         paper_norm<T>(layer.feed_forward_norm),
+         place});
   }
   for (const DecoderLayer& layer : from.decoder_layers) {
     to.decoder.layers.push_back(

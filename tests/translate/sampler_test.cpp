@@ -6,7 +6,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/exact_math.h"
+#include "base/numbers/exact_math.h"
 #include "base/random.h"
 #include "check_error.h"
 #include "golden_model.h"

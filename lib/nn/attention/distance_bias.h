@@ -1,6 +1,6 @@
 // Relative positions as a bias of the scores (Raffel et al. 2020, section 2.1): a head adds to a
 // score what its table says of the distance between query and key. Distances share buckets
-// (paper/attention.h has the formula).
+// (base/numbers/distance_buckets.h has the formula).
 #pragma once
 
 #include <vector>

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/at.h"
-#include "base/exact_math.h"
+#include "base/numbers/exact_math.h"
 
 namespace attn {
 namespace {

@@ -22,8 +22,8 @@ struct Shares {
 Shares shares_of(std::span<const float> scores, const Sampling& sampling);
 
 /// The draws of one translation. They follow from the seed, the source and the translation's number
-/// alone, in arithmetic that has the same bits everywhere (base/exact_math.h): a sentence gives the
-/// same translations alone and in a batch.
+/// alone, in arithmetic that has the same bits everywhere (base/numbers/exact_math.h): a sentence
+/// gives the same translations alone and in a batch.
 class Sampler {
  public:
   Sampler(const Sampling& sampling, std::span<const int> source, std::size_t number);

@@ -1,11 +1,11 @@
-#include "base/random_normal.h"
+#include "base/numbers/random_normal.h"
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "base/at.h"
-#include "base/exact_math.h"
+#include "base/numbers/exact_math.h"
 #include "base/random.h"
 
 namespace attn {

@@ -1,4 +1,4 @@
-#include "base/exact_math.h"
+#include "base/numbers/exact_math.h"
 
 #include <bit>
 #include <cstdint>
