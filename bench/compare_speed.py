@@ -6,16 +6,16 @@
 EN and DE train the vocabulary of a random checkpoint (scripts/random_checkpoint.py: d_model 256, 3+3
 layers, 4 heads, ffn 1,024, vocabulary 8,000, </s> forbidden, so that everybody produces exactly 20
 tokens a sentence). --model keeps and reuses it. Prints Markdown tables: medians over rounds, and
-ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32 and in int8. The share is that of the
-multiply-adds of a call (the source once, each step of each beam) in what the cores' multipliers do at most in the same
-time, measured beside each call (bench/peak.h). Each contender is a process of its own, called in turn (A B C A B C …) with a
+ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32, int8 and bfloat16. The share is that of
+the multiply-adds of a call (the source once, each step of each beam) in what the cores' multipliers do at most in the same
+time and precision, measured beside each call (bench/peak.h). --precisions int8 leaves the others out. Each contender is a process of its own, called in turn (A B C A B C …) with a
 pause between, so that no idle pool of threads spins into another's time.
 
     transformers   generate, float32, sdpa attention, batches padded
     CTranslate2    compute_type float32 and int8, tokens as input, one translator of all threads;
                    with several threads int8 also as so many translators of one
-    attn-demo      build/bench/bench/bench_decode, float32 and int8; the tokenizer runs outside the
-                   time, as for the others
+    attn-demo      build/bench/bench/bench_decode, float32, int8 and, on CPUs that multiply it,
+                   bfloat16; the tokenizer runs outside the time, as for the others
 
 Needs: pip install torch transformers sentencepiece safetensors sacremoses ctranslate2
 """
@@ -34,8 +34,8 @@ ROOT = Path(__file__).resolve().parent.parent
 LENGTH = 20  # produced tokens a sentence
 # name: (sentences, batch, beam, calls a round)
 CASES = {"one sentence, greedy": (1, 1, 1, 15), "batches of 32, greedy": (96, 32, 1, 1),
-         "batches of 32, beam 4": (96, 32, 4, 1)}
-OURS = {"attn-demo": "float32", "attn-demo int8": "int8"}
+         "one sentence, beam 4": (1, 1, 4, 15), "batches of 32, beam 4": (96, 32, 4, 1)}
+OURS = {"attn-demo": "float32", "attn-demo int8": "int8", "attn-demo bfloat16": "bfloat16"}
 PAUSE = 0.3  # seconds; Intel's OpenMP spins for 0.2 after its work
 
 
@@ -161,16 +161,23 @@ class BenchDecode:
 # --- The comparison --------------------------------------------------------------------------------
 
 
+def precision_of(kind):
+    return next((p for p in ("int8", "bfloat16") if p in kind), "float32")
+
+
 def compare(options, threads, files):
-    """-> case -> contender -> median milliseconds of each round; case -> milliseconds at the float32 peak."""
+    """-> case -> contender -> median milliseconds of each round; case -> precision -> milliseconds at its peak."""
     kinds = [] if options.without_transformers else ["transformers"]
     kinds += ["CTranslate2", "CTranslate2 int8"] + ["CTranslate2 int8, workers"] * (threads > 1)
+    kinds = [kind for kind in kinds if precision_of(kind) in options.precisions]
     contenders = {kind: Worker(kind, options.model, threads, files["all"]) for kind in kinds}
     if options.bench_decode.exists():
         for name, precision in OURS.items():
+            if precision not in options.precisions:
+                continue
             contenders[name] = BenchDecode(options, threads, files, precision)
     times = {name: {kind: [] for kind in contenders} for name in CASES}
-    at_peak = {name: [] for name in CASES}
+    at_peak = {name: {precision: [] for precision in OURS.values()} for name in CASES}
     for _ in range(options.rounds):
         for name, (count, *_) in CASES.items():
             for kind, call in contenders.items():
@@ -180,7 +187,7 @@ def compare(options, threads, files):
                     sys.exit(f"{kind}, {name}: {answer['tokens']} tokens, not {count * LENGTH}")
                 times[name][kind].append(statistics.median(answer["runs_ms"]))
                 if answer.get("share"):
-                    at_peak[name].append(answer["share"] * answer["median_ms"])
+                    at_peak[name][precision_of(kind)].append(answer["share"] * answer["median_ms"])
     for call in contenders.values():
         call.close()
     return times, at_peak
@@ -197,8 +204,8 @@ def report(times, at_peak, threads):
                 pairs = zip(rounds, times[name].get(ours, []))
                 found = [theirs / own for theirs, own in pairs]
                 ratios.append(f"{statistics.median(found):.2f}" if found and kind != ours else "—")
-            known = at_peak[name] and "int8" not in kind
-            ratios.append(f"{statistics.median(at_peak[name]) / median:.0%}" if known else "—")
+            at_most = at_peak[name][precision_of(kind)]
+            ratios.append(f"{statistics.median(at_most) / median:.0%}" if at_most else "—")
             print(f"| {threads} | {name} | {kind} | {speed} | "
                   f"{min(rounds):.2f}–{max(rounds):.2f} ms | {' | '.join(ratios)} |")
 
@@ -258,6 +265,11 @@ def prepare(options, scratch):
     return lines, files
 
 
+def precisions_here():
+    flags = Path("/proc/cpuinfo").read_text().split()
+    return [p for p in OURS.values() if p != "bfloat16" or {"avx512_bf16", "amx_bf16"} & set(flags)]
+
+
 def parse():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -270,6 +282,7 @@ def parse():
     parser.add_argument("--threads", type=lambda s: [int(t) for t in s.split(",")], default=[1, 2])
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--without-transformers", action="store_true")
+    parser.add_argument("--precisions", type=lambda s: s.split(","), default=precisions_here())
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser, parser.parse_args()
 
@@ -293,7 +306,7 @@ def main():
             print(f"the machine is busy (load {os.getloadavg()[0]:.1f}): trust ratios, not times",
                   file=sys.stderr)
         print("| threads | case | who | median | range of rounds | × attn-demo's time | "
-              "× int8's | share of the peak |\n| --- | --- | --- | --- | --- | --- | --- | --- |")
+              "× int8's | × bfloat16's | share of the peak |\n|" + " --- |" * 9)
         for threads in options.threads:
             report(*compare(options, threads, files), threads)
         if options.attn_demo.exists():

@@ -53,11 +53,23 @@ std::uint64_t multiply_adds_of(const ModelConfig& config, std::size_t source, st
          to_size(beam) * (whole.total_multiply_adds - source_alone.total_multiply_adds);
 }
 
+Backend backend_of(const std::string& precision) {
+  return precision == "int8"       ? Backend::int8
+         : precision == "bfloat16" ? Backend::bfloat16
+                                   : default_backend();
+}
+
+/// What a core multiplies at most of what the products multiply.
+double peak_of(const std::string& precision) {
+  return precision == "int8"       ? peak_int8_gops()
+         : precision == "bfloat16" ? peak_bfloat16_gflops()
+                                   : peak_gflops();
+}
+
 int run(const Options& o) {
   set_threads(o.threads);
   keep_freed_memory();  // as the program does for a file
-  const LoadedModel model =
-      load_model(o.model, o.precision == "int8" ? Backend::int8 : default_backend());
+  const LoadedModel model = load_model(o.model, backend_of(o.precision));
   const Tokenizer tokenizer(o.model);
   DecodeOptions given;
   given.num_beams = o.beam;
@@ -98,10 +110,9 @@ int run(const Options& o) {
   std::vector<double> sorted = times;
   std::sort(sorted.begin(), sorted.end());
   const double median = sorted[sorted.size() / 2];
-  const double peak = peak_gflops();
+  const double peak = peak_of(o.precision);
   const double gflops = 2e-6 * static_cast<double>(multiply_adds) * o.decoders / median;
-  const double share =
-      peak > 0 && o.precision == "float32" ? gflops / (peak * o.threads * o.decoders) : 0;
+  const double share = peak > 0 ? gflops / (peak * o.threads * o.decoders) : 0;
   fmt::print(
       "{{\"median_ms\": {:.4f}, \"runs_ms\": [{:.4f}], \"tokens\": {}, \"kernels\": \"{}\", "
       "\"gflops\": {:.1f}, \"peak_gflops\": {:.1f}, \"share\": {:.3f}}}\n",
@@ -122,7 +133,7 @@ int main(int argc, char** argv) {
   app.add_option("--beam", o.beam);
   app.add_option("--max-length", o.max_length);
   app.add_option("--repeat", o.repeat);
-  app.add_option("--precision", o.precision)->check(CLI::IsMember({"float32", "int8"}));
+  app.add_option("--precision", o.precision)->check(CLI::IsMember({"float32", "bfloat16", "int8"}));
   CLI11_PARSE(app, argc, argv);
   try {
     return run(o);

@@ -1,9 +1,8 @@
-// Products with weights: our panels and Eigen on the shapes of a d_model 256 Transformer, each
+// Products with weights, in each precision, on the shapes of a d_model 256 Transformer, each
 // again and again, and all those of a decoder's step in turn, whose 19 MB no near cache holds.
 //   build/bench/bench/bench_kernels
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -48,9 +47,18 @@ void shapes(benchmark::internal::Benchmark* b) {
 }
 
 BENCHMARK_CAPTURE(product, panels, Backend::panels)->Apply(shapes);
+BENCHMARK_CAPTURE(product, int8, Backend::int8)->Apply(shapes);
+BENCHMARK_CAPTURE(product, bfloat16, Backend::bfloat16)->Apply(shapes);
+
+/// What a core multiplies at most of what this backend multiplies.
+double peak_of(Backend backend) {
+  return backend == Backend::int8       ? peak_int8_gops()
+         : backend == Backend::bfloat16 ? peak_bfloat16_gflops()
+                                        : peak_gflops();
+}
 
 /// The products of a step of a decoder with 3 layers, ffn 1,024 and a vocabulary of 8,000.
-void step(benchmark::State& state) {
+void step(benchmark::State& state, Backend backend) {
   const Index rows = state.range(0);
   set_threads(1);
   std::vector<std::pair<Index, Index>> shapes;
@@ -67,7 +75,7 @@ void step(benchmark::State& state) {
     Matrix w(in, out);
     fill_uniform(1, "w", 1.0F, w.data(), to_size(w.size()));
     products.emplace_back(std::vector{row_major(w.data(), in, out)}, std::vector<Parameter>{},
-                          Preparation(Backend::panels, &arena));
+                          Preparation(backend, &arena));
   }
   Matrix x(rows, 1024), y(rows, 8000);
   fill_uniform(1, "x", 1.0F, x.data(), to_size(x.size()));
@@ -79,11 +87,20 @@ void step(benchmark::State& state) {
   }
   state.counters["GFLOP/s"] = benchmark::Counter(2e-9 * static_cast<double>(multiply_adds),
                                                  benchmark::Counter::kIsIterationInvariantRate);
-  state.counters["of the peak"] =
-      benchmark::Counter(2e-9 * static_cast<double>(multiply_adds) / std::max(peak_gflops(), 1e-9),
-                         benchmark::Counter::kIsIterationInvariantRate);
+  if (const double peak = peak_of(backend); peak > 0) {
+    state.counters["of the peak"] =
+        benchmark::Counter(2e-9 * static_cast<double>(multiply_adds) / peak,
+                           benchmark::Counter::kIsIterationInvariantRate);
+  }
 }
-BENCHMARK(step)->ArgName("rows")->UseRealTime()->Arg(1)->Arg(4)->Arg(32)->Arg(128);
+
+void step_rows(benchmark::internal::Benchmark* b) {
+  b->ArgName("rows")->UseRealTime()->Arg(1)->Arg(4)->Arg(32)->Arg(128);
+}
+
+BENCHMARK_CAPTURE(step, float32, Backend::panels)->Apply(step_rows);
+BENCHMARK_CAPTURE(step, int8, Backend::int8)->Apply(step_rows);
+BENCHMARK_CAPTURE(step, bfloat16, Backend::bfloat16)->Apply(step_rows);
 
 }  // namespace
 

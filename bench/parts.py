@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Where the time of a search goes: perf over bench_decode on one thread, function by function, in parts.
 
-    python3 bench/parts.py --model DIR --sentences FILE [--beams 1,4]
+    python3 bench/parts.py --model DIR --sentences FILE [--beams 1,4] [--precision int8]
 
 Prints a Markdown table: each part's share of the samples, in batches of 32. DIR and FILE as for
 bench/compare_speed.py. Needs perf (Debian: linux-perf) and the right to use it.
@@ -16,14 +16,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 # A function belongs to the first part whose pattern is found in its name.
 PARTS = {
-    "products with weights": r"rows_of_panel|row_product|block_product|panel_product|multiply_in_parts|int8_(block|product)",
+    "products with weights": r"rows_of_panel|row_product|block_product|panel_product|multiply_in_parts|int8_(block|product)|multiply_(all|block)",
+    "rounding rows to 8 or 16 bits": r"quantize|round_all|largest_bits|pack_left",
     "attention": r"dot_products|weighted_sum|\bsoftmax\b|score_row|sum_values|attend|softmax_block",
     "log-softmax, choosing": r"row_max|arg_max|log_sum_exp|normaliser|find_above|beam_search|greedy|candidates",
     "embeddings, norms, residuals, ReLU": r"embed|moments|layer_norm|LayerNorm|add_rows|scale_shift|relu",
     "moving rows and memory": r"memmove|memcpy|memset|clear_page|page_fault|malloc|free|store|copy|\[k\]",
 }
 REST = "everything else"
-APART = r"run_avx512|run_avx2|run_neon"  # the measurement of the peak
+APART = r"\brun_(avx|neon|dotprod)"  # the measurement of the peak
 
 
 def samples_of(program, options, beam, scratch):
@@ -31,7 +32,7 @@ def samples_of(program, options, beam, scratch):
     data = scratch / "perf.data"
     said = subprocess.run(
         ["perf", "record", "-q", "-o", data, program, "--model", options.model, "--sentences", options.sentences,
-         "--beam", str(beam), "--repeat", "40"], check=True, capture_output=True, text=True).stdout
+         "--beam", str(beam), "--repeat", "40", "--precision", options.precision], check=True, capture_output=True, text=True).stdout
     report = subprocess.run(
         ["perf", "report", "-i", data, "--stdio", "--no-children", "--fields", "overhead,symbol"],
         check=True, capture_output=True, text=True).stdout
@@ -53,6 +54,7 @@ def main():
     parser.add_argument("--model", required=True)
     parser.add_argument("--sentences", required=True)
     parser.add_argument("--beams", type=lambda s: [int(b) for b in s.split(",")], default=[1, 4])
+    parser.add_argument("--precision", default="float32")
     parser.add_argument("--bench-decode", type=Path, default=ROOT / "build/bench/bench/bench_decode")
     options = parser.parse_args()
     columns, whole = [], []

@@ -4,7 +4,9 @@
 #include <chrono>
 #include <string_view>
 
+#include "compute/int8/int8_kernels.h"
 #include "compute/kernels/kernels.h"
+#include "compute/kernels/tile_kernels.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
@@ -39,6 +41,74 @@ constexpr long kRounds = 2'000'000;
   }
   for (__m256& one : sum) asm volatile("" : "+x"(one));
 }
+
+// Sums of integers, as the 8-bit kernels multiply: four products by an instruction, or pairs by one
+// and their sums by two more.
+[[gnu::target("avx512f,avx512vnni")]] void run_avx512_vnni() {
+  __m512i sum[kChains] = {};
+  for (__m512i& one : sum) asm volatile("" : "+v"(one));
+  const __m512i factor = _mm512_set1_epi8(1);
+  for (long i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (__m512i& one : sum) one = _mm512_dpbusd_epi32(one, factor, factor);
+  }
+  for (__m512i& one : sum) asm volatile("" : "+v"(one));
+}
+
+[[gnu::target("avx2,avxvnni")]] void run_avx_vnni() {
+  __m256i sum[kChains] = {};
+  for (__m256i& one : sum) asm volatile("" : "+x"(one));
+  const __m256i factor = _mm256_set1_epi8(1);
+  for (long i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (__m256i& one : sum) one = _mm256_dpbusd_avx_epi32(one, factor, factor);
+  }
+  for (__m256i& one : sum) asm volatile("" : "+x"(one));
+}
+
+[[gnu::target("avx512bw")]] void run_avx512_pairs() {
+  __m512i sum[kChains] = {};
+  for (__m512i& one : sum) asm volatile("" : "+v"(one));
+  __m512i factor = _mm512_set1_epi8(1);
+  const __m512i ones = _mm512_set1_epi16(1);
+  for (long i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (__m512i& one : sum) {
+      asm volatile("" : "+v"(factor));  // or one product serves all chains
+      const __m512i pairs = _mm512_maddubs_epi16(factor, factor);
+      one = _mm512_add_epi32(one, _mm512_madd_epi16(pairs, ones));
+    }
+  }
+  for (__m512i& one : sum) asm volatile("" : "+v"(one));
+}
+
+[[gnu::target("avx2")]] void run_avx2_pairs() {
+  __m256i sum[kChains] = {};
+  for (__m256i& one : sum) asm volatile("" : "+x"(one));
+  __m256i factor = _mm256_set1_epi8(1);
+  const __m256i ones = _mm256_set1_epi16(1);
+  for (long i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (__m256i& one : sum) {
+      asm volatile("" : "+x"(factor));
+      const __m256i pairs = _mm256_maddubs_epi16(factor, factor);
+      one = _mm256_add_epi32(one, _mm256_madd_epi16(pairs, ones));
+    }
+  }
+  for (__m256i& one : sum) asm volatile("" : "+x"(one));
+}
+
+[[gnu::target("avx512f,avx512bf16")]] void run_avx512_bf16() {
+  constexpr int kMore = 2 * kChains;  // the instruction takes longer
+  __m512 sum[kMore] = {};
+  for (__m512& one : sum) asm volatile("" : "+v"(one));
+  const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi16(0x3F00));  // 0.5
+  for (long i = 0; i < kRounds / 2; ++i) {
+#pragma GCC unroll 24
+    for (__m512& one : sum) one = _mm512_dpbf16_ps(one, factor, factor);
+  }
+  for (__m512& one : sum) asm volatile("" : "+v"(one));
+}
 #elif defined(__aarch64__)
 void run_neon() {
   float32x4_t sum[kChains] = {};
@@ -50,8 +120,22 @@ void run_neon() {
   }
   for (float32x4_t& one : sum) asm volatile("" : "+w"(one));
 }
+
+void run_dotprod() {
+  int32x4_t sum[kChains] = {};
+  for (int32x4_t& one : sum) asm volatile("" : "+w"(one));
+  const int8x16_t factor = vdupq_n_s8(1);
+  for (long i = 0; i < kRounds; ++i) {
+#pragma GCC unroll 12
+    for (int32x4_t& one : sum) {
+      asm(".arch_extension dotprod\n sdot %0.4s, %1.16b, %1.16b" : "+w"(one) : "w"(factor));
+    }
+  }
+  for (int32x4_t& one : sum) asm volatile("" : "+w"(one));
+}
 #endif
 
+/// `lanes`: multiply-adds of one instruction, or one sequence of them.
 double gflops_of(void (*run)(), int lanes) {
   double least = 1e9;
   for (int i = 0; i < 9; ++i) {
@@ -72,6 +156,26 @@ double peak_gflops() {
   if (name == "avx2") return gflops_of(run_avx2, 8);
 #elif defined(__aarch64__)
   if (name == "neon") return gflops_of(run_neon, 4);
+#endif
+  return 0;
+}
+
+double peak_int8_gops() {
+  [[maybe_unused]] const std::string_view name = int8_kernels().name;
+#if defined(__x86_64__)
+  if (name == "avx512-vnni") return gflops_of(run_avx512_vnni, 64);
+  if (name == "avx-vnni") return gflops_of(run_avx_vnni, 32);
+  if (name == "avx512") return gflops_of(run_avx512_pairs, 64);
+  if (name == "avx2") return gflops_of(run_avx2_pairs, 32);
+#elif defined(__aarch64__)
+  if (name == "neon-dotprod") return gflops_of(run_dotprod, 16);
+#endif
+  return 0;
+}
+
+double peak_bfloat16_gflops() {
+#if defined(__x86_64__)
+  if (tile_kernels() == &avx512_bf16_table) return gflops_of(run_avx512_bf16, 32);
 #endif
   return 0;
 }

@@ -1,5 +1,4 @@
-// What a core can do at most: the fused multiply-adds of its widest registers, with nothing to wait
-// for.
+// What a core can do at most: the multiply-adds of its widest registers, with nothing to wait for.
 #pragma once
 
 namespace attn {
@@ -8,5 +7,12 @@ namespace attn {
 /// the best of several short runs with the instructions that kernels().name stands for. 0 where
 /// these have none (portable).
 double peak_gflops();
+
+/// The same of integers of 8 bits, with the instructions that int8_kernels().name stands for. 0
+/// where they are not measured (portable, NEON without dot products).
+double peak_int8_gops();
+
+/// The same of pairs of bfloat16. 0 where the CPU has none, or multiplies tiles (AMX).
+double peak_bfloat16_gflops();
 
 }  // namespace attn
