@@ -61,12 +61,9 @@ Problem extreme(Index rows, Index in, Index out) {
 Matrix computed(const Int8Kernels& k, const Problem& p) {
   const Index groups = (p.in + 3) / 4;
   const Index panels = (p.out + k.panel_width - 1) / k.panel_width;
-  std::vector<std::int8_t> x(to_size(p.rows * groups * 4)),
+  std::vector<std::int8_t> x(to_size(p.rows * groups * k.group_bytes) + 1, 99),
       w(to_size(panels * groups * 4 * k.panel_width));
   std::vector<std::int32_t> sums(to_size(panels * k.panel_width));
-  for (Index r = 0; r < p.rows; ++r) {
-    for (Index i = 0; i < p.in; ++i) x[to_size(r * groups * 4 + i)] = p.x[to_size(r * p.in + i)];
-  }
   for (Index j = 0; j < p.out; ++j) {
     for (Index i = 0; i < p.in; ++i) {
       const Index panel = j / k.panel_width * groups + i / 4;
@@ -75,12 +72,14 @@ Matrix computed(const Int8Kernels& k, const Problem& p) {
       sums[to_size(j)] += value;
     }
   }
-  const std::vector<float> row_scales(to_size(p.rows), 0.5F);
-  std::vector<std::int32_t> negatives(to_size(p.rows));
-  for (Index i = 0; i < p.rows * p.in; ++i) {
-    negatives[to_size(i / p.in)] -= std::min<std::int32_t>(0, p.x[to_size(i)]);
-  }
-  const std::vector<float> scales(sums.size(), 2.0F);
+  const std::vector<float> numbers(p.x.begin(), p.x.end());
+  std::vector<float> row_scales(to_size(p.rows), kNaN);
+  std::vector<std::int32_t> negatives(to_size(p.rows), -1);
+  k.quantize_rows({numbers.data(), p.in, p.rows, p.in},
+                  {x.data(), row_scales.data(), negatives.data()});
+  CHECK(row_scales == std::vector<float>(to_size(p.rows), 1.0F));  // each row has a 127
+  CHECK(x.back() == 99);                                           // nothing is written behind them
+  const std::vector<float> scales(sums.size(), 1.0F);
   Matrix y = poisoned(p.rows, p.out);
   k.product({x.data(), row_scales.data(), negatives.data(), p.rows, groups, w.data(), scales.data(),
              sums.data(), p.out, nullptr, y.data(), p.out, false},
@@ -168,7 +167,7 @@ TEST_CASE("sums of the largest products do not saturate, in any table") {
       for (Index j = 0; j < out; ++j) {
         std::int32_t sum = 0;
         for (Index i = 0; i < in; ++i) sum += p.x[to_size(r * in + i)] * p.w[to_size(i * out + j)];
-        expected(r, j) = static_cast<float>(sum);  // the scales' product is 1
+        expected(r, j) = static_cast<float>(sum);  // the scales are 1
       }
     }
     for (const Int8Kernels* k : all_int8_kernels()) {

@@ -7,6 +7,7 @@
 #include "compute/kernels/begin_target.h"
 
 #include "compute/int8/ints256.h"
+#include "compute/int8/signs.h"
 
 namespace attn {
 namespace {
@@ -16,12 +17,14 @@ namespace {
 /// with. (One instruction turns w to −w, too, but shares the multipliers' ports on Zen 3: a third
 /// less.)
 struct Row {
+  static constexpr Index kBytes = 2 * kInt8Group;
   __m256i negative;
   __m256i magnitudes;
 
-  static Row load(const std::int8_t* x) {
-    const __m256i four = four_numbers(x);
-    return {_mm256_cmpgt_epi8(_mm256_setzero_si256(), four), _mm256_abs_epi8(four)};
+  static Row load(const std::int8_t* x) { return {four_bytes(x), four_bytes(x + kInt8Group)}; }
+
+  static std::int32_t pack(const std::int8_t* numbers, Index groups, std::int8_t* out) {
+    return pack_signs_and_magnitudes(numbers, groups, out);
   }
 };
 

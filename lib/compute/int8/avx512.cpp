@@ -7,6 +7,7 @@
 #include "compute/kernels/begin_target.h"
 
 #include "compute/int8/ints512.h"
+#include "compute/int8/signs.h"
 
 namespace attn {
 namespace {
@@ -15,12 +16,14 @@ namespace {
 /// by w's complement, −w − 1. That is x · w but for the |x| of negative ones, which sums begin
 /// with.
 struct Row {
+  static constexpr Index kBytes = 2 * kInt8Group;
   __m512i negative;
   __m512i magnitudes;
 
-  static Row load(const std::int8_t* x) {
-    const __m512i four = four_numbers(x);
-    return {_mm512_movm_epi8(_mm512_movepi8_mask(four)), _mm512_abs_epi8(four)};
+  static Row load(const std::int8_t* x) { return {four_bytes(x), four_bytes(x + kInt8Group)}; }
+
+  static std::int32_t pack(const std::int8_t* numbers, Index groups, std::int8_t* out) {
+    return pack_signs_and_magnitudes(numbers, groups, out);
   }
 };
 

@@ -14,10 +14,17 @@ namespace {
 /// The instruction multiplies unsigned numbers by signed ones: x + 128 by the weights. Sums begin
 /// at −128 times the column's own sum, and so end where those of x do.
 struct Row {
+  static constexpr Index kBytes = kInt8Group;
   __m256i shifted;
 
-  static Row load(const std::int8_t* x) {
-    return {_mm256_xor_si256(four_numbers(x), _mm256_set1_epi8(-128))};
+  static Row load(const std::int8_t* x) { return {four_bytes(x)}; }
+
+  /// In place.
+  static std::int32_t pack(const std::int8_t*, Index groups, std::int8_t* out) {
+    for (Index i = 0; i < groups * kInt8Group; ++i) {
+      out[i] = static_cast<std::int8_t>(out[i] ^ -128);
+    }
+    return 0;
   }
 };
 

@@ -1,10 +1,10 @@
 // The kernels of int8_kernels.h, written once over `Ints`, a register of 32-bit sums of as many
 // columns, and included by one source file an instruction set, as kernels/impl.h is.
 //
-// The includer defines Ints (kColumns, v; start, add_products), store_floats (of Ints' v), Row
-// (four numbers of a row of x, made for add_products), Bytes (four numbers of each column),
-// kRegisters (of Ints in a panel's width), kInt8Rows (that a block computes), largest_bits() and
-// round_all().
+// The includer defines Ints (kColumns, v; start, add_products), Floats (load, store, +) and
+// scaled() (of Ints' v), Row (four numbers of a row of x, in kBytes, as add_products takes them;
+// load, pack), Bytes (four numbers of each column), kRegisters (of Ints in a panel's width),
+// kInt8Rows (that a block computes), largest_bits() and round_all().
 #pragma once
 
 #include "compute/int8/int8_kernels.h"
@@ -17,40 +17,37 @@ void round_all(const float* x, float factor, Index n, std::int8_t* out);  ///< o
 
 constexpr Index kInt8Width = Index{kRegisters} * Ints::kColumns;
 
-/// A row's share of the result to y. Whole: of a panel whose columns are all there, so that the
-/// loops have a length that the compiler knows.
-template <bool Whole>
-inline void store_values(const Int8Product& p, float (&values)[kInt8Width], Index row,
-                         Index column) {
-  const Index left = Whole ? kInt8Width : p.out - column;
-  float* y = p.y + row * p.y_stride + column;
-  if (p.bias != nullptr) {
-    for (Index j = 0; j < left; ++j) values[j] += p.bias[column + j];
-  }
-  if (p.add) {
-    for (Index j = 0; j < left; ++j) values[j] += y[j];
-  }
-  for (Index j = 0; j < left; ++j) y[j] = values[j];
-}
-
+/// A row's share of the result to y. The last panel's columns may not all be there.
 inline void store_row(const Int8Product& p, const Ints (&sums)[kRegisters], Index row,
                       Index column) {
+  const float scale = p.x_scales[row];
+  const float* bias = p.bias == nullptr ? nullptr : p.bias + column;
+  float* y = p.y + row * p.y_stride + column;
+  const Index left = p.out - column;
+  if (left >= kInt8Width) {
+#pragma GCC unroll 4
+    for (Index c = 0; c < kInt8Width; c += Ints::kColumns) {
+      Floats values = scaled(sums[c / Ints::kColumns].v, scale, p.scales + column + c);
+      if (bias != nullptr) values = values + Floats::load(bias + c);
+      if (p.add) values = values + Floats::load(y + c);
+      values.store(y + c);
+    }
+    return;
+  }
   float values[kInt8Width];
 #pragma GCC unroll 4
-  for (Index c = 0; c < Index{kRegisters}; ++c) {
-    store_floats(sums[c].v, p.x_scales[row], p.scales + column + c * Ints::kColumns,
-                 values + c * Ints::kColumns);
+  for (Index c = 0; c < kInt8Width; c += Ints::kColumns) {
+    scaled(sums[c / Ints::kColumns].v, scale, p.scales + column + c).store(values + c);
   }
-  if (p.out - column >= kInt8Width) {
-    store_values<true>(p, values, row, column);
-  } else {
-    store_values<false>(p, values, row, column);
+  for (Index j = 0; j < left; ++j) {
+    if (bias != nullptr) values[j] += bias[j];
+    y[j] = p.add ? values[j] + y[j] : values[j];
   }
 }
 
 /// A block's rows, and what it fetches into the second cache while it computes: of the panels a
-/// line in each of its first `lines` steps (what lies behind one is read next, kernels/products.h),
-/// and of what is read after the product in each of its first `next_lines`.
+/// line in each of its last `lines` steps (what lies behind one is read next, kernels/products.h),
+/// and of what is read after the product in each of its last `next_lines`.
 struct Int8Rows {
   Index first;
   Index count;
@@ -61,11 +58,14 @@ struct Int8Rows {
 };
 
 template <std::size_t Rows>
-void int8_block(const Int8Product& p, const std::int8_t* panel, const Int8Rows& rows,
-                Index column) {
+[[gnu::noinline]] void int8_block(const Int8Product& p, const std::int8_t* panel,
+                                  const Int8Rows& rows, Index column) {
   const Index row = rows.first;
-  const Index stride = p.groups * kInt8Group;
+  const Index stride = p.groups * Row::kBytes;
   const std::int8_t* x = p.x + row * stride;
+  const std::int8_t* x3 = x + (Rows > 3 ? 3 * stride : 0);  // two pointers reach all rows
+  const std::int8_t* ahead = rows.ahead;
+  const char* next = rows.next;
   Ints sums[Rows][kRegisters];
 #pragma GCC unroll 4
   for (Index c = 0; c < Index{kRegisters}; ++c) {
@@ -74,20 +74,30 @@ void int8_block(const Int8Product& p, const std::int8_t* panel, const Int8Rows& 
       sums[r][c] = Ints::start(p.x_negatives[row + r], p.sums + column + c * Ints::kColumns);
     }
   }
-  for (Index g = 0; g < p.groups; ++g) {
-    if (g < rows.lines) __builtin_prefetch(rows.ahead + g * kCacheLine, 0, 2);
-    if (g < rows.next_lines) __builtin_prefetch(rows.next + g * kCacheLine, 0, 2);
+  for (Index left = p.groups; left > 0; --left) {
+    if (left <= rows.lines) {
+      __builtin_prefetch(ahead, 0, 2);
+      ahead += kCacheLine;
+    }
+    if (left <= rows.next_lines) {
+      __builtin_prefetch(next, 0, 2);
+      next += kCacheLine;
+    }
     Bytes weights[kRegisters];
 #pragma GCC unroll 4
     for (Index c = 0; c < Index{kRegisters}; ++c) {
-      weights[c] = Bytes::load(panel + (g * kInt8Width + c * Ints::kColumns) * kInt8Group);
+      weights[c] = Bytes::load(panel + c * Ints::kColumns * kInt8Group);
     }
 #pragma GCC unroll 8
     for (Index r = 0; r < Index{Rows}; ++r) {
-      const Row numbers = Row::load(x + r * stride + g * kInt8Group);
+      const Row numbers = Row::load(r < 3 ? x + r * stride : x3 + (r - 3) * stride);
 #pragma GCC unroll 4
       for (Index c = 0; c < Index{kRegisters}; ++c) sums[r][c].add_products(numbers, weights[c]);
     }
+    panel += kInt8Width * kInt8Group;
+    x += Row::kBytes;
+    x3 += Row::kBytes;
+    asm("" : "+r"(x), "+r"(x3));  // or GCC gives each row a pointer of its own, and spills
   }
 #pragma GCC unroll 8
   for (Index r = 0; r < Index{Rows}; ++r) store_row(p, sums[r], row + r, column);
@@ -164,8 +174,20 @@ float quantize(const float* x, Index n, std::int8_t* out) {
   return scale;
 }
 
+void quantize_rows(const Int8Source& from, const Int8Batch& to) {
+  const Index groups = (from.in + kInt8Group - 1) / kInt8Group;
+  const Index padded = groups * kInt8Group;
+  for (Index t = 0; t < from.rows; ++t) {
+    std::int8_t* row = to.numbers + t * groups * Row::kBytes;
+    std::int8_t* rounded = row + groups * (Row::kBytes - kInt8Group);  // its end
+    to.scales[t] = quantize(from.x + t * from.stride, from.in, rounded);
+    for (Index i = from.in; i < padded; ++i) rounded[i] = 0;
+    to.negatives[t] = Row::pack(rounded, groups, row);
+  }
+}
+
 constexpr Int8Kernels make_int8_table(const char* name) {
-  return {name, kInt8Width, quantize, int8_product};
+  return {name, kInt8Width, Row::kBytes, quantize, quantize_rows, int8_product};
 }
 
 }  // namespace

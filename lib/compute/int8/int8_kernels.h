@@ -19,12 +19,27 @@ inline constexpr Index kInt8Group = 4;
 /// Most terms of a sum: 127 · 127 of each stay below 2³¹.
 inline constexpr Index kMostInt8Terms = Index{1} << 17;
 
+/// Rows of a batch on their way to 8 bits.
+struct Int8Source {
+  const float* x;  ///< [rows, in]
+  Index stride;    ///< floats from one row to the next
+  Index rows;
+  Index in;
+};
+
+/// Rows of x as product() of the same table takes them.
+struct Int8Batch {
+  std::int8_t* numbers;     ///< [rows, groups · group_bytes]
+  float* scales;            ///< [rows]
+  std::int32_t* negatives;  ///< [rows] Σ |x| of a row's negative numbers, or 0 where not needed
+};
+
 /// y [rows, out] = x · W + bias. W is packed in panels of `panel_width` columns: groups · columns ·
 /// terms of a group, the last panel filled up with zeros.
 struct Int8Product {
-  const std::int8_t* x;  ///< [rows, groups · 4]
+  const std::int8_t* x;  ///< of quantize_rows(), as are x_scales and x_negatives
   const float* x_scales;
-  const std::int32_t* x_negatives;  ///< [rows] Σ |x| of a row's negative numbers
+  const std::int32_t* x_negatives;
   Index rows;
   Index groups;
   const std::int8_t* panels;
@@ -41,12 +56,16 @@ struct Int8Product {
 struct Int8Kernels {
   const char* name;
   Index panel_width;
+  Index group_bytes;  ///< of a group of a row of x: its numbers, or what they are multiplied as
 
   /// `n` numbers as 8 bits times the scale that is returned: max |x| / 127, rounded up to 16 bits,
   /// so that numbers which were rounded once are found again exactly. Ties to even. NaN and zeros
   /// where a number is NaN or infinite; 0 where all are zero or so small that a scale would be no
   /// normal float.
   float (*quantize)(const float* x, Index n, std::int8_t* out);
+
+  /// Each row of a batch as quantize() rounds it, in the form that product() multiplies.
+  void (*quantize_rows)(const Int8Source& from, const Int8Batch& to);
 
   /// Panels [first, last).
   void (*product)(const Int8Product& p, Index first_panel, Index last_panel);

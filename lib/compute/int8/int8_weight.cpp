@@ -43,43 +43,26 @@ struct ColumnScratch {
 };
 
 struct RowScratch {
-  std::vector<std::int8_t> numbers;
+  AlignedFloats numbers;  ///< bytes
   std::vector<float> scales;
   std::vector<std::int32_t> negatives;
 };
 
-/// Σ |x| of the negative numbers.
-std::int32_t sum_of_negatives(const std::int8_t* x, Index n) {
-  std::int32_t sum = 0;
-  for (Index i = 0; i < n; ++i) sum -= x[i] < 0 ? x[i] : 0;
-  return sum;
-}
-
 /// A batch in 8 bits, in this thread's memory.
-struct QuantizedRows {
-  const std::int8_t* numbers;     ///< [T, groups · 4], filled up with zeros
-  const float* scales;            ///< [T]
-  const std::int32_t* negatives;  ///< [T] Σ |x| of a row's negative numbers
-};
-
-QuantizedRows quantize_rows(const ConstMatrixRef& x, Index groups) {
-  const Index in = x.cols();
-  const Index padded = groups * kInt8Group;
+Int8Batch quantize_all(const ConstMatrixRef& x, Index row_bytes) {
+  const Int8Kernels& k = int8_kernels();
   auto& scratch = of_this_thread<RowScratch>();
-  std::int8_t* numbers = at_least(scratch.numbers, x.rows() * padded);
-  float* scales = at_least(scratch.scales, x.rows());
-  std::int32_t* negatives = at_least(scratch.negatives, x.rows());
+  scratch.numbers.reserve(to_size(x.rows() * row_bytes / Index{sizeof(float)}));
+  const Int8Batch all{as_bytes(scratch.numbers), at_least(scratch.scales, x.rows()),
+                      at_least(scratch.negatives, x.rows())};
   constexpr Index kRowsOfTask = 32;
   parallel_for((x.rows() + kRowsOfTask - 1) / kRowsOfTask, x.size(), [&](Index task) {
-    const Index last = std::min(x.rows(), (task + 1) * kRowsOfTask);
-    for (Index t = task * kRowsOfTask; t < last; ++t) {
-      std::int8_t* row = numbers + t * padded;
-      scales[t] = int8_kernels().quantize(x.data() + t * x.outerStride(), in, row);
-      std::fill(row + in, row + padded, std::int8_t{0});
-      negatives[t] = sum_of_negatives(row, in);
-    }
+    const Index first = task * kRowsOfTask;
+    const Index rows = std::min(kRowsOfTask, x.rows() - first);
+    k.quantize_rows({x.data() + first * x.outerStride(), x.outerStride(), rows, x.cols()},
+                    {all.numbers + first * row_bytes, all.scales + first, all.negatives + first});
   });
-  return {numbers, scales, negatives};
+  return all;
 }
 
 /// The weight that holds a column of the whole, and the column in it.
@@ -178,22 +161,27 @@ void Int8Weight::pack_panel(const std::vector<Parameter>& weights, Index panel) 
 void Int8Weight::multiply(const BatchProduct& p) const {
   const Int8Kernels& k = int8_kernels();
   const Index rows = p.x.rows();
-  const QuantizedRows x = quantize_rows(p.x, groups_);
+  const Index row_bytes = groups_ * k.group_bytes;
+  const Int8Batch x = quantize_all(p.x, row_bytes);
   const Index panels = padded_columns(out_) / k.panel_width;
   // Threads share out the panels, or, of long batches, the rows: so many that they and the panels
-  // at hand stay in a core's caches.
-  constexpr Index kBlockRows = 96;
-  const Index blocks = (rows + kBlockRows - 1) / kBlockRows;
-  const Index chunks = threads() == 1 ? 1 : std::min(panels, 4 * Index{threads()});
+  // at hand stay in a core's caches. What a function is yet to change stays in the first one.
+  constexpr Index kMostRows = 128;
+  constexpr Index kColumnsAtOnce = 256;
+  const Index blocks = (rows + kMostRows - 1) / kMostRows;
+  const Index block_rows = (rows + blocks - 1) / blocks;
+  const Index pieces = p.then == nullptr ? 1 : (out_ + kColumnsAtOnce - 1) / kColumnsAtOnce;
+  const Index shares = threads() == 1 ? 1 : 4 * Index{threads()};
+  const Index chunks = std::min(panels, std::max(pieces, shares));
   parallel_for(blocks * chunks, rows * in_ * out_, [&](Index task) {
-    const Index row = task / chunks * kBlockRows;
+    const Index row = task / chunks * block_rows;
     const Index chunk = task % chunks;
     const Index first = panels * chunk / chunks;
     const Index last = panels * (chunk + 1) / chunks;
-    const Int8Product part{.x = x.numbers + row * groups_ * kInt8Group,
+    const Int8Product part{.x = x.numbers + row * row_bytes,
                            .x_scales = x.scales + row,
                            .x_negatives = x.negatives + row,
-                           .rows = std::min(kBlockRows, rows - row),
+                           .rows = std::min(block_rows, rows - row),
                            .groups = groups_,
                            .panels = as_bytes(panels_),
                            .scales = scales_.data(),

@@ -17,16 +17,27 @@ struct Bytes {
   }
 };
 
-/// Four numbers of a row, for eight columns.
-inline __m256i four_numbers(const std::int8_t* x) {
+/// Four bytes of a row, for eight columns.
+inline __m256i four_bytes(const std::int8_t* x) {
   int four = 0;
   __builtin_memcpy(&four, x, sizeof four);
   return _mm256_set1_epi32(four);
 }
 
-inline void store_floats(__m256i sums, float row_scale, const float* scales, float* out) {
+struct Floats {
+  __m256 v;
+
+  static Floats load(const float* from) { return {_mm256_loadu_ps(from)}; }
+  void store(float* to) const { _mm256_storeu_ps(to, v); }
+};
+
+inline Floats operator+(Floats a, Floats b) {
+  return {_mm256_add_ps(a.v, b.v)};
+}
+
+inline Floats scaled(__m256i sums, float row_scale, const float* scales) {
   const __m256 scale = _mm256_mul_ps(_mm256_set1_ps(row_scale), _mm256_loadu_ps(scales));
-  _mm256_storeu_ps(out, _mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale));
+  return {_mm256_mul_ps(_mm256_cvtepi32_ps(sums), scale)};
 }
 
 constexpr std::size_t kRegisters = 4;

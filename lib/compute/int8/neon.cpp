@@ -22,8 +22,8 @@ struct Ints {
   }
 };
 
-inline void store_floats(int32x4x2_t sums, float row_scale, const float* scales, float* out) {
-  store_floats(vpaddq_s32(sums.val[0], sums.val[1]), row_scale, scales, out);
+inline Floats scaled(int32x4x2_t sums, float row_scale, const float* scales) {
+  return scaled(vpaddq_s32(sums.val[0], sums.val[1]), row_scale, scales);
 }
 
 }  // namespace

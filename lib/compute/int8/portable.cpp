@@ -23,6 +23,7 @@ struct EvenAndOdd {
 };
 
 struct Row {
+  static constexpr Index kBytes = kInt8Group;
   EvenAndOdd numbers;
 
   static Row load(const std::int8_t* x) {
@@ -31,6 +32,8 @@ struct Row {
     const Sums4 all = {four, four, four, four};
     return {EvenAndOdd::of(load_16_bytes<Shorts8>(&all))};
   }
+
+  static std::int32_t pack(const std::int8_t*, Index, std::int8_t*) { return 0; }  ///< as it is
 };
 
 struct Bytes {
@@ -55,10 +58,22 @@ struct Ints {
   }
 };
 
-inline void store_floats(Sums4 sums, float row_scale, const float* scales, float* out) {
-  for (Index j = 0; j < Ints::kColumns; ++j) {
-    out[j] = static_cast<float>(sums[j]) * (row_scale * scales[j]);
-  }
+using Floats4 = float __attribute__((vector_size(16)));
+
+struct Floats {
+  Floats4 v;
+
+  static Floats load(const float* from) { return {load_16_bytes<Floats4>(from)}; }
+  void store(float* to) const { __builtin_memcpy(to, &v, sizeof v); }
+};
+
+inline Floats operator+(Floats a, Floats b) {
+  return {a.v + b.v};
+}
+
+inline Floats scaled(Sums4 sums, float row_scale, const float* scales) {
+  const Floats4 scale = load_16_bytes<Floats4>(scales) * row_scale;
+  return {__builtin_convertvector(sums, Floats4) * scale};
 }
 
 constexpr std::size_t kRegisters = 4;
