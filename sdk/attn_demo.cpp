@@ -86,11 +86,13 @@ struct Model::Loaded {
   }
 };
 
-Model::Model(const std::string& directory) : loaded_(std::make_unique<Loaded>()) {
+Model::Model(const std::string& directory, const std::string& precision)
+    : loaded_(std::make_unique<Loaded>()) {
   guarded([&] {
     find_shipped_data();
     attn::ModelChoice choice;
     if (!directory.empty()) choice.models = {directory};
+    choice.precision = attn::parse_precision(precision);
     loaded_->models = attn::load_all(choice);
   });
 }

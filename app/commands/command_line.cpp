@@ -60,7 +60,8 @@ constexpr std::array<TriedOption, 19> kTriedOptions = {{
     {"translate", "--layer", "--show cross:2 names the layer"},
     {"translate", "--query", "explain has it"},
     {"translate", "--step", "explain has it"},
-    {"explain", "--precision", "its numbers are those of float32; translate and evaluate have it"},
+    {"explain", "--precision",
+     "its numbers are those of float32; translate, evaluate and serve have it"},
     {"train", "--precision", "--set train.precision=bfloat16 is what training has"},
 }};
 

@@ -59,6 +59,7 @@ void add_serve(CLI::App& app, Run& run) {
   CLI::App* command = app.add_subcommand("serve", "The page, live: it follows what one types");
   options->source.add_served_to(*command);
   options->source.add_prefix_to(*command);
+  options->source.add_precision_to(*command);
   options->search.add_threads_to(*command);
   command
       ->add_option("--host", options->host,
@@ -84,6 +85,7 @@ void add_serve(CLI::App& app, Run& run) {
       "Examples:\n"
       "  attn-demo serve\n"
       "  attn-demo serve --port 8081 --model data/models/en-de --model my-model\n"
+      "  attn-demo serve --precision int8\n"
       "  attn-demo serve --name translate.example.org --drain 5 --log requests.jsonl");
   refuse_empty_values(*command, {});
   command->callback([options, &run] { run = [options] { serve()(*options); }; });

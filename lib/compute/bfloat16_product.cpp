@@ -49,17 +49,27 @@ void pack_all(Pack pack, const TileSource& source, std::uint16_t* tiles) {
                [&](Index i) { pack(source, i * kTileSide, tiles + i * each); });
 }
 
+/// Columns of results that a task multiplies: fewer where there are few rows, so that every thread
+/// has some.
+Index columns_of_task(Index columns, Index row_tasks) {
+  constexpr Index kLeast = 4 * kTileSide;
+  const Index tasks = threads() == 1 ? 1 : (4 * Index{threads()} + row_tasks - 1) / row_tasks;
+  const Index each = (columns / tasks + kLeast - 1) / kLeast * kLeast;
+  return std::clamp(each, kLeast, kSidesOfTask);
+}
+
 /// The product in parts of its results, on the threads; each in parts of its terms.
-void multiply_all(const TileProduct& whole, Index terms_at_once) {
+void multiply_all(const TileProduct& whole, Index terms_at_once, RowFunction then = nullptr) {
   const Index row_tasks = (whole.rows + kSidesOfTask - 1) / kSidesOfTask;
-  const Index column_tasks = (whole.columns + kSidesOfTask - 1) / kSidesOfTask;
+  const Index columns = columns_of_task(whole.columns, row_tasks);
+  const Index column_tasks = (whole.columns + columns - 1) / columns;
   const Index cost = whole.rows * whole.columns * whole.terms * kTileTerms / 8;
   parallel_for(row_tasks * column_tasks, cost, [&](Index task) {
     const Index row = task / column_tasks * kSidesOfTask;
-    const Index column = task % column_tasks * kSidesOfTask;
+    const Index column = task % column_tasks * columns;
     TileProduct part = whole;
     part.rows = std::min(kSidesOfTask, whole.rows - row);
-    part.columns = std::min(kSidesOfTask, whole.columns - column);
+    part.columns = std::min(columns, whole.columns - column);
     part.y += row * whole.y_stride + column;
     for (Index term = 0; term < whole.terms; term += terms_at_once) {
       part.terms = std::min(terms_at_once, whole.terms - term);
@@ -69,6 +79,8 @@ void multiply_all(const TileProduct& whole, Index terms_at_once) {
       part.bias = whole.bias == nullptr || term > 0 ? nullptr : whole.bias + column;
       tile_kernels()->multiply(part);
     }
+    if (then == nullptr) return;
+    for (Index t = 0; t < part.rows; ++t) then(part.y + t * part.y_stride, part.columns);
   });
 }
 
@@ -84,18 +96,28 @@ float round_to_bfloat16(float x) {
   return std::bit_cast<float>((bits + half) & 0xFFFF'0000U);
 }
 
+bool multiplies_bfloat16() {
+  return tile_kernels() != nullptr;
+}
+
+std::size_t bfloat16_floats(Index in, Index out) {
+  return to_size(side_tiles(out) * term_tiles(in) * kTileSize / 2);
+}
+
 void Bfloat16Weight::pack(const std::vector<Parameter>& weights, Index in, Index out,
                           const Packing& how) {
   in_ = in;
   out_ = out;
   const Index each = term_tiles(in) * kTileSize;
-  std::uint16_t* tiles = room_for(tiles_, side_tiles(out) * term_tiles(in));
+  if (tiles_.size() != bfloat16_floats(in, out)) tiles_ = how.take(bfloat16_floats(in, out));
+  std::uint16_t* tiles = tiles_in(tiles_);
   parallel_for(side_tiles(out), 4 * in * out,
                [&](Index i) { pack_tiles(weights, i * kTileSide, tiles + i * each); });
   how.release(weights);
 }
 
-/// The 16 columns from `column` on: of one weight, or, where two meet, of a copy.
+/// The 16 columns from `column` on: of one weight, or, where two meet or a file's numbers are
+/// narrow, of a copy.
 void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index column,
                                 std::uint16_t* tiles) const {
   Index first = 0;  // column of the whole at which weight w begins
@@ -108,28 +130,27 @@ void Bfloat16Weight::pack_tiles(const std::vector<Parameter>& weights, Index col
                               .sides = w.columns,
                               .terms = in_,
                               .terms_adjacent = adjacent};
-      if (adjacent || w.column_stride == 1) {
+      if (w.data != nullptr && (adjacent || w.column_stride == 1)) {
         tile_kernels()->pack_right(source, column - first, tiles);
         return;
       }
     }
     first = last;
   }
-  Matrix copy = Matrix::Zero(in_, kTileSide);
+  Matrix copy = Matrix::Zero(kTileSide, in_);  // a column a row
   first = 0;
   for (const Parameter& w : weights) {
     for (Index j = 0; j < kTileSide; ++j) {
       const Index from = column + j - first;
-      if (from < 0 || from >= w.columns) continue;
-      for (Index i = 0; i < in_; ++i) copy(i, j) = w.at(i, from);
+      if (from >= 0 && from < w.columns) w.copy_column(from, copy.row(j).data());
     }
     first += w.columns;
   }
   tile_kernels()->pack_right({.data = copy.data(),
-                              .stride = kTileSide,
+                              .stride = in_,
                               .sides = kTileSide,
                               .terms = in_,
-                              .terms_adjacent = false},
+                              .terms_adjacent = true},
                              0, tiles);
 }
 
@@ -155,8 +176,7 @@ void Bfloat16Weight::multiply(const BatchProduct& p) const {
                 .y = p.y.data(),
                 .y_stride = p.y.outerStride(),
                 .add = p.add},
-               kTermsAtOnce / kTileTerms);
-  p.finish();
+               kTermsAtOnce / kTileTerms, p.then);
 }
 
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c) {

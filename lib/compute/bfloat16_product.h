@@ -1,7 +1,8 @@
-// Products in mixed precision (Micikevicius et al. 2018; Kalamkar et al. 2019): both factors are
-// rounded to bfloat16, the 16 upper bits of a float32, and their products are added up in float32.
-// Where the CPU has tiles for it (tile_kernels.h) that is several times as fast as float32;
-// elsewhere the rounded numbers go through the float32 kernels: the same up to the order of sums.
+// Products in mixed precision, of training and of translating (Micikevicius et al. 2018; Kalamkar
+// et al. 2019): both factors are rounded to bfloat16, the 16 upper bits of a float32, and their
+// products are added up in float32. Where the CPU has tiles for it (tile_kernels.h) that is several
+// times as fast as float32; elsewhere the rounded numbers go through the float32 kernels: the same
+// up to the order of sums.
 #pragma once
 
 #include <vector>
@@ -14,13 +15,16 @@ namespace attn {
 /// x rounded to the nearest bfloat16, ties to even; what is below a normal float32 becomes 0.
 float round_to_bfloat16(float x);
 
+/// Whether this CPU multiplies bfloat16, and ATTN_DEMO_CPU asks for no other kernels.
+bool multiplies_bfloat16();
+
 /// Weights side by side, [in, out] in all, as tiles of the right factor.
 class Bfloat16Weight {
  public:
   /// Every weight has `in` rows. Needs tile_kernels().
   void pack(const std::vector<Parameter>& weights, Index in, Index out, const Packing& how);
 
-  /// An element's bits do not depend on the number of threads.
+  /// An element's bits depend neither on the other rows nor on the number of threads.
   void multiply(const BatchProduct& p) const;
 
  private:
@@ -30,6 +34,9 @@ class Bfloat16Weight {
   Index out_ = 0;
   AlignedFloats tiles_;
 };
+
+/// Floats that pack() takes from an arena.
+std::size_t bfloat16_floats(Index in, Index out);
 
 /// c += aᵀ · b, as add_transposed_product(). Needs tile_kernels().
 void add_transposed_bfloat16(const ConstMatrixRef& a, const ConstMatrixRef& b, MatrixRef c);

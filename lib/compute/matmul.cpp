@@ -5,7 +5,6 @@
 
 #include "base/at.h"
 #include "base/error.h"
-#include "compute/kernels/tile_kernels.h"
 
 namespace attn {
 namespace {
@@ -16,7 +15,7 @@ std::variant<PanelWeight, Int8Weight, Bfloat16Weight> form_of(Backend backend, C
     case Backend::int8:
       return Int8Weight();
     case Backend::bfloat16:
-      if (tile_kernels() != nullptr) return Bfloat16Weight();
+      if (multiplies_bfloat16()) return Bfloat16Weight();
       return PanelWeight(chains, /*rounds=*/true);
     case Backend::panels:
       break;
@@ -78,6 +77,9 @@ void WeightProduct::multiply(const BatchProduct& p) const {
 
 std::size_t prepared_floats(const Parameter& weight, Backend backend) {
   if (backend == Backend::int8) return int8_floats(weight.rows, weight.columns);
+  if (backend == Backend::bfloat16 && multiplies_bfloat16()) {
+    return bfloat16_floats(weight.rows, weight.columns);
+  }
   return panel_weight_floats(weight);
 }
 

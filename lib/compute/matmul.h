@@ -7,7 +7,7 @@
 //                   at each call, one row costs one reading of the weight, and a row's bits depend
 //                   neither on its neighbours nor on the threads. A file's 16 bits stay 16 bits.
 //   Int8Weight      the same of numbers of 8 bits, where asked for.
-//   Bfloat16Weight  tiles of bfloat16, in training, on CPUs that multiply them.
+//   Bfloat16Weight  tiles of bfloat16, where asked for, on CPUs that multiply them.
 //
 // docs/decisions.md has the measurements behind the default.
 #pragma once
@@ -28,7 +28,7 @@ namespace attn {
 
 enum class Backend {
   panels,
-  bfloat16,  ///< of training: factors rounded to bfloat16 (bfloat16_product.h)
+  bfloat16,  ///< factors rounded to bfloat16 (bfloat16_product.h)
   int8       ///< of decoding: factors rounded to 8 bits (int8_weight.h)
 };
 

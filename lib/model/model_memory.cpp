@@ -32,7 +32,8 @@ std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend) {
   if (!numbers) return kUnlimited;
   const bool mixed =
       backend == Backend::int8 && config.norm == NormKind::rms;  // see transformer.cpp
-  const std::uint64_t size = mixed ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
+  const bool halves = mixed || (backend == Backend::bfloat16 && multiplies_bfloat16());
+  const std::uint64_t size = halves ? 2 : backend == Backend::int8 ? 1 : sizeof(float);
   return checked_multiply(*numbers, size).value_or(kUnlimited);
 }
 

@@ -8,7 +8,8 @@
 
 namespace attn {
 
-/// Bytes of the products' weights as they are prepared: four a number, or one with Backend::int8.
+/// Bytes of the products' weights as they are prepared: four a number, two with Backend::bfloat16
+/// (where the CPU multiplies it), one with Backend::int8.
 /// Saturates at 2⁶⁴ − 1.
 std::uint64_t prepared_bytes(const ModelConfig& config, Backend backend);
 

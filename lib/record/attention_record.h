@@ -141,7 +141,7 @@ struct ModelSummary {
   std::optional<std::uint64_t> update = std::nullopt;
   /// The names of all models that translated together, this one among them; none: it did alone.
   std::vector<std::string> ensemble = {};
-  std::string precision = "float32";  ///< of the products with weights; or "int8"
+  std::string precision = "float32";  ///< of the products with weights; "bfloat16", "int8"
 
   StackShape stack(AttentionKind kind) const {
     if (kind == AttentionKind::encoder_self) return {stack_of(kind), encoder_layers, encoder_heads};

@@ -70,7 +70,7 @@ struct TranslationRun {
   std::optional<int> max_length;      ///< produced tokens; nothing: the model's own limit
   std::size_t tokens = 0;             ///< produced, end symbols included
   double seconds = 0;                 ///< searching and tokenizing, without loading the model
-  std::string precision = "float32";  ///< of the products with weights; or "int8"
+  std::string precision = "float32";  ///< of the products with weights; "bfloat16", "int8"
 
   double tokens_per_second() const {
     return seconds > 0 ? static_cast<double>(tokens) / seconds : 0.0;

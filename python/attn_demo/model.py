@@ -191,7 +191,7 @@ class Model:
         The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
         text, with n_best a list of Translation, best first; a list gives a list of those. Other
         threads of Python run meanwhile; Ctrl-C ends it between two batches. precision: another than
-        load()'s ("float32", "int8") loads the files once more, and keeps them.
+        load()'s ("float32", "bfloat16", "int8") loads the files once more, and keeps them.
         """
         one = isinstance(text, (str, bytes)) or not isinstance(text, Iterable)
         texts: Any = [text] if one else text

@@ -7,6 +7,7 @@
 #include "bad_input.h"
 #include "base/files/files.h"
 #include "base/json.h"
+#include "compute/bfloat16_product.h"
 
 namespace attn::test {
 namespace {
@@ -47,19 +48,46 @@ TEST_CASE("records of 8 bits say so, and are near those of 32") {
   CHECK(changed.out.find("\"precision\":\"int8\"") != std::string::npos);
 }
 
-TEST_CASE("8 bits: alone, in batches and on two threads the same scores") {
+TEST_CASE("records of bfloat16 say so, and are near those of float32") {
+  if (!multiplies_bfloat16()) return;
+  const Json half = precise_record({"--precision", "bfloat16"}), whole = precise_record({});
+  CHECK(half["model"]["precision"] == "bfloat16");
+  const Json &a = half["hypotheses"][0], &b = whole["hypotheses"][0];
+  CHECK(a["text"] == "Die Gruppe ging nach Hause");
+  CHECK(a["log_probs"] != b["log_probs"]);
+  for (std::size_t i = 0; i < b["log_probs"].size(); ++i) {
+    CHECK(std::abs(a["log_probs"][i].get<double>() - b["log_probs"][i].get<double>()) < 0.1);
+  }
+}
+
+TEST_CASE("bfloat16 is refused by name where the kernels do not multiply it") {
+  const Result refused =
+      run_program({.args = {"translate", "--precision", "bfloat16", "The group went home"},
+                   .environment = {{"ATTN_DEMO_CPU", "portable"}}});
+  CHECK(refused.code == kUsage);
+  CHECK(refused.err.find("--precision bfloat16: expected a CPU with AVX512_BF16 or AMX") !=
+        std::string::npos);
+  CHECK(refused.err.find("use float32 or int8") != std::string::npos);
+  CHECK(refused.out.empty());
+}
+
+TEST_CASE("8 bits and bfloat16: alone, in batches and on two threads the same scores") {
   const std::string lines =
       "The group went home\nWe went\nI do not know what he said\nGood night\n";
-  const std::vector<std::string> common{"--precision", "int8", "--n-best", "2", "--beam", "3"};
-  std::string expected;
-  for (const char* batch : {"1", "4"}) {
-    for (const char* threads : {"1", "2"}) {
-      std::vector<std::string> args = common;
-      args.insert(args.end(), {"--batch", batch, "--threads", threads});
-      const Result result = precise_translate(args, lines);
-      REQUIRE_MESSAGE(result.code == kDone, result.err);
-      if (expected.empty()) expected = result.out;
-      CHECK(result.out == expected);
+  for (const std::string precision : {"int8", "bfloat16"}) {
+    if (precision == "bfloat16" && !multiplies_bfloat16()) continue;
+    CAPTURE(precision);
+    const std::vector<std::string> common{"--precision", precision, "--n-best", "2", "--beam", "3"};
+    std::string expected;
+    for (const char* batch : {"1", "4"}) {
+      for (const char* threads : {"1", "2"}) {
+        std::vector<std::string> args = common;
+        args.insert(args.end(), {"--batch", batch, "--threads", threads});
+        const Result result = precise_translate(args, lines);
+        REQUIRE_MESSAGE(result.code == kDone, result.err);
+        if (expected.empty()) expected = result.out;
+        CHECK(result.out == expected);
+      }
     }
   }
 }
@@ -92,13 +120,13 @@ TEST_CASE("what --precision refuses") {
       {"no such precision",
        {"translate", "--precision", "int4", "The"},
        kUsage,
-       {"--precision int4: expected float32 or int8"}},
+       {"--precision int4: expected float32, bfloat16 or int8"}},
       {"an empty one", {"evaluate", "--precision", "", "--target", "t"}, kUsage, {"--precision"}},
       {"explain has float32 alone",
        {"explain", "--precision", "int8", "The"},
        kUsage,
-       {"explain has no option --precision; its numbers are those of float32; translate and "
-        "evaluate have it"}},
+       {"explain has no option --precision; its numbers are those of float32; "
+        "translate, evaluate and serve have it"}},
       {"training in 8 bits",
        {"train", "{demo}", "--set", "train.precision=int8", "--out", "{dir}/run"},
        kInput,

@@ -2,8 +2,11 @@
 // float32 kernels. The expected numbers are sums of the rounded factors' products in double.
 #include <doctest/doctest.h>
 
+#include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "base/at.h"
 #include "compute/bfloat16_product.h"
@@ -104,6 +107,48 @@ TEST_CASE("every table of bfloat16 tiles that this CPU has multiplies alike") {
       }
     }
   }
+}
+
+TEST_CASE("a row's bits in bfloat16 are the same alone and among others, wherever it stands") {
+  for (const auto& [in, out] : {std::pair<Index, Index>{65, 33}, {256, 130}, {1100, 64}}) {
+    CAPTURE(in);
+    Matrix weight = random_matrix(in, out, "w");
+    Matrix bias = random_matrix(1, out, "b");
+    const WeightProduct product({stored(weight)}, {stored(bias)}, Backend::bfloat16);
+    const Matrix x = random_matrix(41, in, "x");
+    Matrix all = Matrix::Constant(41, out, std::nanf(""));
+    product(x, all);
+    for (const Index rows : {1, 2, 3, 4, 5, 7, 8, 9}) {
+      for (Index first = 0; first + rows <= 41; first += rows) {
+        Matrix some = Matrix::Constant(rows, out, std::nanf(""));
+        product(x.middleRows(first, rows), some);
+        CHECK(same_bits(some, all.middleRows(first, rows)));
+      }
+    }
+    Matrix positive = Matrix::Constant(41, out, std::nanf(""));
+    product(x, positive, kernels().relu);
+    CHECK(same_bits(positive, all.cwiseMax(0.0F)));
+  }
+}
+
+TEST_CASE("a file's 16 bits make the same bfloat16 product as the numbers they stand for") {
+  const Matrix x = random_matrix(9, 40, "x");
+  Matrix weight = random_matrix(40, 50, "w").unaryExpr(&round_to_bfloat16);
+  std::vector<std::uint16_t> narrow;
+  for (Index j = 0; j < 50; ++j) {
+    for (Index i = 0; i < 40; ++i) {
+      narrow.push_back(
+          static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(weight(i, j)) >> 16));
+    }
+  }
+  Parameter file;
+  file.rows = 40, file.columns = 50, file.row_stride = 1, file.column_stride = 40;
+  file.narrow = reinterpret_cast<const std::byte*>(narrow.data());
+  file.format = half::Format::bf16;
+  Matrix y = Matrix::Constant(9, 50, std::nanf("")), z = y;
+  WeightProduct({stored(weight)}, {}, Backend::bfloat16)(x, y);
+  WeightProduct({file}, {}, Backend::bfloat16)(x, z);
+  CHECK(same_bits(y, z));
 }
 
 TEST_CASE("weights side by side are one bfloat16 product, wherever one ends") {

@@ -82,7 +82,7 @@ class Program(unittest.TestCase):
         self.assertEqual(self.completed("tra"), ["translate", "train"])
         self.assertEqual(self.completed("translate", "--len"), ["--length-penalty"])
         self.assertEqual(self.completed("translate", "--early-stopping", ""), ["true", "false", "never"])
-        for typed, offered in ((("translate", "--precision"), ["float32", "int8"]),
+        for typed, offered in ((("translate", "--precision"), ["float32", "bfloat16", "int8"]),
                                (("convert", "--dtype"), ["float16", "bfloat16", "float32", "int8"]),
                                (("explain", "--kind"), ["encoder", "decoder", "cross"]),
                                (("tokenizer", "--type"), ["unigram", "bpe", "word"]),

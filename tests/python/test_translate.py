@@ -229,7 +229,7 @@ def test_eight_bits(model, program):
     assert json.loads(eight.attend(SENTENCE, precision="float32").json()) == json.loads(
         model.attend(SENTENCE).json())
     for call in (attn_demo.load, lambda precision: model.translate(SENTENCE, precision=precision)):
-        with pytest.raises(attn_demo.UsageError, match="^--precision int4: expected float32 or int8"):
+        with pytest.raises(attn_demo.UsageError, match="^--precision int4: expected float32, bfloat16 or int8"):
             call(precision="int4")
 
 

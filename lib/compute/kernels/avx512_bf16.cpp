@@ -1,5 +1,5 @@
 // Products in bfloat16 for CPUs that have AVX-512's instruction for pairs of it, and no tiles of
-// their own: 8 × 32 results at a time, in sixteen registers.
+// their own: up to 8 × 32 results at a time, or 4 × 64, in sixteen registers.
 #include <immintrin.h>
 
 #include <cstring>
@@ -14,9 +14,6 @@
 namespace attn {
 namespace {
 
-/// Rows of results that stay in registers, half of a tile; two registers a row.
-constexpr Index kRowsAtOnce = kTileSide / 2;
-
 /// Two neighbouring terms of a row, in every lane.
 inline __m512i broadcast_pair(const std::uint16_t* pair) {
   int both = 0;
@@ -28,41 +25,95 @@ inline __m512 add_pairs(__m512 sum, __m512i a, __m512i b) {
   return _mm512_dpbf16_ps(sum, reinterpret_cast<__m512bh>(a), reinterpret_cast<__m512bh>(b));
 }
 
-inline void multiply_block(const TileProduct& p, Index row, Index column) {
+/// Lines that a block fetches ahead, one in each of its first steps: of what is multiplied next.
+struct AheadLines {
+  const std::uint16_t* from;
+  Index lines;
+};
+
+/// Rows × Tiles · 16 results. Where the last tiles are not there the first takes their place; its
+/// results are not put.
+template <Index Rows, Index Tiles>
+[[gnu::noinline]] void multiply_block(const TileProduct& p, Index row, Index column,
+                                      AheadLines ahead) {
   const std::uint16_t* rows =
       p.left + row / kTileSide * p.left_terms * kTileSize + row % kTileSide * kTileTerms;
-  const std::uint16_t* left = p.right + column / kTileSide * p.right_terms * kTileSize;
-  // Where the second half is not there the first takes its place; its results are not put.
-  const bool two_columns = column + kTileSide < p.columns;
-  const std::uint16_t* right = two_columns ? left + p.right_terms * kTileSize : left;
-  __m512 first[kRowsAtOnce];
-  __m512 second[kRowsAtOnce];
+  const std::uint16_t* tiles[Tiles];
+  __m512 sum[Rows][Tiles];
+#pragma GCC unroll 4
+  for (Index c = 0; c < Tiles; ++c) {
+    const Index there = column + c * kTileSide < p.columns ? c : 0;
+    tiles[c] = p.right + (column / kTileSide + there) * p.right_terms * kTileSize;
 #pragma GCC unroll 8
-  for (Index i = 0; i < kRowsAtOnce; ++i) first[i] = second[i] = _mm512_setzero_ps();
+    for (Index i = 0; i < Rows; ++i) sum[i][c] = _mm512_setzero_ps();
+  }
+  Index lines = ahead.lines;
   for (Index k = 0; k < p.terms * kTileSize; k += kTileSize) {
     for (Index pair = 0; pair < kTileTerms / 2; ++pair) {
-      const __m512i b = _mm512_load_si512(left + k + pair * kTileTerms);
-      const __m512i c = _mm512_load_si512(right + k + pair * kTileTerms);
+      if (lines > 0) {
+        __builtin_prefetch(ahead.from, 0, 2);
+        ahead.from += kTileTerms;  // of a line
+        --lines;
+      }
+      __m512i weights[Tiles];
+#pragma GCC unroll 4
+      for (Index c = 0; c < Tiles; ++c) {
+        weights[c] = _mm512_load_si512(tiles[c] + k + pair * kTileTerms);
+      }
 #pragma GCC unroll 8
-      for (Index i = 0; i < kRowsAtOnce; ++i) {
-        const __m512i a = broadcast_pair(rows + k + i * kTileTerms + 2 * pair);
-        first[i] = add_pairs(first[i], a, b);
-        second[i] = add_pairs(second[i], a, c);
+      for (Index i = 0; i < Rows; ++i) {
+        const __m512i both = broadcast_pair(rows + k + i * kTileTerms + 2 * pair);
+#pragma GCC unroll 4
+        for (Index c = 0; c < Tiles; ++c) sum[i][c] = add_pairs(sum[i][c], both, weights[c]);
       }
     }
   }
-  const Index count = smaller(kRowsAtOnce, p.rows - row);
 #pragma GCC unroll 8
-  for (Index i = 0; i < kRowsAtOnce; ++i) {
-    if (i >= count) break;
-    put(first[i], p, row + i, column);
-    if (two_columns) put(second[i], p, row + i, column + kTileSide);
+  for (Index i = 0; i < Rows; ++i) {
+#pragma GCC unroll 4
+    for (Index c = 0; c < Tiles; ++c) {
+      const Index place = column + c * kTileSide;
+      if (place < p.columns) put(sum[i][c], p, row + i, place);
+    }
   }
 }
 
+/// The block of `rows` rows, 1 to Rows.
+template <Index Rows, Index Tiles>
+void block_of_rows(Index rows, const TileProduct& p, Index row, Index column, AheadLines ahead) {
+  if constexpr (Rows > 0) {
+    if (rows == Rows) {
+      multiply_block<Rows, Tiles>(p, row, column, ahead);
+    } else {
+      block_of_rows<Rows - 1, Tiles>(rows, p, row, column, ahead);
+    }
+  }
+}
+
+/// All columns by blocks of Most rows, each as wide as Tiles.
+template <Index Most, Index Tiles>
+void multiply_in_blocks(const TileProduct& p) {
+  const Index blocks = (p.rows + Most - 1) / Most;
+  // What lies behind the block's tiles is multiplied next: the blocks of rows share out to fetch
+  // it.
+  const Index size = Tiles * p.right_terms * kTileSize;
+  const Index share = (Tiles * p.terms * kTileSide + blocks - 1) / blocks;
+  const Index lines = blocks == 1 || p.terms != p.right_terms ? 0 : share;
+  for (Index column = 0; column < p.columns; column += Tiles * kTileSide) {
+    const std::uint16_t* ahead = p.right + column / kTileSide * p.right_terms * kTileSize + size;
+    for (Index row = 0; row < p.rows; row += Most) {
+      block_of_rows<Most, Tiles>(smaller(Most, p.rows - row), p, row, column, {ahead, lines});
+      ahead += lines * kTileTerms;
+    }
+  }
+}
+
+/// A result's bits are those of its own sum, whatever block it is computed in.
 void multiply(const TileProduct& p) {
-  for (Index column = 0; column < p.columns; column += 2 * kTileSide) {
-    for (Index row = 0; row < p.rows; row += kRowsAtOnce) multiply_block(p, row, column);
+  if (p.rows <= 4) {
+    multiply_in_blocks<4, 4>(p);
+  } else {
+    multiply_in_blocks<8, 2>(p);
   }
 }
 

@@ -10,17 +10,28 @@ namespace attn {
 
 ProductPrecision parse_precision(const std::string& text) {
   if (text == "float32") return ProductPrecision::float32;
+  if (text == "bfloat16") return ProductPrecision::bfloat16;
   if (text == "int8") return ProductPrecision::int8;
-  refuse_field(Field{"precision"}, fmt::format(" {}: expected float32 or int8", excerpt(text)));
+  refuse_field(Field{"precision"},
+               fmt::format(" {}: expected float32, bfloat16 or int8", excerpt(text)));
 }
 
 std::string to_string(ProductPrecision precision) {
-  return precision == ProductPrecision::int8 ? "int8" : "float32";
+  return precision == ProductPrecision::int8       ? "int8"
+         : precision == ProductPrecision::bfloat16 ? "bfloat16"
+                                                   : "float32";
 }
 
 Backend backend_for(ProductPrecision precision) {
   const Backend by_default = default_backend();
-  return precision == ProductPrecision::int8 ? Backend::int8 : by_default;
+  if (precision == ProductPrecision::float32) return by_default;
+  if (precision == ProductPrecision::int8) return Backend::int8;
+  if (!multiplies_bfloat16()) {
+    refuse_field(Field{"precision"},
+                 " bfloat16: expected a CPU with AVX512_BF16 or AMX, which this one is not, or is "
+                 "told not to be (ATTN_DEMO_CPU); use float32 or int8");
+  }
+  return Backend::bfloat16;
 }
 
 std::size_t ModelChoice::maps_index() const {

@@ -20,13 +20,14 @@ inline constexpr WholeField heads_field{"heads", 1, most_of_shape};
 inline constexpr WholeField layers_field{"layers", 1, most_of_shape};
 
 /// What multiplies by the weights.
-enum class ProductPrecision { float32, int8 };
+enum class ProductPrecision { float32, bfloat16, int8 };
 
-/// "float32" or "int8"; UsageError for another word.
+/// "float32", "bfloat16" or "int8"; UsageError for another word.
 ProductPrecision parse_precision(const std::string& text);
 std::string to_string(ProductPrecision precision);
 
-/// UsageError where the environment's choice of products has no such precision.
+/// UsageError where this CPU does not multiply it, or the environment asks for products that do
+/// not.
 Backend backend_for(ProductPrecision precision);
 
 /// A directory, a config, a preset, or none of them: the shipped model, or a random one where

@@ -66,8 +66,9 @@ struct Attention {
 /// A model, read-only once it is loaded: threads may share it.
 class __attribute__((visibility("default"))) Model {
  public:
-  /// A model directory; "" is the one that ships. Error.
-  explicit Model(const std::string& directory = "");
+  /// A model directory; "" is the one that ships. precision: of the products with weights, as
+  /// --precision: "float32", "bfloat16" or "int8". Error.
+  explicit Model(const std::string& directory = "", const std::string& precision = "float32");
   ~Model();
   Model(Model&&) noexcept;
   Model& operator=(Model&&) noexcept;
