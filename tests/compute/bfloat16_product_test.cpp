@@ -110,7 +110,8 @@ TEST_CASE("every table of bfloat16 tiles that this CPU has multiplies alike") {
 }
 
 TEST_CASE("a row's bits in bfloat16 are the same alone and among others, wherever it stands") {
-  for (const auto& [in, out] : {std::pair<Index, Index>{65, 33}, {256, 130}, {1100, 64}}) {
+  for (const auto& shape : {std::pair<Index, Index>{65, 33}, {256, 130}, {1100, 64}}) {
+    const Index in = shape.first, out = shape.second;
     CAPTURE(in);
     Matrix weight = random_matrix(in, out, "w");
     Matrix bias = random_matrix(1, out, "b");
