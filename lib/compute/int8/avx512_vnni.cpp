@@ -37,7 +37,11 @@ struct Ints {
         _mm512_sub_epi32(_mm512_setzero_si512(), _mm512_slli_epi32(_mm512_loadu_si512(sums), 7))};
   }
 
-  void add_products(const Row& x, const Bytes& w) { v = _mm512_dpbusd_epi32(v, x.shifted, w.v); }
+  /// Of _mm512_dpbusd_epi32, GCC 12 copies the sums to and fro and keeps those of 5 and 6 rows on
+  /// the stack.
+  void add_products(const Row& x, const Bytes& w) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(v) : "v"(x.shifted), "v"(w.v));
+  }
 };
 
 }  // namespace
