@@ -52,16 +52,17 @@ int refuse(int status, const std::string& message) {
   return status;
 }
 
-/// Runs what makes an answer; the status that the server would give.
+/// Runs what makes an answer; the status that the server would give. `smaller` is what takes less
+/// memory.
 template <typename Make>
-int answer(Make&& make) {
+int answer(Make&& make, const char* smaller = "ask for a shorter sentence or fewer beams") {
   try {
     said = make();
     return kDone;
   } catch (const Error& error) {
     return refuse(error.code() == ExitCode::memory ? kNoMemory : kRefused, error.what());
   } catch (const std::bad_alloc&) {
-    return refuse(kNoMemory, "out of memory; ask for a shorter sentence or fewer beams");
+    return refuse(kNoMemory, std::string("out of memory; ") + smaller);
   } catch (const std::exception& error) {
     return refuse(kInternal, std::string("internal error; please report it: ") + error.what());
   }
@@ -87,11 +88,14 @@ extern "C" {
 /// (SentenceAnswers).
 EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int eight_bits) {
   using namespace attn;
-  return answer([&] {
-    opened.open(directory, name,
-                eight_bits != 0 ? ProductPrecision::int8 : ProductPrecision::float32);
-    return SentenceAnswers(opened).live_settings(ATTN_VERSION);
-  });
+  return answer(
+      [&] {
+        opened.open(directory, name,
+                    eight_bits != 0 ? ProductPrecision::int8 : ProductPrecision::float32);
+        return SentenceAnswers(opened).live_settings(ATTN_VERSION);
+      },
+      "this browser gives the page less than the model needs; close other pages, or open a "
+      "smaller model");
 }
 
 /// The answer to the body of a request to one of the server's paths.

@@ -38,7 +38,7 @@ const attnWorker = (() => {
         postMessage(call("attn_ask", ["string", "string"], [data.path, data.body]));
       }
     } catch (problem) {
-      postMessage({ broken: /memory/i.test(problem.message) ? "out of memory; a shorter sentence, fewer beams or a smaller model may do"
+      postMessage({ broken: /out of memory|OOM|allocat|enlarge/i.test(problem.message) ? "out of memory; a shorter sentence, fewer beams or a smaller model may do"
           : problem.message });
     }
   }

@@ -4,6 +4,7 @@ import json
 import unittest
 
 import alone_case
+import goldens
 from alone_case import SHIPPED, ask_module, random_model, run
 
 SENTENCES = ["The group went home", "The old dog sleeps in the warm kitchen, because nobody wants to go out.", "Häuser – “quoted” ½ ﬁne\u0301 字",
@@ -40,20 +41,25 @@ def largest_difference(one, other):
 
 
 def native(model, sentence, *options):
-    return json.loads(run("translate", "--model", model, "--json", "-", "--show", "none", *options, "--", sentence))
+    return run("translate", "--model", model, "--json", "-", "--show", "none", *options, "--", sentence)
 
 
 class Module(unittest.TestCase):
     maxDiff = 2000
 
     def compare(self, model, asked, eight_bits=False):
-        """`asked` is [(sentence, what the body has besides, options that say the same)]."""
+        """`asked` is [(sentence, what the body has besides, options that say the same)]; the records."""
+        records = []
         opened, *answers = ask_module(model, [("/api/attend", {"text": text, **body}) for text, body, _ in asked], eight_bits)
         self.assertEqual(opened["status"], 200, opened)
         for answer, (text, body, options) in zip(answers, asked):
             with self.subTest(model=model, text=text, body=body):
                 self.assertEqual(answer["status"], 200, answer["text"])
-                self.assertEqual(json.loads(answer["text"]), native(model, text, *options, *(["--precision", "int8"] if eight_bits else [])))
+                expected = native(model, text, *options, *(["--precision", "int8"] if eight_bits else []))
+                records.append(json.loads(answer["text"]))
+                self.assertEqual(records[-1], json.loads(expected))
+                self.assertEqual(answer["text"], expected)  # to the byte
+        return records
 
     def test_the_shipped_model(self):
         plain = [(text, {}, []) for text in SENTENCES]
@@ -74,10 +80,20 @@ class Module(unittest.TestCase):
         for name, changes in SHAPES.items():
             self.compare(random_model(name, *changes), [(TOY_TEXT, {"max_length": 12}, ["--max-length", "12"])])
 
+    def test_goldens_of_every_family(self):
+        for name in goldens.NAMES:
+            searches, forced = goldens.searches(name), goldens.forced(name)
+            records = self.compare(goldens.directory(name), [each[:3] for each in searches + forced])
+            self.assertEqual(len(records), len(searches) + len(forced))
+            for record, (*_, case) in zip(records, searches):
+                goldens.check_search(self, record, case)
+            for record, (*_, case) in zip(records[len(searches):], forced):
+                goldens.check_forced(self, record, case)
+
     def test_performers_features_are_of_another_libm(self):
         model = random_model("performer", 'model.encoder_attention={"type": "performer"}')
         _, answer = ask_module(model, [("/api/attend", {"text": TOY_TEXT, "max_length": 12})])
-        self.assertLess(largest_difference(json.loads(answer["text"]), native(model, TOY_TEXT, "--max-length", "12")), 1e-5)
+        self.assertLess(largest_difference(json.loads(answer["text"]), json.loads(native(model, TOY_TEXT, "--max-length", "12"))), 1e-5)
 
     def test_refusals_are_the_servers(self):
         home = {"text": SENTENCES[0]}

@@ -10,10 +10,20 @@ import threading
 import unittest
 
 import alone_case
-from alone_case import SHIPPED, run
+import goldens
+from alone_case import SHIPPED, ask_module, run
 from webdriver import Browser, until
 
 HOME = "The group went home"
+RECORDED = "Die Gruppe ging nach Hause"  # of the record that every page begins with
+
+# Counts the page's workers in `workers`: how many there were, and how many were ended.
+COUNT_WORKERS = """
+    window.workers = {begun: 0, ended: 0};
+    window.Worker = class extends Worker {
+      constructor(url) { super(url); ++workers.begun; }
+      terminate() { ++workers.ended; super.terminate(); }
+    };"""
 
 
 def page(path):
@@ -64,6 +74,11 @@ class Page(unittest.TestCase):
         self.js("document.querySelector(arguments[0]).select()", selector)
         self.browser.press(*["Space" if c == " " else c for c in text])
 
+    def put(self, selector, *texts):
+        """Texts into a field at once, one after the other."""
+        self.js("""const [selector, ...texts] = arguments, field = document.querySelector(selector);
+            for (const text of texts) { field.value = text; field.dispatchEvent(new Event("input", {bubbles: true})); }""", selector, *texts)
+
     def german(self, text, *options):
         return json.loads(run("translate", "--precision", "int8", "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
 
@@ -79,7 +94,7 @@ class Page(unittest.TestCase):
     def test_it_translates_what_is_typed_and_asks_nobody(self):
         self.browser.logs("performance")
         self.open()
-        self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
+        self.assertEqual(self.text("#live-target"), RECORDED)
         for text in ("The old dog sleeps", "Where is my red book"):
             self.type("#live-text", text)
             self.wait_text("#live-target", self.german(text))
@@ -109,21 +124,68 @@ class Page(unittest.TestCase):
         self.type("#live-compare", "The dog went home")
         self.wait_text("#compare-changes", "changed: another sentence")
 
+    def refuses(self, path, words):
+        """The page says why nothing can be translated, and shows its record and that one's maps."""
+        self.browser.open(path)
+        self.begun()
+        self.wait_says(words)
+        self.assertEqual(self.text("#live-target"), RECORDED)
+        self.assertTrue(self.js("return document.getElementById('live-text').disabled"))
+        self.assertTrue(self.js("return document.getElementById('alone').hidden"), "the progress bar ends")
+        self.assertGreater(self.js("return document.querySelectorAll('#line-picture .line').length"), 10)
+
+    def test_a_browser_that_lacks_something_says_what(self):
+        for lacking, words in (("WebAssembly", "no WebAssembly"), ("DecompressionStream", "cannot unpack what this page holds")):
+            with self.subTest(lacking=lacking), self.browser.before_pages(f"delete window.{lacking};"):
+                self.refuses(page_path(), words)
+
+    def in_another_browser(self, flags, check):
+        """`check` in a Chromium whose engine has these flags."""
+        ours, self.browser = self.browser, Browser(1400, 1000, options=[f"--js-flags={flags}"])
+        try:
+            check()
+        finally:
+            self.browser.close()
+            self.browser = ours
+
+    def test_a_cpu_without_simd_says_so(self):
+        self.in_another_browser("--no-enable-sse4-1", lambda: self.refuses(page_path(), "lacks what the program needs (SIMD"))
+
+    def test_too_little_memory_for_the_model_says_so(self):
+        self.in_another_browser("--wasm-max-mem-pages=400", lambda: self.refuses(page_path(), "out of memory"))
+
+    def test_too_little_memory_for_a_question_says_so_and_the_next_one_is_answered(self):
+        def check():
+            self.open()
+            self.put("#live-text", "the red house and " * 100)
+            self.wait_says("out of memory")
+            self.assertEqual(self.text("#live-target"), RECORDED)
+            self.type("#live-text", HOME + " today")
+            self.wait_text("#live-target", self.german(HOME + " today"))
+        self.in_another_browser("--wasm-max-mem-pages=900", check)
+
+    def test_a_question_that_nobody_waits_for_ends_with_its_worker(self):
+        with self.browser.before_pages(COUNT_WORKERS):
+            self.open(address="#beams=64")
+            self.type("#live-text", "The dog")
+            self.wait_text("#live-target", self.german("The dog", "--beam", "64"))
+            self.assertEqual(self.js("return workers"), {"begun": 1, "ended": 0})
+            # It takes seconds, and is stale as soon as the next text is there.
+            self.put("#live-text", "the old man who lives next door would like to see the red house and " * 12, "The cat")
+            self.wait_text("#live-target", self.german("The cat", "--beam", "64"))
+            self.assertEqual(self.js("return workers"), {"begun": 2, "ended": 1})
+
     def test_a_cut_file_says_so_and_shows_its_record(self):
         with open(page_path(), "rb") as file:
             whole = file.read()
         for name, damage, words in (("cut.html", lambda b: b[:len(b) // 2], "not whole"),
                                     ("short.html", lambda b: b[:b.index(b'id="attn-packed-1"') - 30], "not whole"),
-                                    ("spoilt.html", lambda b: b[:-200_000] + b"A" * 100_000 + b[-100_000:], "damaged")):
+                                    ("spoilt.html", lambda b: b[:len(b) // 2] + b"A" * 100_000 + b[len(b) // 2 + 100_000:], "damaged")):
             path = os.path.join(alone_case.FOLDER, name)
             with open(path, "wb") as file:
                 file.write(damage(whole))
             with self.subTest(name=name):
-                self.browser.open(path)
-                self.begun()
-                self.wait_says(words)
-                self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
-                self.assertTrue(self.js("return document.getElementById('live-text').disabled"))
+                self.refuses(path, words)
 
     def test_without_permission_it_says_so(self):
         class Strict(http.server.SimpleHTTPRequestHandler):
@@ -168,6 +230,33 @@ class Page(unittest.TestCase):
         self.wait_says("bert")
         self.type("#live-text", "Tomorrow the woman")
         self.wait_text("#live-target", expected("Tomorrow the woman"))
+
+    def test_goldens_of_every_family(self):
+        """Opened as a reader opens them, and their records saved: Node's and so the native program's (test_module), and PyTorch's."""
+        self.open()
+        self.hook_saves()
+        for name in goldens.NAMES:
+            model = goldens.directory(name)
+            with self.subTest(name=name):
+                (text, _, _, search), (forced_text, body, _, forced) = goldens.searches(name)[0], goldens.forced(name)[-1]
+                whole = {"report": True, "vectors": True, "tree": True}
+                _, *answers = ask_module(model, [("/api/attend", {"text": text, **whole}), ("/api/attend", {"text": forced_text, **body, **whole})])
+                expected = [json.loads(answer["text"]) for answer in answers]
+                self.choose(model)
+                self.put("#live-text", text)
+                self.wait_text("#live-target", expected[0]["hypotheses"][0]["text"])
+                self.check_saved_record(expected[0], goldens.check_search, search)
+                self.put("#live-text", forced_text)
+                self.put("#live-target", body["target"])
+                self.check_saved_record(expected[1], goldens.check_forced, forced)
+
+    def check_saved_record(self, expected, check, case):
+        self.browser.click("#live-record")
+        record = json.loads(self.saved())
+        for each in (record, expected):
+            del each["model"]["name"]  # the page knows no folder's
+        self.assertEqual(record, expected)
+        check(self, record, case)
 
 
 if __name__ == "__main__":

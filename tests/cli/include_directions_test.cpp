@@ -183,3 +183,28 @@ TEST_CASE("headers own their sources") {
   }
   CHECK(seen > 100);
 }
+
+TEST_CASE("no two headers of lib name one type") {
+  // Two types of one name make one function of each template of them, of which the linker keeps
+  // either: no compiler says so.
+  const std::regex space(R"re(^namespace ([a-z:_]+) \{)re"), nameless(R"re(^namespace \{)re");
+  const std::regex type(R"re(^(?:struct|class|enum class) (\w+)(?: final)?(?: :[^;]*)?\s*\{)re");
+  const fs::path lib = fs::path(ATTN_SOURCE_DIR) / "lib";
+  std::map<std::string, std::string> named;  // by namespace and name: the header
+  for (const auto& entry : fs::recursive_directory_iterator(lib)) {
+    if (entry.path().extension() != ".h") continue;
+    const std::string header = fs::relative(entry.path(), lib).generic_string();
+    std::ifstream file(entry.path());
+    std::string inside;
+    std::smatch match;
+    for (std::string line; std::getline(file, line);) {
+      if (std::regex_search(line, match, space)) inside = match[1].str() + "::";
+      if (std::regex_search(line, nameless)) break;  // each source has its own
+      if (!std::regex_search(line, match, type)) continue;
+      const auto& other = *named.try_emplace(inside + match[1].str(), header).first;
+      CHECK_MESSAGE(other.second == header, other.first, " is in ", other.second, " and in ",
+                    header);
+    }
+  }
+  CHECK(named.size() > 200);
+}

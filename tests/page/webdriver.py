@@ -56,7 +56,7 @@ def until(what, attempt, patience=PATIENCE):
 
 
 class Browser:
-    def __init__(self, width=1280, height=900, dark=False, calm=True):
+    def __init__(self, width=1280, height=900, dark=False, calm=True, options=()):
         driver, browser = find_programs()
         self.profile = tempfile.mkdtemp(prefix="attn-page-")
         self.session = None
@@ -68,6 +68,7 @@ class Browser:
                 "--hide-scrollbars",
                          "--force-device-scale-factor=1", f"--window-size={width},{height}",
                          f"--user-data-dir={self.profile}/user"]
+            arguments.extend(options)  # of Chromium's command line
             if calm:
                 arguments.append("--force-prefers-reduced-motion")
             if dark:
@@ -164,6 +165,15 @@ class Browser:
 
     def run(self, script, *arguments):
         return self._ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
+
+    @contextlib.contextmanager
+    def before_pages(self, script):
+        """What runs in every page that is opened meanwhile, before its own scripts."""
+        known = self.command("Page.addScriptToEvaluateOnNewDocument", {"source": script})
+        try:
+            yield
+        finally:
+            self.command("Page.removeScriptToEvaluateOnNewDocument", known)
 
     def logs(self, kind="browser"):
         return self._ask("POST", "/se/log", {"type": kind})

@@ -4,65 +4,64 @@
 
 #include "base/at.h"
 #include "base/checked.h"
-#include "compute/growing_rows.h"
 #include "config/kinds/pattern_kind.h"
 
 namespace attn {
 namespace {
 
-Index kept_steps(const AttentionPattern& pattern, Index steps) {
-  return kind_of(pattern).kept_steps(pattern, steps);
+Index kept_steps(const StepMemoryShape& shape) {
+  return kind_of(shape.pattern).kept_steps(shape.pattern, shape.steps);
 }
 
 /// One layer's keys and values of past steps: a key and its value a row.
 class KeyValueCache : public AttentionMemory {
  public:
-  KeyValueCache(Index d_model, const StepRows& step)
-      : d_model_(d_model), rows_(2 * d_model), step_(step) {}
+  KeyValueCache(Index rows, Index d_model, const Index& first_row)
+      : d_model_(d_model), rows_(to_size(rows * 2 * d_model)), first_row_(first_row) {}
 
-  void reserve(Index rows) { rows_.reserve(rows); }
-
-  ReadNext read_next() const override { return {rows_.row(0), step_.rows_read * rows_.columns()}; }
+  /// The rows before this step's: what it reads.
+  ReadNext read_next() const override { return {rows_.data(), first_row_ * 2 * d_model_}; }
 
   void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
               AttentionObserver* observer) override {
+    const Index width = 2 * d_model_;
     for (Index t = 0; t < rows.queries.rows(); ++t) {
-      float* row = rows_.row(at(step_.kept, t));
+      float* row = rows_.data() + (first_row_ + t) * width;
       const Index from = t * rows.memory.stride;
       std::memcpy(row, rows.memory.keys + from, to_size(d_model_) * sizeof(float));
       std::memcpy(row + d_model_, rows.memory.values + from, to_size(d_model_) * sizeof(float));
     }
-    rows.memory = {rows_.row(0), rows_.row(0) + d_model_, rows_.columns()};
+    rows.memory = {rows_.data(), rows_.data() + d_model_, width};
     attn::attend(shape, rows, heads, observer);
   }
 
  private:
   Index d_model_;
-  GrowingRows rows_;      ///< [rows, 2D]
-  const StepRows& step_;  ///< the step at hand
+  AlignedFloats rows_;      ///< [rows, 2D]
+  const Index& first_row_;  ///< where the rows of the step at hand go
 };
 
 class KeyValueCaches : public StepMemory {
  public:
-  explicit KeyValueCaches(const StepMemoryShape& shape) : pattern_(shape.pattern) {
+  explicit KeyValueCaches(const StepMemoryShape& shape)
+      : pattern_(shape.pattern), rows_(shape.rows), kept_(kept_steps(shape)) {
     for (Index layer = 0; layer < shape.layers; ++layer) {
-      layers_.push_back(std::make_unique<KeyValueCache>(shape.d_model(), step_));
+      layers_.push_back(
+          std::make_unique<KeyValueCache>(shape.rows * kept_, shape.d_model(), first_row_));
     }
   }
 
-  Index kept_steps(Index steps) const override { return attn::kept_steps(pattern_, steps); }
-  Index kept_place(Index step, Index kept) const override {
-    return kind_of(pattern_).kept_place(pattern_, step, kept);
+  void begin(Index step, Index /*rows*/, std::span<const Index> /*parents*/) override {
+    first_row_ = kind_of(pattern_).kept_place(pattern_, step, kept_) * rows_;
   }
-  void reserve(Index rows) override {
-    for (const std::unique_ptr<KeyValueCache>& layer : layers_) layer->reserve(rows);
-  }
-  void begin(const StepRows& rows) override { step_ = rows; }
+  Index first_row() const override { return first_row_; }
   AttentionMemory& of_layer(Index layer) override { return *at(layers_, layer); }
 
  private:
   const AttentionPattern& pattern_;
-  StepRows step_;
+  Index rows_;
+  Index kept_;           ///< steps whose keys and values are there at a time
+  Index first_row_ = 0;  ///< of the step at hand
   std::vector<std::unique_ptr<KeyValueCache>> layers_;
 };
 
@@ -72,9 +71,8 @@ std::unique_ptr<StepMemory> key_value_memory(const StepMemoryShape& shape) {
   return std::make_unique<KeyValueCaches>(shape);
 }
 
-std::optional<std::uint64_t> key_value_bytes(const StepMemoryShape& shape, Index hypotheses,
-                                             Index steps) {
-  return checked_product({to_size(hypotheses), to_size(kept_steps(shape.pattern, steps)),
+std::optional<std::uint64_t> key_value_bytes(const StepMemoryShape& shape) {
+  return checked_product({to_size(shape.rows), to_size(kept_steps(shape)),
                           2 * to_size(shape.d_model()), sizeof(float), to_size(shape.layers)});
 }
 

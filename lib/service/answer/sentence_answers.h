@@ -20,9 +20,9 @@ struct Timings {
   double record = 0;  ///< figures of heads, JSON, packed maps
 };
 
-/// Adds what is to be said of a sentence, and of how it is translated.
+/// Adds what is to be said of a sentence.
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
-               const Translator& translator);
+               std::size_t positions);
 
 class SentenceAnswers {
  public:
@@ -42,8 +42,7 @@ class SentenceAnswers {
   /// The page that works without a server, with the same records.
   std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
 
-  /// What the live page says of itself, as JSON: models, beams, limits, what the first model lets
-  /// one choose.
+  /// What the live page says of itself, as JSON: models, beams, limits.
   std::string live_settings(const std::string& version) const;
 
   /// The records of the live page as it begins.
@@ -55,8 +54,6 @@ class SentenceAnswers {
   AskedModels& models() const { return models_; }
 
  private:
-  const ReadyModel& model_of(const Question& question) const;
-
   struct PageRecords {
     std::vector<std::string> records;
     std::vector<std::string> notes;

@@ -71,9 +71,9 @@ char32_t small_letter(char32_t c) {
 }
 
 /// Joined and cut again into words of `word`'s kind: only what begins where it began is at a start.
-std::vector<Word> words_in(const std::string& text, const std::vector<std::string_view>& parts,
-                           bool at_start) {
-  std::vector<Word> words;
+std::vector<UncutText> words_in(const std::string& text, const std::vector<std::string_view>& parts,
+                                bool at_start) {
+  std::vector<UncutText> words;
   for (const std::string_view part : parts) {
     words.push_back({std::string(part), at_start && part.data() == text.data()});
   }
@@ -127,23 +127,23 @@ Normalizer replace_normalizer(TextPattern pattern, std::string to) {
 
 PreTokenizer metaspace(std::string mark, PrependScheme scheme, bool split) {
   const TextPattern marks = literal_pattern(mark);
-  return [=](const Word& word) {
+  return [=](const UncutText& word) {
     std::string text = replace_matches(word.text, literal_pattern(" "), mark);
     const bool wanted =
         scheme == PrependScheme::always || (scheme == PrependScheme::first && word.at_start);
     if (wanted && !text.starts_with(mark)) text.insert(0, mark);
-    if (!split) return std::vector<Word>{{text, word.at_start}};
+    if (!split) return std::vector<UncutText>{{text, word.at_start}};
     return words_in(text, split_text(text, marks, SplitBehavior::merged_with_next), word.at_start);
   };
 }
 
 PreTokenizer byte_level(bool add_prefix_space, bool words) {
-  return [=](const Word& word) {
+  return [=](const UncutText& word) {
     std::string text = word.text;
     if (add_prefix_space && !text.starts_with(' ')) text.insert(0, " ");
     std::vector<std::string_view> parts{text};
     if (words) parts = byte_level_words(text);
-    std::vector<Word> spelled;
+    std::vector<UncutText> spelled;
     for (const std::string_view part : parts) {
       std::string& characters = spelled.emplace_back().text;
       for (const char byte : part) {
@@ -156,7 +156,7 @@ PreTokenizer byte_level(bool add_prefix_space, bool words) {
 }
 
 PreTokenizer splitting(TextPattern pattern, SplitBehavior behavior, bool invert) {
-  return [=](const Word& word) {
+  return [=](const UncutText& word) {
     return words_in(word.text, split_text(word.text, pattern, behavior, invert), word.at_start);
   };
 }

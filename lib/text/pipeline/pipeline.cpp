@@ -92,7 +92,7 @@ class PipelineTokenizer : public TokenizerKind {
         continue;
       }
       const bool first = at_start && part.text.data() == text.data();
-      for (const Word& word : words_of({std::string(part.text), first})) {
+      for (const UncutText& word : words_of({std::string(part.text), first})) {
         const std::size_t before = encoded.ids.size();
         p_.cutter->cut(word.text, encoded);
         if (!p_.shows_bytes) continue;
@@ -103,13 +103,13 @@ class PipelineTokenizer : public TokenizerKind {
     }
   }
 
-  std::vector<Word> words_of(Word text) const {
-    std::vector<Word> words;
+  std::vector<UncutText> words_of(UncutText text) const {
+    std::vector<UncutText> words;
     if (!text.text.empty()) words.push_back(std::move(text));
     for (const PreTokenizer& cut : p_.pre_tokenizers) {
-      std::vector<Word> parts;
-      for (const Word& word : words) {
-        for (Word& part : cut(word)) {
+      std::vector<UncutText> parts;
+      for (const UncutText& word : words) {
+        for (UncutText& part : cut(word)) {
           if (!part.text.empty()) parts.push_back(std::move(part));
         }
       }

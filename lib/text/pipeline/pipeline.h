@@ -18,14 +18,14 @@
 
 namespace attn {
 
-/// A part of a text on its way to its words.
-struct Word {
+/// A part of a text that is yet to be cut into pieces.
+struct UncutText {
   std::string text;
   bool at_start = false;  ///< of the whole text
 };
 
 using Normalizer = std::function<std::string(const std::string&)>;
-using PreTokenizer = std::function<std::vector<Word>(const Word&)>;
+using PreTokenizer = std::function<std::vector<UncutText>(const UncutText&)>;
 /// Tokens in, tokens out; what is left is one text.
 using TokenDecoder = std::function<std::vector<std::string>(std::vector<std::string>)>;
 

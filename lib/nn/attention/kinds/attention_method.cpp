@@ -16,10 +16,9 @@ std::unique_ptr<StepMemory> AttentionMethod::step_memory(const StepMemoryShape& 
   return key_value_memory(shape);
 }
 
-std::optional<std::uint64_t> AttentionMethod::step_memory_bytes(const StepMemoryShape& shape,
-                                                                Index hypotheses,
-                                                                Index steps) const {
-  return key_value_bytes(shape, hypotheses, steps);
+std::optional<std::uint64_t> AttentionMethod::step_memory_bytes(
+    const StepMemoryShape& shape) const {
+  return key_value_bytes(shape);
 }
 
 const AttentionMethod& method_of(const AttentionPattern& pattern) {

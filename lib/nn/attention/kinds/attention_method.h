@@ -35,11 +35,9 @@ class AttentionMethod {
                                const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) const;
 
-  /// What a decoder keeps from step to step: keys and values; and its bytes for so many hypotheses
-  /// of so many steps.
+  /// What a decoder keeps from step to step: keys and values, and their bytes.
   virtual std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const;
-  virtual std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape,
-                                                         Index hypotheses, Index steps) const;
+  virtual std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape) const;
 };
 
 const AttentionMethod& method_of(const AttentionPattern& pattern);
