@@ -57,6 +57,7 @@ attn::SearchSettings settings_of(const Search& search) {
   settings.threads = search.threads;
   settings.source_lang = search.source_lang;
   settings.target_lang = search.target_lang;
+  settings.prefix = search.prefix;
   return settings;
 }
 

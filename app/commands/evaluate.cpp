@@ -250,7 +250,7 @@ Lines translate_file(const ModelChoice& choice, const SearchSettings& search, co
   DecodeOptions given = search.decode();
   given.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
   const std::unique_ptr<Translator> translator = make_translator(models, given);
-  note_language(models.models.front(), *translator, say);
+  note_language(*translator, say);
   for (const ReadyModel& ready : models.models) say_all(ready.notes);
   run.seed = models.mapped().seed;
   if (run.seed) {

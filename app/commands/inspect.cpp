@@ -247,11 +247,12 @@ void report_languages(const InspectArguments& arguments) {
               .rows = {},
               .notes = {}};
   Json json = Json::array();
-  for (const LanguageToken& token : languages.tokens) {
-    const std::string name = language_name(token.code, languages);
+  const std::vector<std::string> names = language_names(languages);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const LanguageToken& token = languages.tokens[i];
     const std::string& piece = tokenizer.source_piece(token.id);
-    table.rows.push_back({token.code, name, piece, std::to_string(token.id)});
-    json.push_back({{"code", token.code}, {"name", name}, {"token", piece}, {"id", token.id}});
+    table.rows.push_back({token.code, names[i], piece, std::to_string(token.id)});
+    json.push_back({{"code", token.code}, {"name", names[i]}, {"token", piece}, {"id", token.id}});
   }
   if (!languages.tokens.empty()) {
     table.notes.push_back("--target-lang chooses one: its code, another of ISO 639, or its name.");

@@ -65,7 +65,7 @@ class TranslateCommand {
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = load_all(choice);
     translator_ = make_translator(models_, search_.decode());
-    note_language(models_.models.front(), *translator_, say);
+    note_language(*translator_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_show(selection, summary); });
     check_hypothesis();

@@ -60,6 +60,7 @@ struct DecodeOptions {
 
   /// Only whoever asks for translations says these: codes or names, empty where they do not.
   std::string source_lang, target_lang;
+  std::optional<std::string> prefix;  ///< of every source text, instead of the model's own
 
   /// Likewise: a model's own files never make translations random.
   std::optional<bool> do_sample;

@@ -30,7 +30,7 @@ std::vector<Answers::Translated> Answers::translate_all(const Translator& transl
     all.emplace_back();
     for (const PreparedSentence& part : line.parts) {
       check_search_size(translator, part);
-      add_notes(all.back().notes, part, translator.most_source_tokens());
+      add_notes(all.back().notes, part, translator);
     }
     if (all.size() == texts.size()) timed.reset();
   };

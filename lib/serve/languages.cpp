@@ -80,9 +80,9 @@ Json languages_json(const std::vector<std::string>& names, const Languages& of_f
   if (languages_of(names.front()) || !both_sides) return languages;
   std::vector<std::string> all;
   for (const LanguageToken& token : of_first.tokens) all.push_back(token.code);
-  for (const std::string& code : all) {
-    languages.push_back(
-        {{"code", code}, {"name", language_name(code, of_first)}, {"targets", all}});
+  const std::vector<std::string> its_names = language_names(of_first);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    languages.push_back({{"code", all[i]}, {"name", its_names[i]}, {"targets", all}});
   }
   return languages;
 }

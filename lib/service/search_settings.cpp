@@ -48,6 +48,7 @@ DecodeOptions SearchSettings::decode() const {
   d.early_stopping = early_stopping;
   d.source_lang = source_lang;
   d.target_lang = target_lang;
+  d.prefix = prefix;
   // Produced tokens with the end symbol are counted here; `generate` counts the start symbol, too.
   if (max_length) d.max_length = checked_whole(max_length_field, *max_length) + 1;
   return d;
@@ -91,7 +92,7 @@ std::unique_ptr<Translator> make_translator(const ReadyModel& model, const Decod
       std::make_unique<Translator>(*model.transformer, *model.tokenizer, std::move(decode));
   translator->speak(languages);
   translator->describe(summary_of(model));
-  translator->set_prefix(model.prefix);
+  translator->set_prefix(given.prefix.value_or(model.prefix));
   return translator;
 }
 
@@ -108,7 +109,7 @@ std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
   ModelSummary summary = summary_of(models.mapped());
   if (models.models.size() > 1) summary.ensemble = models.names();
   translator->describe(std::move(summary));
-  translator->set_prefix(first.prefix);
+  translator->set_prefix(given.prefix.value_or(first.prefix));
   return translator;
 }
 

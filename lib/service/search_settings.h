@@ -34,6 +34,7 @@ struct SearchSettings {
   Splitting split = Splitting::automatic;
 
   std::string source_lang, target_lang;  ///< codes or names, for models of several languages
+  std::optional<std::string> prefix;     ///< of every source text, instead of the model's own
   DecodeOptions rules;  ///< what else is asked of the search: repeats, penalties, drawing at random
 
   /// UsageError naming the field, the value and its range.

@@ -8,14 +8,9 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
-#include "translate/search/search.h"
 
 namespace attn {
 namespace {
-
-std::span<float> row_of(MatrixRef& logits, Index r) {
-  return {logits.data() + r * logits.outerStride(), to_size(logits.cols())};
-}
 
 void require_same(const Transformer& first, const Transformer& other, const char* what, int a,
                   int b) {
@@ -94,48 +89,6 @@ void require_same_vocabulary(const Tokenizer& first, const std::string& first_na
                       other, names);
   require_same_pieces({"target", &Tokenizer::target_vocab_size, &Tokenizer::target_piece}, first,
                       other, names);
-}
-
-EnsembleDecoder::EnsembleDecoder(const Ensemble& ensemble, const PackedTokens& source, Index rows,
-                                 Index steps, const SearchWatch& watch)
-    : start_(ensemble.config().decoder_start_token_id) {
-  for (const Transformer* model : ensemble.models()) {
-    const bool first = decoders_.empty();
-    AttentionObserver* own = first ? watch.observer : nullptr;
-    const bool known = first && watch.encoded != nullptr;
-    if (!known) sources_.push_back(model->encode(source, own));
-    decoders_.emplace_back(*model, known ? *watch.encoded : sources_.back(), rows, steps, own);
-  }
-}
-
-void EnsembleDecoder::step(std::span<const int> tokens, std::span<const Index> parents,
-                           std::span<const Index> sentences) {
-  logits_.clear();
-  for (IncrementalDecoder& decoder : decoders_) {
-    logits_.push_back(decoder.step(tokens, parents, sentences));
-  }
-}
-
-Index EnsembleDecoder::size() const {
-  return logits_.front().size() * std::ssize(logits_);
-}
-
-RowScores EnsembleDecoder::scores(const LogitsProcessor& processor, RowContext context, Index r) {
-  context.start = start_;
-  const std::span<float> row = row_of(logits_.front(), r);
-  const RowNormaliser normal = processor.process(context, row);
-  if (logits_.size() == 1) return {row, normal};
-  for (float& x : row) x = normal(x);
-  RowNormaliser mean{0, 0, normal.finite};
-  for (std::size_t m = 1; m < logits_.size(); ++m) {
-    const std::span<const float> other = row_of(logits_[m], r);
-    const RowNormaliser other_normal = processor.process(context, row_of(logits_[m], r));
-    mean.finite = mean.finite && other_normal.finite;
-    for (std::size_t i = 0; i < row.size(); ++i) row[i] += other_normal(other[i]);
-  }
-  const auto count = static_cast<float>(logits_.size());
-  for (float& x : row) x /= count;
-  return {row, mean};
 }
 
 }  // namespace attn

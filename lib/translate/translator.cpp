@@ -11,7 +11,6 @@
 #include "model/layers.h"
 #include "translate/alternatives.h"
 #include "translate/recorder.h"
-#include "translate/search/search_steps.h"
 #include "translate/search/search_tree.h"
 #include "translate/vector_recorder.h"
 

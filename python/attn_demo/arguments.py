@@ -8,7 +8,7 @@ from .errors import UsageError
 
 _LISTS = ("model", "set", "without", "force", "swap", "names")  # may be given more than once
 _PATHS = ("model", "maps_of", "config", "from", "out")
-_TEXTS = (*_LISTS, "target", "precision", "source_lang", "target_lang")
+_TEXTS = (*_LISTS, "target", "precision", "source_lang", "target_lang", "prefix")
 
 
 def clean(value: "str | bytes") -> bytes:
@@ -44,7 +44,7 @@ def _value(name: str, value: Any) -> Any:
         value = os.fsencode(value)
     elif isinstance(value, (str, bytes)) or name in _TEXTS:
         value = clean(value if isinstance(value, bytes) else str(value))
-    if name == "target" or not isinstance(value, bytes):  # a text as it is, or a number
+    if name in ("target", "prefix") or not isinstance(value, bytes):  # a text as it is, or a number
         return value
     option = name.replace("_", "-")
     if not value:

@@ -34,6 +34,7 @@ class Rules(TypedDict, total=False):
 
     source_lang: "str | None"
     target_lang: "str | None"
+    prefix: "str | None"
     no_repeat_ngram: "int | None"
     encoder_no_repeat_ngram: "int | None"
     repetition_penalty: "float | None"

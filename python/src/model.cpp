@@ -76,7 +76,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   const Unlocked unlocked;
   use_threads(search.threads);
   const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
-  note_language(models_.models.front(), *translator, into(notes));
+  note_language(*translator, into(notes));
   translator->watch(watching.first());
   SentenceNotes read(into(notes));
   read.offer_parts();
@@ -105,7 +105,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
   }
   use_threads(search.threads);
   const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
-  note_language(models_.models.front(), *translator, into(notes));
+  note_language(*translator, into(notes));
   translator->watch(watching.first());
   SentenceNotes read(into(notes));
   const PreparedLine line = prepare_line(*translator, sentence, Splitting::never);

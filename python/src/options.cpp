@@ -97,6 +97,7 @@ SearchSettings search_settings(const py::dict& given) {
   settings.max_length = number_of(given, max_length_field);
   settings.source_lang = text_of(given, "source_lang").value_or("");
   settings.target_lang = text_of(given, "target_lang").value_or("");
+  settings.prefix = text_of(given, "prefix");
   settings.threads = number_of(given, threads_field);
   settings.batch = whole_of(given, batch_field).value_or(settings.batch);
   settings.rules =

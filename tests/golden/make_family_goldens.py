@@ -42,7 +42,7 @@ def t5(kind, width, heads, head_dim, layers, ffn, form, buckets, most, **more):
             "decoder_start_token_id": 0, "is_encoder_decoder": True, "dtype": "float32", **more}
 
 
-# lengths: of the sources; globals: of each, for LED.
+# lengths: of the sources; globals: of each, for LED; targets: lengths of given translations, where not some short ones.
 SPECS = {
     "bart-3-heads": dict(
         model=config("bart", 12, (3, 2), (2, 2), (20, 16), "gelu", max_position_embeddings=24, **BART),
@@ -111,6 +111,10 @@ SPECS = {
         model=t5("t5", 10, 1, 4, (2, 2), 14, "gated-gelu", 32, 128, tie_word_embeddings=False), untied=True,
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=24),
         lengths=(2, 5, 40), seed=290000, dtype=torch.float16),
+    "t5-every-distance": dict(  # from 0 to 130 on both sides: every bucket of the published 32
+        model=t5("t5", 8, 1, 5, (1, 1), 12, "relu", 32, 128),
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(131, 8, 13), targets=(131, 9, 17), seed=330000),
     "t5-saved-by-5": dict(
         model=t5("t5", 8, 2, 3, (1, 1), 12, "gated-silu", 4, 3, tie_word_embeddings=True, scale_decoder_outputs=False),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=1, num_beams=2, max_length=10), untied=True,
@@ -195,7 +199,8 @@ def cases_of(spec, model, exact, plain, rng):
     for number, (length, places) in enumerate(zip(spec["lengths"], each)):
         c = spec["model"]
         source = make_goldens.sentence(c["vocab_size"], length, c, rng)
-        target = make_goldens.sentence(c["vocab_size"], 1 + (3 * number + 4) % 7, c, rng)
+        wanted = spec["targets"][number] if "targets" in spec else 1 + (3 * number + 4) % 7
+        target = make_goldens.sentence(c["vocab_size"], wanted, c, rng)
         decoder_input = [c["decoder_start_token_id"], *target[:-1]]
         narrow = run(model, source, decoder_input, target, places)
         wide = expected(spec, exact, plain, source, decoder_input, target, places)

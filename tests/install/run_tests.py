@@ -2,6 +2,7 @@
 library that another project finds, and a package that knows what it depends on."""
 
 import argparse
+import json
 import os
 import pathlib
 import pwd
@@ -177,11 +178,22 @@ class Library(unittest.TestCase):
         run(OPTIONS.cmake, "-S", HERE / "example", "-B", build, "-G", "Ninja",
             f"-DCMAKE_PREFIX_PATH={PREFIX / 'usr'}")
         run(OPTIONS.cmake, "--build", build)
-        said = run(build / "example", cwd="/").splitlines()
+        languages = PREFIX / "nllb"
+        shape = {"model_type": "m2m_100", "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+                 "decoder_attention_heads": 2, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
+        config = PREFIX / "nllb.json"
+        config.write_text(json.dumps({"model": shape, "tokenizer": {"model": str(HERE.parent / "golden/languages/Nllb")}}))
+        run(PREFIX / "usr/bin/attn-demo", "init", "--config", config, "--out", languages)
+        said = run(build / "example", languages, cwd="/").splitlines()
         self.assertEqual(said[0] + "\n", GERMAN)
         self.assertEqual(said[3], "▁ging 0.74")
-        self.assertEqual(said[7:], ["[Sie sind bei der Arbeit.]", "[]",
-                                    "4 nowhere: no such model directory; check the path"])
+        self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
+                                      "4 nowhere: no such model directory; check the path"])
+        spoken, same, refused = said[10:]
+        self.assertRegex(spoken, r"^fra_Latn \d+ deu_Latn$")
+        self.assertEqual(same, spoken.split()[1])
+        self.assertIn("2 --target-lang Germn: ", refused)
+        self.assertIn("the nearest is deu_Latn (German)", refused)
 
 
 class Package(unittest.TestCase):

@@ -63,7 +63,10 @@ TEST_CASE("cached steps have the bits of whole sentences") {
     const PackedTokens& target = s.batch.decoder_input;
     Index longest = 0;
     for (Index b = 0; b < target.sentences(); ++b) longest = std::max(longest, target.length(b));
-    IncrementalDecoder decoder(s.model, source, target.sentences(), longest);
+    IncrementalDecoder decoder(s.model);
+    std::vector<SlotSize> sizes;
+    for (Index b = 0; b < target.sentences(); ++b) sizes.push_back({1, target.length(b)});
+    decoder.join(source, sizes);
     std::vector<Index> alive;  // the sentence of each row of the step before
     for (Index step = 0; step < longest; ++step) {
       std::vector<int> tokens;
@@ -138,7 +141,8 @@ TEST_CASE("an observer sees a layer in the paper's order") {
     CHECK(stages.seen == expected);
 
     StageList steps;  // a cached step goes the same way
-    IncrementalDecoder decoder(s.model, source, 1, 1, &steps);
+    IncrementalDecoder decoder(s.model, &steps);
+    decoder.join(source, std::vector<SlotSize>(to_size(s.batch.source.sentences())));
     decoder.step(std::vector<int>{c.decoder_start_token_id}, std::vector<Index>{0},
                  std::vector<Index>{0});
     CHECK(steps.seen == expected);

@@ -32,7 +32,8 @@ ModelConfig pattern_config(PatternType type, int size) {
 /// Logits of every step of one hypothesis, whose rows lie among others' in the cache.
 Matrix stepwise(const Transformer& model, const EncodedSource& source,
                 const std::vector<int>& tokens, AttentionObserver* observer = nullptr) {
-  IncrementalDecoder decoder(model, source, 3, std::ssize(tokens), observer);
+  IncrementalDecoder decoder(model, observer);
+  decoder.join(source, std::vector<SlotSize>{{3, std::ssize(tokens)}});
   Matrix logits(std::ssize(tokens), model.config().decoder_vocab_size);
   Index own = 0;
   for (std::size_t t = 0; t < tokens.size(); ++t) {

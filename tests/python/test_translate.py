@@ -61,6 +61,15 @@ def test_languages_are_chosen_by_code_or_name(nllb):
         nllb.translate("home", max_length=4)
 
 
+def test_a_prefix_stands_before_texts(model, nllb):
+    whole = model.attend("The group went home")
+    assert model.attend("went home", prefix="The group ").source_tokens == whole.source_tokens
+    assert model.translate(["went home", ""], prefix="The group ") == [whole.text, ""]
+    told = attn_demo.load(nllb.directory, prefix="the ")
+    tokens = [told.attend("home", target_lang="de", max_length=2, **more).source_tokens for more in ({}, {"prefix": ""})]
+    assert tokens == [nllb.attend(text, target_lang="de", max_length=2).source_tokens for text in ("the home", "home")]
+
+
 def test_draws_are_those_of_the_command(model, program):
     _, out, _ = program("translate", SENTENCE, "--sample", "--n-best", "3", "--temperature", "1.3", "--show", "none")
     drawn = model.translate(SENTENCE, sample=True, n_best=3, temperature=1.3)

@@ -34,6 +34,31 @@ def slow_model():
     return folder
 
 
+def made_model(folder, family, **more):
+    """A model directory in `folder`, by its family's name: "nllb", of 202 languages, "opus", which is told its target
+    alone, or "t5", whose files name prefixes. Random weights, small ones."""
+    golden = os.path.join(ROOT, "tests", "golden")
+    shape = {"encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2, "decoder_attention_heads": 2,
+             "encoder_ffn_dim": 8, "decoder_ffn_dim": 8}
+    models = {"nllb": ({"model_type": "m2m_100", **shape}, f"{golden}/languages/Nllb"),
+              "opus": ({"model_type": "marian", **shape}, f"{golden}/tokenizer/opus"),
+              "t5": ({"model_type": "t5", "num_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 8}, f"{ROOT}/data/demo/tokenizer")}
+    shape, tokenizer = models[family]
+    config, directory = os.path.join(folder, f"{family}.json"), os.path.join(folder, family)
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump({"model": {"d_model": 8, **shape}, "tokenizer": {"model": tokenizer}}, file)
+    subprocess.run([PROGRAM, "init", "--config", config, "--out", directory], check=True, capture_output=True)
+    config = os.path.join(directory, "config.json")
+    with open(config, encoding="utf-8") as file:
+        keys = json.load(file)
+    with open(config, "w", encoding="utf-8") as file:
+        json.dump({**keys, **more}, file)
+    return directory
+
+
+T5_PREFIXES = {"task_specific_params": {"a": {"prefix": "to German: "}, "b": {"prefix": "to French: "}}}
+
+
 class Server:
     def __init__(self, *arguments, host="127.0.0.1"):
         self.program = subprocess.Popen([PROGRAM, "serve", "--port", "0", "--host", host, *arguments],

@@ -3,6 +3,7 @@
 import json
 import signal
 import subprocess
+import tempfile
 
 import server_case
 from server_case import SENTENCE, Server, ServerCase
@@ -73,6 +74,50 @@ class Answers(ServerCase):
         self.assertEqual(status, 422)
         self.assertIn("target_lang de: ", json.loads(text)["error"])
         self.assertIn("has no tokens of languages", json.loads(text)["error"])
+
+    def test_prefixes_stand_before_texts(self):
+        def record(**body):
+            return json.loads(self.server.post("/api/attend", body)[2])["source"]
+
+        whole = record(text=SENTENCE)
+        self.assertEqual(record(text="went home", prefix="The group "), whole)
+        self.assertEqual(record(text=SENTENCE, prefix="The group "), whole)
+        answers = json.loads(self.server.post("/api/translate", {"text": ["went home", ""], "prefix": "The group "})[2])
+        self.assertEqual([one["translations"][0]["text"] for one in answers], [translated(SENTENCE, "--show", "none").rstrip("\n"), ""])
+        status, _, text = self.server.post("/api/translate", {"text": SENTENCE, "prefix": "a" * 8001})
+        self.assertEqual(status, 422)
+        self.assertIn("body.prefix has 8001 bytes", json.loads(text)["error"])
+
+    def test_languages_are_chosen_and_missed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nllb, t5 = server_case.made_model(folder, "nllb"), server_case.made_model(folder, "t5", **server_case.T5_PREFIXES)
+            server = Server("--model", nllb, "--model", t5, "--prefix", "The ")
+            self.addCleanup(server.stop)
+
+            def ask(path="/api/translate", **body):
+                status, _, text = server.post(path, {"text": "home", "max_length": 4, **body})
+                return status, json.loads(text)
+
+            note = f"{nllb} writes 202 languages, and its files choose none: say target_lang"
+            self.assertEqual(ask()[1]["notes"], [note])
+            self.assertEqual([one.get("notes") for one in ask(text=["home", "home"])[1]], [[note], [note]])
+            self.assertEqual(ask("/api/page")[1]["live"]["notes"], [note])
+            self.assertNotIn("notes", ask(target_lang="de")[1])
+            record = ask("/api/attend", source_lang="fr", target_lang="German")[1]
+            self.assertEqual((record["source"]["tokens"][0], record["hypotheses"][0]["tokens"][0]), ("fra_Latn", "deu_Latn"))
+            status, answer = ask(target_lang="Germn")
+            self.assertEqual(status, 422)
+            self.assertIn("target_lang Germn: ", answer["error"])
+            self.assertIn("the nearest is deu_Latn (German)", answer["error"])
+            # What the page offers.
+            choices = ask("/api/page", choices=True, target_lang="fr")[1]["live"]["choices"]
+            self.assertEqual((len(choices["languages"]), choices["source"], choices["target"]), (202, "eng_Latn", ""))
+            self.assertIn(["zho_Hans", "Chinese (Simplified)"], choices["languages"])
+            self.assertNotIn("choices", ask("/api/page")[1]["live"])
+            self.assertEqual(ask("/api/page", choices=True, model=t5)[1]["live"]["choices"], {"prefixes": ["to German: ", "to French: "]})
+            # A request's prefix counts instead of the server's.
+            sources = [ask("/api/attend", model=t5, text="group", **more)[1]["source"]["text"] for more in ({}, {"prefix": "to German: "}, {"prefix": ""})]
+            self.assertEqual(sources, ["The group", "to German: group", "group"])
 
     def test_clients_of_libretranslate_are_answered(self):
         def ask(body, path="/translate"):

@@ -10,13 +10,14 @@ GOOD = {
     "/api/translate": [{}, {"beams": 2, "n_best": 2, "length_penalty": 0.6, "early_stopping": "never", "max_length": 20},
         {"early_stopping": True, "model": "data/models/en-de"}, {"text": [SENTENCE, "The old dog"]},
         {"no_repeat_ngram": 2, "min_length": 3, "repetition_penalty": 1.1},
-        {"sample": True, "temperature": 0.7, "top_k": 5, "top_p": 0.9, "min_p": 0.1, "typical": 0.9, "sample_seed": 3}],
+        {"sample": True, "temperature": 0.7, "top_k": 5, "top_p": 0.9, "min_p": 0.1, "typical": 0.9, "sample_seed": 3},
+        {"prefix": "Tom said: "}],
     "/api/attend": [{}, {"target": "Die Gruppe"}, {"without": "cross:0", "report": True, "vectors": True},
         {"force": ["cross:0:1:1=group"], "swap": ["home=away"]}, {"beams": 2, "tree": True}],
-    "/api/page": [{}, {"compare": "a dog"}, {"without": ["best"]}],
+    "/api/page": [{}, {"compare": "a dog"}, {"without": ["best"]}, {"choices": True}],
 }
 BAD = [{"beams": 0}, {"beams": 65}, {"beams": "2"}, {"beams": True}, {"n_best": 0}, {"length_penalty": 101}, {"text": 3},
-    {"early_stopping": "yes"}, {"max_length": 0}, {"sample": 1}, {"sample": True, "top_p": 2}, {"text": "a" * 8001}, {"model": 1}, {"surprise": 1}]
+    {"early_stopping": "yes"}, {"max_length": 0}, {"sample": 1}, {"sample": True, "top_p": 2}, {"text": "a" * 8001}, {"model": 1}, {"prefix": 1}, {"surprise": 1}]
 
 
 class OpenApi(ServerCase):

@@ -8,7 +8,7 @@ import time
 import urllib.parse
 
 import server_case
-from server_case import ROOT, SENTENCE, Server, ServerCase
+from server_case import ROOT, SENTENCE, SHIPPED, Server, ServerCase
 from webdriver import Browser, Refused, until
 
 WAIT_FOR = "the live page"
@@ -474,6 +474,54 @@ class LivePage(ServerCase):
                 self.js("const m = document.getElementById('live-model'); m.value = '/no/model'; m.dispatchEvent(new Event('change'))")
                 until("the refusal", lambda: "/no/model" in self.text("#live-says"))
                 self.assertEqual(self.text("#live-target"), "Die Gruppe ging nach Hause")
+            finally:
+                self.leave(server)
+
+    def heading(self, field):
+        """(what stands in a field, its placeholder); None: it is not there."""
+        return self.js("""const f = document.getElementById(arguments[0]);
+            return f.getClientRects().length > 0 ? [f.value, f.placeholder] : null""", field)
+
+    def test_languages_and_prefixes_are_chosen_where_the_model_has_such(self):
+        with tempfile.TemporaryDirectory() as folder:
+            nllb, t5 = server_case.made_model(folder, "nllb"), server_case.made_model(folder, "t5", **server_case.T5_PREFIXES)
+            opus = server_case.made_model(folder, "opus")
+            fields = ("live-source-lang", "live-target-lang", "live-prefix")
+            server = Server("--model", nllb, "--model", t5, "--model", opus, "--model", SHIPPED)
+            try:
+                self.open(server=server)
+                self.assertEqual([self.heading(field) for field in fields], [["", "English"], ["", "choose one"], None])
+                self.assertEqual(self.js("return document.getElementById('live-languages').options.length"), 202)
+                self.assertEqual(self.js("return document.getElementById('live-text').placeholder"), "type a sentence in English")
+                # A code or a name counts once it is there; what the field then says is the name.
+                self.type("#live-target-lang", "deu_Latn")
+                until("the language", lambda: self.js("return location.hash.includes('target_lang=deu_Latn')"))
+                self.settle()
+                self.js("document.activeElement.blur()")
+                until("its name", lambda: self.heading("live-target-lang") == ["German", "German"])
+                self.assertEqual(self.js("return [document.getElementById('live-target').lang, document.getElementById('live-target-says').textContent]"),
+                    ["deu-Latn", "German translation: edit it to have your own scored"])
+                self.type("#live-source-lang", "french")
+                until("the source's language", lambda: self.js("return location.hash.includes('source_lang=fra_Latn')"))
+                self.settle()
+                self.assertIn("fra_Latn", self.text("#heat-grid"))
+                # What the model has not is refused with the nearest, and what stood there stays.
+                self.type("#live-target-lang", "Germn")
+                self.browser.press("Enter")
+                until("the nearest", lambda: "the nearest is deu_Latn (German)" in self.text("#live-says"))
+                # An address says them, and another model has its own.
+                self.open({"text": "home", "target_lang": "zho_Hans"}, server)
+                self.assertEqual(self.heading("live-target-lang")[0], "Chinese (Simplified)")
+                expected = {t5: [None, None, ["", ""]], opus: [None, ["", "choose one"], None], SHIPPED: [None, None, None]}
+                for model, shown in expected.items():
+                    self.js("const m = document.getElementById('live-model'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", model)
+                    until(f"{model}, not {[self.heading(field) for field in fields]}",
+                        lambda: [self.heading(field) for field in fields] == shown)
+                    self.assertNotIn("target_lang", self.js("return location.hash"))
+                self.open({"text": "group", "model": t5, "prefix": "to German: "}, server)
+                until("the prefix", lambda: self.heading("live-prefix") == ["to German: ", ""])
+                self.assertEqual(self.js("return document.getElementById('live-prefixes').options.length"), 2)
+                self.assertEqual(self.text("#source-text"), "to German: group")
             finally:
                 self.leave(server)
 

@@ -46,7 +46,9 @@ std::pair<std::size_t, std::size_t> bytes_after_first_step(int d_model) {
   c.pad_token_id = c.decoder_start_token_id = c.vocab_size - 1;
   const Transformer model = random_model(c, 1, default_backend());
   const EncodedSource source = model.encode(test::pack({{3, 4, 0}, {5, 0}}));
-  IncrementalDecoder decoder(model, source, 4, 12);
+  IncrementalDecoder decoder(model);
+  const SlotSize sizes[] = {{2, 12}, {2, 12}};
+  decoder.join(source, sizes);
   const std::vector<int> tokens{1, 2, 3, 4};
   const std::vector<Index> parents{0, 0, 3, 2};
   const std::vector<Index> sentences{0, 0, 1, 1};

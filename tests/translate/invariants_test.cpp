@@ -194,7 +194,8 @@ TEST_CASE("decoding step by step equals decoding the whole, also after beams cro
     CAPTURE(seed);
     const Trial t = make_trial(seed);
     const EncodedSource source = t.model.encode(pack({t.sources[0], t.sources[1]}));
-    IncrementalDecoder decoder(t.model, source, 6, 5);
+    IncrementalDecoder decoder(t.model);
+    decoder.join(source, std::vector<SlotSize>{{3, 5}, {3, 5}});
     std::mt19937 generator(seed);
     // Six hypotheses, three a sentence, that fork at random within their sentence.
     std::vector<std::vector<int>> pasts(6);

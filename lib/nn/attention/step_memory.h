@@ -28,19 +28,24 @@ class AttentionMemory {
                       AttentionObserver* observer) = 0;
 };
 
-/// What a decoder's self-attention keeps of `rows` hypotheses from one step to the next.
+/// Whose past a decoder's self-attention keeps from one step to the next.
 struct StepMemoryShape {
   const AttentionPattern& pattern;
   Index layers = 0;
   Index heads = 0;
   Index head_dim = 0;
-  Index rows = 0;
-  Index steps = 0;  ///< most of a hypothesis
 
   Index d_model() const { return heads * head_dim; }
 };
 
-/// The same of all layers.
+/// The rows of one step.
+struct StepRows {
+  std::span<const Index> parents;  ///< which row of the step before each continues; −1: it begins
+  std::span<const std::int32_t> kept;  ///< which row of the memory each one's key and value take
+  Index rows_read = 0;                 ///< of the memory; others that nobody reads among them
+};
+
+/// What all layers keep.
 class StepMemory {
  public:
   StepMemory() = default;
@@ -48,17 +53,23 @@ class StepMemory {
   StepMemory& operator=(const StepMemory&) = delete;
   virtual ~StepMemory() = default;
 
-  /// Row r of `rows` in this step goes on with row parents[r] of the step before; step 0 begins.
-  virtual void begin(Index step, Index rows, std::span<const Index> parents) = 0;
-  /// The number of this step's first row among the keys that are kept; row r has the r-th from it.
-  virtual Index first_row() const { return 0; }
+  /// Of `steps` steps those that are there at a time, each with a row of the memory for every
+  /// hypothesis; 0 where what is kept has no rows.
+  virtual Index kept_steps(Index /*steps*/) const { return 0; }
+  /// Where of `kept` such places a step's rows go.
+  virtual Index kept_place(Index /*step*/, Index /*kept*/) const { return 0; }
+  /// Room for so many rows; what is kept stays.
+  virtual void reserve(Index /*rows*/) {}
+
+  virtual void begin(const StepRows& rows) = 0;
   virtual AttentionMemory& of_layer(Index layer) = 0;
 };
 
 /// Keys and values, which stay where they were written; those that no query of the pattern sees any
 /// more give way to others.
 std::unique_ptr<StepMemory> key_value_memory(const StepMemoryShape& shape);
-/// Their bytes; nothing where those leave 64 bits.
-std::optional<std::uint64_t> key_value_bytes(const StepMemoryShape& shape);
+/// Their bytes for so many hypotheses of so many steps; nothing where those leave 64 bits.
+std::optional<std::uint64_t> key_value_bytes(const StepMemoryShape& shape, Index hypotheses,
+                                             Index steps);
 
 }  // namespace attn

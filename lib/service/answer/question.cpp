@@ -82,6 +82,7 @@ DecodeOptions decode_of(KeyReader& keys) {
                    keys.boolean("sample").value_or(false), beams);
   decode.source_lang = keys.text("source_lang").value_or("");
   decode.target_lang = keys.text("target_lang").value_or("");
+  decode.prefix = sentence_of(keys, "prefix");
   decode.num_beams = beams;
   decode.num_return_sequences = whole_of(keys, {"n_best", 1, most_beams});
   if (const std::optional<double> penalty = decimal_of(keys, length_penalty_field)) {
@@ -179,7 +180,10 @@ Question read_question(const Json& body, QuestionKind kind) {
     question.tree = keys.boolean("tree").value_or(false);
     question.report = keys.boolean("report").value_or(false);
   }
-  if (kind == QuestionKind::page) question.compare = sentence_of(keys, "compare");
+  if (kind == QuestionKind::page) {
+    question.compare = sentence_of(keys, "compare");
+    question.choices = keys.boolean("choices").value_or(false);
+  }
   keys.refuse_unused();
   if (!given) throw InputError("the request: body.text is missing; expected {{\"text\": \"…\"}}");
   check_combination(question);

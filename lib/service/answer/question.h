@@ -28,13 +28,14 @@ struct Question {
   WhatIfWords what_if;
   DecodeOptions decode;
   bool vectors = false, tree = false, report = false;
+  bool choices = false;  ///< the page: what its model lets one choose (SentenceAnswers)
 };
 
 /// Which keys a body may have.
 enum class QuestionKind {
   translate,  ///< text, model and the search's
   attend,     ///< also target, without, force, swap, vectors, tree, report
-  page,       ///< also compare
+  page,       ///< also compare, choices
   libre,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
 };
 

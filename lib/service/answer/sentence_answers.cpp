@@ -13,6 +13,7 @@
 #include "config/experiment.h"
 #include "record/json/record_json.h"
 #include "service/answer/answer_size.h"
+#include "service/model/languages.h"
 #include "service/search_settings.h"
 #include "service/what_if.h"
 #include "translate/alternatives.h"
@@ -57,7 +58,7 @@ PreparedSentence prepared(const Translator& translator, const std::string& text,
                           std::vector<std::string>& notes) {
   const AddTime timed(&timings, &Timings::segmentation);
   PreparedSentence sentence = translator.prepare(text);
-  add_notes(notes, sentence, translator.most_source_tokens());
+  add_notes(notes, sentence, translator);
   return sentence;
 }
 
@@ -74,6 +75,31 @@ WhatIfRecord experiment(const Translator& translator, const PreparedSentence& se
       detail_of(question, translator));
 }
 
+/// "choices": which languages a model knows, and which of them count where none is asked for;
+/// prefixes that its files name. Nothing of a model that has neither.
+void write_choices(JsonWriter& json, const ReadyModel& model) {
+  const Languages& known = model.tokenizer->languages();
+  const auto code_of = [&](int id) {
+    const auto found = std::ranges::find(known.tokens, id, &LanguageToken::id);
+    return found == known.tokens.end() ? std::string() : found->code;
+  };
+  json.member("choices", [&] {
+    json.object([&] {
+      if (!known.tokens.empty()) {
+        const std::vector<std::string> names = language_names(known);
+        json.key("languages");
+        json.counted(to_int(names.size()), [&](int i) {
+          json.value(std::vector{known.tokens[to_size(i)].code, names[to_size(i)]});
+        });
+        const bool sources = known.target_by != TargetBy::source_mark;
+        if (sources) json.member("source", code_of(known.source));
+        json.member("target", code_of(make_translator(model, DecodeOptions())->languages().target));
+      }
+      if (!model.task_prefixes.empty()) json.member("prefixes", model.task_prefixes);
+    });
+  });
+}
+
 /// Puts the figures of every head into a record.
 void add_figures(AttentionRecord& record) {
   annotate(record, {true, AlignmentOptions{}});
@@ -82,23 +108,25 @@ void add_figures(AttentionRecord& record) {
 }  // namespace
 
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
-               std::size_t positions) {
+               const Translator& translator) {
+  const auto say = [&notes](const std::string& note) {
+    if (std::ranges::find(notes, note) == notes.end()) notes.push_back(note);
+  };
+  note_language(translator, [&](const FieldText& text) { say(text.plain()); });
   if (sentence.cut_tokens > 0) {
-    notes.push_back(fmt::format(
-        "the sentence is longer than the model's {} positions: its end was left out", positions));
+    say(fmt::format("the sentence is longer than the model's {} positions: its end was left out",
+                    translator.most_source_tokens()));
   }
   if (sentence.unknown > 0) {
-    notes.push_back(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown),
-                                sentence.unknown > 1 ? " and more" : ""));
+    say(fmt::format("the model does not know {}{}", excerpt(sentence.first_unknown),
+                    sentence.unknown > 1 ? " and more" : ""));
   }
   if (sentence.invalid_bytes + sentence.controls > 0) {
-    notes.push_back("control characters were replaced");
+    say("control characters were replaced");
   }
 }
 
-std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& question,
-                                                           const std::atomic<bool>& stop,
-                                                           Timings& timings) const {
+const ReadyModel& SentenceAnswers::model_of(const Question& question) const {
   const std::vector<std::string>& names = models_.names();
   const auto named =
       question.model.empty() ? names.begin() : std::ranges::find(names, question.model);
@@ -106,8 +134,13 @@ std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& quest
     throw InputError("the request: no model {} is served; the nearest is {}",
                      excerpt(question.model), excerpt(nearest(question.model, names)));
   }
-  auto translator = answering_translator(
-      models_.model(static_cast<std::size_t>(named - names.begin())), question.decode);
+  return models_.model(static_cast<std::size_t>(named - names.begin()));
+}
+
+std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& question,
+                                                           const std::atomic<bool>& stop,
+                                                           Timings& timings) const {
+  auto translator = answering_translator(model_of(question), question.decode);
   translator->stop_when(stop);
   translator->time_into(timings.model);
   return translator;
@@ -165,8 +198,12 @@ SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked
 std::string SentenceAnswers::page(const Question& question, const std::atomic<bool>& stop,
                                   Timings& timings) const {
   const PageRecords page = page_records(question, stop, timings);
-  const std::string live =
-      json_line([&](JsonWriter& json) { json.object([&] { json.member("notes", page.notes); }); });
+  const std::string live = json_line([&](JsonWriter& json) {
+    json.object([&] {
+      json.member("notes", page.notes);
+      if (question.choices) write_choices(json, model_of(question));
+    });
+  });
   return page_data({.records = page.records, .live = live});
 }
 
@@ -193,6 +230,7 @@ std::string SentenceAnswers::live_settings(const std::string& version) const {
       json.member("beams", translator->decode_config().num_beams);
       json.member("most_beams", most_beams);
       json.member("most_text", most_text_bytes);
+      write_choices(json, models_.model(0));
     });
   });
 }

@@ -20,9 +20,9 @@ struct Timings {
   double record = 0;  ///< figures of heads, JSON, packed maps
 };
 
-/// Adds what is to be said of a sentence.
+/// Adds what is to be said of a sentence, and of how it is translated.
 void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence,
-               std::size_t positions);
+               const Translator& translator);
 
 class SentenceAnswers {
  public:
@@ -42,7 +42,8 @@ class SentenceAnswers {
   /// The page that works without a server, with the same records.
   std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
 
-  /// What the live page says of itself, as JSON: models, beams, limits.
+  /// What the live page says of itself, as JSON: models, beams, limits, what the first model lets
+  /// one choose.
   std::string live_settings(const std::string& version) const;
 
   /// The records of the live page as it begins.
@@ -54,6 +55,8 @@ class SentenceAnswers {
   AskedModels& models() const { return models_; }
 
  private:
+  const ReadyModel& model_of(const Question& question) const;
+
   struct PageRecords {
     std::vector<std::string> records;
     std::vector<std::string> notes;

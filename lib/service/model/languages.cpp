@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/strings/excerpt.h"
 #include "config/experiment.h"
@@ -19,50 +20,37 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
-std::string shown(const LanguageToken& token, const Languages& languages) {
-  return fmt::format("{} ({})", token.code, language_name(token.code, languages));
-}
-
-using Same = std::function<bool(const LanguageToken&)>;
-
-std::vector<const LanguageToken*> all_that(const Languages& languages, const Same& same) {
-  std::vector<const LanguageToken*> found;
-  for (const LanguageToken& token : languages.tokens) {
-    if (same(token)) found.push_back(&token);
-  }
-  return found;
-}
-
-/// What may be meant: of the nearest kind of likeness, all.
-std::vector<const LanguageToken*> meant(const Languages& languages, const std::string& asked) {
+/// Places of what may be meant among the tokens: of the nearest kind of likeness, all.
+std::vector<std::size_t> meant(const Languages& languages, const std::string& asked,
+                               const std::vector<std::string>& names) {
   const std::string small = in_small_letters(asked);
   const LocaleCode wanted = locale_code(asked);
-  const Same ways[] = {
-      [&](const auto& token) { return token.code == asked; },
-      [&](const auto& token) { return in_small_letters(token.code) == small; },
-      [&](const auto& token) { return locale_code(token.code).whole == wanted.whole; },
-      [&](const auto& token) { return locale_code(token.code).language == wanted.language; },
-      [&](const auto& token) {
-        return in_small_letters(language_name(token.code, languages)) == small;
-      },
-      [&](const auto& token) { return in_small_letters(language_name(token.code)) == small; }};
-  for (const Same& same : ways) {
-    std::vector<const LanguageToken*> found = all_that(languages, same);
+  const auto code = [&](std::size_t i) { return languages.tokens[i].code; };
+  const std::function<bool(std::size_t)> ways[] = {
+      [&](std::size_t i) { return in_small_letters(code(i)) == small; },
+      [&](std::size_t i) { return locale_code(code(i)).whole == wanted.whole; },
+      [&](std::size_t i) { return locale_code(code(i)).language == wanted.language; },
+      [&](std::size_t i) { return in_small_letters(names[i]) == small; },
+      [&](std::size_t i) { return in_small_letters(language_name(code(i))) == small; }};
+  for (const auto& same : ways) {
+    std::vector<std::size_t> found;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      if (same(i)) found.push_back(i);
+    }
     if (!found.empty()) return found;
   }
   return {};
 }
 
-/// The nearest of all codes and names.
-const LanguageToken& nearest_language(const Languages& languages, const std::string& asked) {
+/// The place of the nearest of all codes and names.
+std::size_t nearest_language(const Languages& languages, const std::string& asked) {
   std::vector<std::string> words;
   for (const LanguageToken& token : languages.tokens) {
     words.push_back(token.code);
     words.push_back(in_small_letters(language_name(token.code)));
   }
   const std::string close = nearest(in_small_letters(asked), words);
-  return languages
-      .tokens[static_cast<std::size_t>(std::ranges::find(words, close) - words.begin()) / 2];
+  return static_cast<std::size_t>(std::ranges::find(words, close) - words.begin()) / 2;
 }
 
 }  // namespace
@@ -71,26 +59,35 @@ std::string language_name(const std::string& code) {
   return english_name(code, false);
 }
 
-std::string language_name(const std::string& code, const Languages& among) {
-  const std::string language = locale_code(code).language;
-  const auto same = all_that(among, [&](const LanguageToken& token) {
-    return locale_code(token.code).language == language;
-  });
-  return english_name(code, same.size() > 1);
+std::vector<std::string> language_names(const Languages& languages) {
+  std::vector<std::string> each;
+  std::map<std::string, int> times;
+  for (const LanguageToken& token : languages.tokens) {
+    ++times[each.emplace_back(locale_code(token.code).language)];
+  }
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    each[i] = english_name(languages.tokens[i].code, times[each[i]] > 1);
+  }
+  return each;
 }
 
 const LanguageToken& find_language(const Languages& languages, const std::string& asked,
                                    std::string_view field, const std::string& model) {
-  const std::vector<const LanguageToken*> found = meant(languages, asked);
-  if (found.size() == 1) return *found.front();
+  if (const LanguageToken* exact = languages.find(asked)) return *exact;
+  const std::vector<std::string> names = language_names(languages);
+  const auto shown = [&](std::size_t i) {
+    return fmt::format("{} ({})", languages.tokens[i].code, names[i]);
+  };
+  const std::vector<std::size_t> found = meant(languages, asked, names);
+  if (found.size() == 1) return languages.tokens[found.front()];
   if (found.empty()) {
-    refuse_field(Field{field},
-                 fmt::format(" {}: {} has no such language among its {}; the nearest is {}",
-                             excerpt(asked), model, languages.tokens.size(),
-                             shown(nearest_language(languages, asked), languages)));
+    refuse_field(
+        Field{field},
+        fmt::format(" {}: {} has no such language among its {}; the nearest is {}", excerpt(asked),
+                    model, names.size(), shown(nearest_language(languages, asked))));
   }
   std::vector<std::string> all;
-  for (const LanguageToken* token : found) all.push_back(shown(*token, languages));
+  for (const std::size_t i : found) all.push_back(shown(i));
   refuse_field(Field{field},
                fmt::format(" {} may be {}: say which", excerpt(asked), fmt::join(all, " or ")));
 }
@@ -130,15 +127,14 @@ LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& gi
   return choice;
 }
 
-void note_language(const ReadyModel& model, const Translator& translator,
-                   const std::function<void(const FieldText&)>& say) {
-  const Languages& languages = model.tokenizer->languages();
+void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say) {
+  const Languages& languages = translator.tokenizer().languages();
   const bool told = languages.target_by == TargetBy::nothing ||
                     languages.target_by == TargetBy::source_mark ||
                     translator.languages().target >= 0;
   if (told) return;
-  say({fmt::format("{} writes {} languages, and its files choose none: say ", model.name,
-                   languages.tokens.size()),
+  say({fmt::format("{} writes {} languages, and its files choose none: say ",
+                   translator.summary().name, languages.tokens.size()),
        Field{"target_lang"}});
 }
 

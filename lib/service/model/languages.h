@@ -16,8 +16,8 @@ namespace attn {
 /// Its English name, as ICU has it; the code where it knows none.
 std::string language_name(const std::string& code);
 
-/// "German" of "deu_Latn"; "Chinese (Simplified)" where others of the list are Chinese, too.
-std::string language_name(const std::string& code, const Languages& among);
+/// Of each token: "German" of "deu_Latn"; "Chinese (Simplified)" where others are Chinese, too.
+std::vector<std::string> language_names(const Languages& languages);
 
 /// The token that is meant: by the tokenizer's own code, by one of the same language ("de", "de_DE"
 /// for deu_Latn) or by its English name. UsageError naming the field and `model`, and those that it
@@ -32,7 +32,6 @@ LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& gi
                                 DecodeConfig& decode);
 
 /// Says that a model of several languages was told none, and its files choose none.
-void note_language(const ReadyModel& model, const Translator& translator,
-                   const std::function<void(const FieldText&)>& say);
+void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say);
 
 }  // namespace attn

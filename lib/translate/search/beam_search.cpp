@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "base/at.h"
 #include "translate/search/beam.h"
-#include "translate/search/logits_processor.h"
-#include "translate/search/search_steps.h"
+#include "translate/search/sentence_search.h"
 
 namespace attn {
 namespace {
@@ -58,95 +56,66 @@ void offer_row(std::span<const float> row, const RowNormaliser& normal, float ru
   }
 }
 
-/// One sentence of a step.
-struct SearchedSentence {
-  const SentenceBeam& beam;
-  std::span<const int> source;
-  Index first_row;  ///< the decoder's rows of its hypotheses begin there
-};
+class BeamSearch : public SentenceSearch {
+ public:
+  BeamSearch(const SearchRules& rules, std::span<const int> source, Index most_tokens,
+             const Traced& traced)
+      : SentenceSearch(rules, source, most_tokens),
+        beam_(rules.decode, rules.ends, most_tokens),
+        traced_(traced) {}
 
-/// The best continuations of one sentence's running beams. `finite` becomes false where the logits
-/// are not.
-BestCandidates best_candidates(const LogitsProcessor& processor, EnsembleDecoder& decoder,
-                               const SearchedSentence& sentence, bool& finite) {
-  const auto& [beam, source, first_row] = sentence;
-  BestCandidates best(beam.candidates_needed());
-  for (std::size_t i = 0; i < beam.running().size(); ++i) {
-    const SentenceBeam::Running& running = beam.running()[i];
-    const auto [row, normal] =
-        decoder.scores(processor, {running.ids, source}, first_row + to_index(i));
-    finite = finite && normal.finite;
-    const auto produced = std::ssize(running.ids);
-    if (const auto forced = processor.forced(produced, beam.most_tokens())) {
-      // Everything else is −∞; the forced token's own log-probability counts 0.
-      best.offer({running.score, to_index(i), *forced});
-      if (produced + 1 < beam.most_tokens()) continue;
-      for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
-        if (token == *forced) continue;
-        best.offer({-std::numeric_limits<float>::infinity(), to_index(i), token});
-      }
-      continue;
+  void add_rows(const RowPlace& before, SearchRows& rows) const override {
+    for (const SentenceBeam::Running& running : beam_.running()) {
+      rows.add(running.ids.empty() ? rules().start : running.ids.back(),
+               before.first + running.parent, before.slot);
     }
-    offer_row(row, normal, running.score, to_index(i), best);
   }
-  return best;
-}
+
+  void choose(EnsembleDecoder& decoder, Index first) override {
+    beam_.advance(best_candidates(decoder, first).best(), traced_.trace, traced_.sentence);
+  }
+
+  bool done() const override { return beam_.done(); }
+
+  std::vector<SearchHypothesis> results() const override {
+    return beam_.results(rules().decode.num_return_sequences);
+  }
+
+ private:
+  /// The best continuations of the running beams.
+  BestCandidates best_candidates(EnsembleDecoder& decoder, Index first) const {
+    const LogitsProcessor& processor = rules().processor;
+    BestCandidates best(beam_.candidates_needed());
+    for (std::size_t i = 0; i < beam_.running().size(); ++i) {
+      const SentenceBeam::Running& running = beam_.running()[i];
+      const auto [row, normal] =
+          decoder.scores(processor, context(running.ids), first + to_index(i));
+      const auto produced = std::ssize(running.ids);
+      if (!normal.finite) refuse_logits(rules().models, produced);
+      if (const auto forced = processor.forced(produced, most_tokens())) {
+        // Everything else is −∞; the forced token's own log-probability counts 0.
+        best.offer({running.score, to_index(i), *forced});
+        if (produced + 1 < most_tokens()) continue;
+        for (int token = 0; to_size(token) < row.size() && !best.full(); ++token) {
+          if (token == *forced) continue;
+          best.offer({-std::numeric_limits<float>::infinity(), to_index(i), token});
+        }
+        continue;
+      }
+      offer_row(row, normal, running.score, to_index(i), best);
+    }
+    return best;
+  }
+
+  SentenceBeam beam_;
+  Traced traced_;
+};
 
 }  // namespace
 
-SearchResults beam_search(const Ensemble& models, const PackedTokens& source,
-                          const DecodeConfig& decode, const SearchWatch& watch) {
-  const ModelConfig& config = models.config();
-  const std::vector<int> ends = ends_of(decode, config);
-  const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
-  EnsembleDecoder decoder(models, source, source.sentences() * decode.num_beams,
-                          most_steps(decode, models, source), watch);
-
-  std::vector<SentenceBeam> beams;
-  std::vector<Index> active;  ///< sentences still searched; their rows stand in this order
-  StepRows rows;
-  const int start = start_of(decode, config);
-  decoder.start_with(start);
-  for (Index b = 0; b < source.sentences(); ++b) {
-    beams.emplace_back(decode, ends, most_tokens(decode, models, source.length(b)));
-    active.push_back(b);
-    for (int i = 0; i < decode.num_beams; ++i) rows.add(start, 0, b);
-  }
-  while (!active.empty()) {
-    stop_if_asked(watch.stop);
-    decoder.step(rows.tokens, rows.parents, rows.sentences);
-    const auto count = std::ssize(active);
-    std::vector<BestCandidates> best(active.size(), BestCandidates(0));
-    std::vector<std::uint8_t> finite(active.size(), 0);
-    parallel_for(count, decoder.size() * 8, [&](Index a) {
-      const Index b = at(active, a);
-      bool all_finite = true;
-      at(best, a) = best_candidates(processor, decoder,
-                                    {at(beams, b), source.of(b), a * decode.num_beams}, all_finite);
-      at(finite, a) = all_finite ? 1 : 0;
-    });
-    if (std::ranges::find(finite, 0) != finite.end()) {
-      const SentenceBeam& beam = at(beams, active.front());
-      refuse_logits(models.name(), std::ssize(beam.running().front().ids));
-    }
-    rows.clear();
-    std::vector<Index> still_active;
-    for (Index a = 0; a < count; ++a) {
-      const Index b = at(active, a);
-      SentenceBeam& beam = at(beams, b);
-      beam.advance(at(best, a).best(), watch.trace, b);
-      if (beam.done()) continue;
-      still_active.push_back(b);
-      for (const SentenceBeam::Running& running : beam.running()) {
-        rows.add(running.ids.back(), a * decode.num_beams + running.parent, b);
-      }
-    }
-    active = std::move(still_active);
-  }
-  SearchResults results;
-  for (const SentenceBeam& beam : beams)
-    results.push_back(beam.results(decode.num_return_sequences));
-  return results;
+std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<const int> source,
+                                            Index most_tokens, const Traced& traced) {
+  return std::make_unique<BeamSearch>(rules, source, most_tokens, traced);
 }
 
 }  // namespace attn

@@ -2,25 +2,20 @@
 #include <cmath>
 #include <functional>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <span>
 
 #include "base/at.h"
-#include "translate/search/logits_processor.h"
 #include "translate/search/sampler.h"
-#include "translate/search/search_steps.h"
+#include "translate/search/sentence_search.h"
 
 namespace attn {
 namespace {
 
 /// One translation on its way: a sentence has several where they are drawn.
 struct GreedyRow {
-  Index sentence = 0;
   std::vector<int> ids;
   float sum = 0;
-  Index most = 0;
-  bool finite = true;  ///< the logits so far
   std::optional<Sampler> sampler;
 };
 
@@ -35,88 +30,76 @@ Index likeliest(const LogitsProcessor& processor, std::span<const float> row,
   return found < n ? found : kernels().arg_max(row.data(), n);
 }
 
-/// Chooses one row's next token and adds it, with its log-probability after processing.
-void choose_next(const LogitsProcessor& processor, EnsembleDecoder& decoder,
-                 std::span<const int> source, GreedyRow& next, Index r) {
-  const auto [row, normal] = decoder.scores(processor, {next.ids, source}, r);
-  next.finite = normal.finite;
-  if (!next.finite) return;
-  if (const auto forced = processor.forced(std::ssize(next.ids), next.most)) {
-    next.ids.push_back(*forced);
-  } else {
+class GreedySearch : public SentenceSearch {
+ public:
+  GreedySearch(const SearchRules& rules, std::span<const int> source, Index most_tokens)
+      : SentenceSearch(rules, source, most_tokens), all_(to_size(rules.hypotheses())) {
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (rules.decode.sampling) all_[i].sampler.emplace(*rules.decode.sampling, source, i);
+      running_.push_back(to_index(i));
+      parents_.push_back(0);
+    }
+  }
+
+  void add_rows(const RowPlace& before, SearchRows& rows) const override {
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      const GreedyRow& row = at(all_, running_[i]);
+      rows.add(row.ids.empty() ? rules().start : row.ids.back(), before.first + parents_[i],
+               before.slot);
+    }
+  }
+
+  void choose(EnsembleDecoder& decoder, Index first) override {
+    std::vector<Index> still;
+    parents_.clear();
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      GreedyRow& row = at(all_, running_[i]);
+      choose_next(decoder, row, first + to_index(i));
+      const bool ended = std::ranges::find(rules().ends, row.ids.back()) != rules().ends.end();
+      if (ended || std::ssize(row.ids) >= most_tokens()) continue;
+      still.push_back(running_[i]);
+      parents_.push_back(to_index(i));
+    }
+    running_ = std::move(still);
+  }
+
+  bool done() const override { return running_.empty(); }
+
+  std::vector<SearchHypothesis> results() const override {
+    std::vector<SearchHypothesis> found;
+    for (const GreedyRow& row : all_) {
+      found.push_back(
+          {row.ids, hypothesis_score(row.sum, row.ids.size(), rules().decode.length_penalty)});
+    }
+    std::ranges::stable_sort(found, std::ranges::greater(), &SearchHypothesis::score);
+    return found;
+  }
+
+ private:
+  /// Chooses a row's next token and adds it, with its log-probability after processing.
+  void choose_next(EnsembleDecoder& decoder, GreedyRow& next, Index r) const {
+    const LogitsProcessor& processor = rules().processor;
+    const auto [row, normal] = decoder.scores(processor, context(next.ids), r);
+    if (!normal.finite) refuse_logits(rules().models, std::ssize(next.ids));
+    if (const auto forced = processor.forced(std::ssize(next.ids), most_tokens())) {
+      next.ids.push_back(*forced);
+      return;
+    }
     const Index chosen = next.sampler ? next.sampler->draw(row) : likeliest(processor, row, normal);
     next.sum += normal(at(row, chosen));
     next.ids.push_back(to_int(chosen));
   }
-}
 
-/// All rows before the first step.
-std::vector<GreedyRow> first_rows(const Ensemble& models, const PackedTokens& source,
-                                  const DecodeConfig& decode) {
-  std::vector<GreedyRow> all;
-  for (Index b = 0; b < source.sentences(); ++b) {
-    for (Index number = 0; number < (decode.sampling ? rows_of_sentence(decode) : 1); ++number) {
-      GreedyRow row;
-      row.sentence = b;
-      row.most = most_tokens(decode, models, source.length(b));
-      if (decode.sampling) row.sampler.emplace(*decode.sampling, source.of(b), to_size(number));
-      all.push_back(std::move(row));
-    }
-  }
-  return all;
-}
-
-SearchResults results_of(const std::vector<GreedyRow>& all, Index sentences,
-                         const DecodeConfig& decode) {
-  SearchResults results(to_size(sentences));
-  for (const GreedyRow& row : all) {
-    const float score = hypothesis_score(row.sum, row.ids.size(), decode.length_penalty);
-    at(results, row.sentence).push_back({row.ids, score});
-  }
-  for (std::vector<SearchHypothesis>& found : results) {
-    std::ranges::stable_sort(found, std::ranges::greater(), &SearchHypothesis::score);
-  }
-  return results;
-}
+  std::vector<GreedyRow> all_;
+  std::vector<Index> running_;  ///< of each of its rows, its place in all_
+  std::vector<Index> parents_;  ///< which of its rows of the step before each continues
+};
 
 }  // namespace
 
-SearchResults greedy_search(const Ensemble& models, const PackedTokens& source,
-                            const DecodeConfig& decode, const SearchWatch& watch) {
-  const ModelConfig& config = models.config();
-  const std::vector<int> ends = ends_of(decode, config);
-  const LogitsProcessor processor(decode, ends, config.decoder_vocab_size);
-  std::vector<GreedyRow> all = first_rows(models, source, decode);
-  EnsembleDecoder decoder(models, source, std::ssize(all), most_steps(decode, models, source),
-                          watch);
-  StepRows rows, next;
-  const int start = start_of(decode, config);
-  decoder.start_with(start);
-  std::vector<Index> running(all.size()), still;  // of each of the decoder's rows, its place in all
-  std::iota(running.begin(), running.end(), Index{0});
-  for (const Index i : running) rows.add(start, i, at(all, i).sentence);
-  while (!running.empty()) {
-    stop_if_asked(watch.stop);
-    decoder.step(rows.tokens, rows.parents, rows.sentences);
-    const auto count = std::ssize(running);
-    parallel_for(count, decoder.size() * 8, [&](Index r) {
-      GreedyRow& row = at(all, at(running, r));
-      choose_next(processor, decoder, source.of(row.sentence), row, r);
-    });
-    next.clear();
-    still.clear();
-    for (Index r = 0; r < count; ++r) {
-      const GreedyRow& row = at(all, at(running, r));
-      if (!row.finite) refuse_logits(models.name(), std::ssize(row.ids));
-      const bool ended = std::ranges::find(ends, row.ids.back()) != ends.end();
-      if (ended || std::ssize(row.ids) >= row.most) continue;
-      next.add(row.ids.back(), r, row.sentence);
-      still.push_back(at(running, r));
-    }
-    std::swap(rows, next);
-    std::swap(running, still);
-  }
-  return results_of(all, source.sentences(), decode);
+std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
+                                              Index most_tokens) {
+  return std::make_unique<GreedySearch>(rules, source, most_tokens);
 }
 
 }  // namespace attn

@@ -59,6 +59,9 @@ using SearchResults = std::vector<std::vector<SearchHypothesis>>;
 /// positions.
 Index most_tokens(const DecodeConfig& decode, const Ensemble& models, Index source_length);
 
+/// What the decoder begins with.
+int start_of(const DecodeConfig& decode, const ModelConfig& model);
+
 /// length ^ length_penalty, by which a hypothesis's sum is divided. InputError where that is 0 or
 /// infinite as a float, so that scores could not be compared.
 float length_power(Index length, float length_penalty);

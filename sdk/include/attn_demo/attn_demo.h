@@ -31,6 +31,7 @@ struct Search {
   std::optional<int> threads;            ///< --threads [the cores, at most 4]; one for the process
   std::string source_lang;  ///< --source-lang, of models that know several languages: "de"
   std::string target_lang;  ///< --target-lang
+  std::string prefix;  ///< --prefix: what every text begins with; T5's "translate English …: "
 };
 
 /// Weights of all heads of one kind: rows of queries look at keys and sum to 1.

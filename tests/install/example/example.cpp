@@ -2,7 +2,28 @@
 
 #include <cstdio>
 
-int main() {
+/// A model of several languages, one of them chosen; a prefix stands before the text.
+void speak(const char* directory) {
+  attn_demo::Search search;
+  search.source_lang = "fr";
+  search.target_lang = "German";
+  search.prefix = "the ";
+  search.max_length = 3;
+  const attn_demo::Model model(directory);
+  const attn_demo::Attention a = model.attend("home", search);
+  std::printf("%s %zu %s\n", a.source_tokens.front().c_str(), a.source_tokens.size(),
+              a.tokens.front().c_str());
+  search.prefix = "";
+  std::printf("%zu\n", model.attend("the home", search).source_tokens.size());
+  search.target_lang = "Germn";
+  try {
+    model.translate({"home"}, search);
+  } catch (const attn_demo::Error& error) {
+    std::printf("%d %s\n", error.exit_code, error.what());
+  }
+}
+
+int main(int, char** arguments) {
   const attn_demo::Model model;
   const attn_demo::Attention a = model.attend("The group went home");
   std::printf("%s\n", a.text.c_str());
@@ -19,4 +40,5 @@ int main() {
   } catch (const attn_demo::Error& error) {
     std::printf("%d %s\n", error.exit_code, error.what());
   }
+  speak(arguments[1]);
 }

@@ -16,9 +16,10 @@ std::unique_ptr<StepMemory> AttentionMethod::step_memory(const StepMemoryShape& 
   return key_value_memory(shape);
 }
 
-std::optional<std::uint64_t> AttentionMethod::step_memory_bytes(
-    const StepMemoryShape& shape) const {
-  return key_value_bytes(shape);
+std::optional<std::uint64_t> AttentionMethod::step_memory_bytes(const StepMemoryShape& shape,
+                                                                Index hypotheses,
+                                                                Index steps) const {
+  return key_value_bytes(shape, hypotheses, steps);
 }
 
 const AttentionMethod& method_of(const AttentionPattern& pattern) {

@@ -35,9 +35,11 @@ class AttentionMethod {
                                const SavedForBackward& kept, const ConstMatrixRef& doutput,
                                AttentionInputGradient gradient) const;
 
-  /// What a decoder keeps from step to step: keys and values, and their bytes.
+  /// What a decoder keeps from step to step: keys and values; and its bytes for so many hypotheses
+  /// of so many steps.
   virtual std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const;
-  virtual std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape) const;
+  virtual std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape,
+                                                         Index hypotheses, Index steps) const;
 };
 
 const AttentionMethod& method_of(const AttentionPattern& pattern);

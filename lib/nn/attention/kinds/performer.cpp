@@ -230,11 +230,9 @@ namespace {
 /// What hypotheses keep: sums of one size whatever the step, which move with them.
 class PerformerSums : public StepMemory {
  public:
-  explicit PerformerSums(const StepMemoryShape& shape)
-      : shape_(shape), next_(shape.rows, size_of(shape)) {
-    for (Index layer = 0; layer < shape.layers; ++layer) {
-      layers_.push_back(std::make_unique<Layer>(Matrix(shape.rows, size_of(shape))));
-    }
+  explicit PerformerSums(const StepMemoryShape& shape) : shape_(shape) {
+    for (Index layer = 0; layer < shape.layers; ++layer)
+      layers_.push_back(std::make_unique<Layer>());
   }
 
   /// Floats of a hypothesis in one layer.
@@ -243,11 +241,14 @@ class PerformerSums : public StepMemory {
   }
 
   /// Row r of every layer's sums becomes what row parents[r] has, or the beginning.
-  void begin(Index step, Index rows, std::span<const Index> parents) override {
+  void begin(const StepRows& rows) override {
+    const auto n = std::ssize(rows.parents);
     for (const std::unique_ptr<Layer>& layer : layers_) {
-      for (Index r = 0; r < rows; ++r) {
-        if (step > 0) {
-          next_.row(r) = layer->sums.row(at(parents, r));
+      if (next_.rows() < n) next_.resize(n, size_of(shape_));
+      for (Index r = 0; r < n; ++r) {
+        const Index parent = at(rows.parents, r);
+        if (parent >= 0) {
+          next_.row(r) = layer->sums.row(parent);
         } else {
           begin_row(next_.row(r).data());
         }
@@ -259,12 +260,11 @@ class PerformerSums : public StepMemory {
 
  private:
   struct Layer : AttentionMemory {
-    explicit Layer(Matrix of) : sums(std::move(of)) {}
     void attend(const AttentionShape& shape, AttentionInput rows, MatrixRef heads,
                 AttentionObserver* /*observer*/) override {
       performer_step(shape, rows, sums, heads);
     }
-    Matrix sums;  ///< [rows, H · size()]
+    Matrix sums;  ///< [most rows, H · size()]
   };
 
   static Index features_of(const StepMemoryShape& shape) {
@@ -279,7 +279,7 @@ class PerformerSums : public StepMemory {
   }
 
   StepMemoryShape shape_;
-  Matrix next_;  ///< [rows, H · size()] swapped with each layer's at each step
+  Matrix next_;  ///< [most rows, H · size()] swapped with each layer's at each step
   std::vector<std::unique_ptr<Layer>> layers_;
 };
 
@@ -304,8 +304,9 @@ class PerformerMethod : public AttentionMethod {
   std::unique_ptr<StepMemory> step_memory(const StepMemoryShape& shape) const override {
     return std::make_unique<PerformerSums>(shape);
   }
-  std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape) const override {
-    return checked_product({to_size(shape.rows), to_size(PerformerSums::size_of(shape)),
+  std::optional<std::uint64_t> step_memory_bytes(const StepMemoryShape& shape, Index hypotheses,
+                                                 Index /*steps*/) const override {
+    return checked_product({to_size(hypotheses), to_size(PerformerSums::size_of(shape)),
                             sizeof(float), to_size(shape.layers) + 1});
   }
 };

@@ -4,7 +4,9 @@
 const live = (() => {
   const PAUSE = 350;  // ms after the last key before vectors and the search are asked for, which take longer
   const LISTS = ["without", "force", "swap"];
-  const asked = { text: "", model: null, beams: null, target: null, compare: null, without: [], force: [], swap: [] };
+  const FIELDS = ["model", "beams", "target", "source_lang", "target_lang", "prefix", "compare"];
+  const nothing = () => Object.fromEntries([["text", null], ...FIELDS.map((key) => [key, null]), ...LISTS.map((key) => [key, []])]);
+  const asked = { ...nothing(), text: "" };
   const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("-");
   const listeners = [];
   let settings = null;  // of the server: models, beams, limits; null: there is none
@@ -13,6 +15,7 @@ const live = (() => {
   let rest = 0;
   let hurry = false;  // an answer is being shown: what is in sight comes first
   let branch = null;  // of an address, until the second answer brings the search
+  const choices = new Map();  // what each model lets one choose: {languages: [[code, name], …], source, target, prefixes}
 
   /** What is known of the last request, and what was `said` since: {busy, error, said, notes, took}. */
   const status = { busy: false, error: "", said: "", notes: [], took: null };
@@ -30,8 +33,8 @@ const live = (() => {
   /** What is asked for as JSON, but the keys `without`. */
   function bodyOf(detail, without = []) {
     const body = { text: asked.text, ...detail };
-    for (const key of ["model", "beams", "target"]) if (asked[key] !== null) body[key] = asked[key];
-    if (asked.compare !== null && asked.compare.trim() !== "") body.compare = asked.compare;
+    for (const key of FIELDS) if (asked[key] !== null) body[key] = asked[key];
+    if (asked.compare !== null && asked.compare.trim() === "") delete body.compare;
     for (const key of LISTS) if (asked[key].length > 0) body[key] = asked[key];
     for (const key of without) delete body[key];
     return JSON.stringify(body);
@@ -39,7 +42,7 @@ const live = (() => {
 
   /** What the server would not even read to its end. */
   function checkSizes() {
-    for (const key of ["text", "target", "compare"]) {
+    for (const key of ["text", "target", "prefix", "compare"]) {
       const bytes = new TextEncoder().encode(asked[key] || "").length;
       if (bytes > settings.most_text) {
         throw new Error(`this text has ${thousands(bytes)} bytes, and at most ${thousands(settings.most_text)} are taken`);
@@ -76,11 +79,14 @@ const live = (() => {
     throw problem;
   }
 
+  const modelAsked = () => asked.model || settings.models[0];
+
   /** The translation of what has come, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
     takePage(data);
     status.notes = (data.live && data.live.notes) || [];
+    if (data.live && data.live.choices) choices.set(modelAsked(), data.live.choices);
     hurry = true;
     try {
       change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
@@ -98,7 +104,7 @@ const live = (() => {
     running = control;
     const begun = performance.now();
     try {
-      const asking = post("/api/page", { report: true }, control.signal);
+      const asking = post("/api/page", { report: true, choices: !choices.has(modelAsked()) }, control.signal);
       status.busy = true;
       tell();
       const answer = await asking;
@@ -171,7 +177,7 @@ const live = (() => {
   function addressParts() {
     if (!settings) return [];
     const parts = [];
-    for (const key of ["text", "model", "beams", "target", "compare"]) {
+    for (const key of ["text", ...FIELDS]) {
       if (asked[key] !== null) parts.push(`${key}=${encodeURIComponent(asked[key])}`);
     }
     for (const key of LISTS) for (const value of asked[key]) parts.push(`${key}=${encodeURIComponent(value)}`);
@@ -180,7 +186,7 @@ const live = (() => {
 
   /** What an address asks for; null: it does not say. A model that is not here is none. */
   function wantedBy(address) {
-    const wanted = { text: null, model: null, beams: null, target: null, compare: null, without: [], force: [], swap: [] };
+    const wanted = nothing();
     for (const part of address.replace(/^#/, "").split("&")) {
       const [key, ...rest] = part.split("=");
       let value = "";
@@ -232,8 +238,15 @@ const live = (() => {
 
   function takeSettings(found) {
     settings = { ...found, alone: settings.alone };
-    asked.model = null;
+    Object.assign(asked, { model: null, source_lang: null, target_lang: null, prefix: null });
+    choices.clear();
+    takeChoices();
     tell();
+  }
+
+  /** The first model's come with the page. */
+  function takeChoices() {
+    if (settings.choices) choices.set(settings.models[0], settings.choices);
   }
 
   /** A model of the reader's own, in files. */
@@ -253,6 +266,7 @@ const live = (() => {
   function start(given, address) {
     if (!given) return;
     settings = given;
+    takeChoices();
     if (given.alone) startAlone(given.alone);
     asked.text = sentences[0].text;
     // The token of the address is a cookie by now; a copied link must not hold it.
@@ -262,5 +276,5 @@ const live = (() => {
   }
 
   return { start, want, say, save, saveRecord, openFiles, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
-    settings: () => settings, hurries: () => hurry };
+    settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

@@ -101,10 +101,66 @@ const liveView = (() => {
     find("live-model-box").hidden = models.length < 2;
   }
 
+  // Languages and prefixes, where the model has such.
+
+  const LANGUAGES = [["source_lang", "source"], ["target_lang", "target"]];
+
+  /** [code, name] of a language by either; null: the model has none such, or another name for it. */
+  function languageOf(typed) {
+    const small = typed.trim().toLowerCase();
+    return (live.choices().languages || []).find((names) => names.some((name) => name.toLowerCase() === small)) || null;
+  }
+
+  /** Of the language that counts: asked for, or the model's own; null: nobody says. */
+  function languageThatCounts(key, own) {
+    const asked = live.asked[key];
+    return asked === null ? languageOf(live.choices()[own] || "") : languageOf(asked) || [asked, asked];
+  }
+
+  const idOf = (key) => `live-${key.replace("_", "-")}`;
+
+  function updateLanguages() {
+    const { languages = [], prefixes = [] } = live.choices();
+    const option = (value, label) => make("option", { value: printable(value), label: label && printable(label) });
+    refill(find("live-languages"), JSON.stringify(languages), () => languages.map(([code, name]) => option(name, code)));
+    refill(find("live-prefixes"), JSON.stringify(prefixes), () => prefixes.map((prefix) => option(prefix)));
+    for (const [key, own] of LANGUAGES) {
+      const field = find(idOf(key));
+      find(`${idOf(key)}-box`).hidden = !(own in live.choices());
+      const counts = languageThatCounts(key, own);
+      field.placeholder = counts ? printable(counts[1]) : "choose one";
+      if (document.activeElement !== field) field.value = live.asked[key] === null ? "" : printable(counts[1]);
+    }
+    find("live-prefix-box").hidden = prefixes.length === 0;
+    if (document.activeElement !== find("live-prefix")) find("live-prefix").value = live.asked.prefix || "";
+    const [source, target] = languages.length > 0 ? LANGUAGES.map((both) => languageThatCounts(...both)) : [["en", "English"], ["de", "German"]];
+    const names = (language, noun) => `${language ? `${printable(language[1])} ` : ""}${noun}`;
+    const tag = (language) => (language ? language[0].replace(/_/g, "-") : "");
+    putText(find("live-text-says"), names(source, "sentence"));
+    putText(find("live-target-says"), `${names(target, "translation")}: edit it to have your own scored`);
+    putAttribute(find("live-text"), "placeholder", source ? `type a sentence in ${printable(source[1])}` : "type a sentence");
+    putAttribute(find("live-text"), "lang", tag(source));
+    putAttribute(find("live-target"), "lang", tag(target));
+  }
+
+  /** A language once it is chosen or typed to its end; what the model has not is asked for as it was typed, for the
+   *  answer names the nearest. */
+  function listenToLanguage(key) {
+    const field = find(idOf(key));
+    const take = (whole) => {
+      const found = languageOf(field.value);
+      const wanted = field.value.trim() === "" ? null : found ? found[0] : field.value.trim();
+      if ((whole || found) && wanted !== live.asked[key]) live.want({ [key]: wanted });
+    };
+    field.addEventListener("input", () => take(false));
+    field.addEventListener("change", () => take(true));
+  }
+
   function update() {
     if (!isLive()) return;
     const { asked, status } = live;
     updateModels();
+    updateLanguages();
     if (live.settings().broken) {
       find("alone").hidden = true;
       for (const field of find("live").querySelectorAll("textarea, input, button, select")) field.disabled = true;
@@ -173,7 +229,10 @@ const liveView = (() => {
     typed(find("live-compare"), (compare) => live.want({ compare }));
     const on = (id, run, event = "click") => find(id).addEventListener(event, run);
     on("live-search", () => live.want({ target: null }));
-    on("live-model", (event) => live.want({ model: event.target.value, without: [], force: [] }), "change");
+    on("live-model", (event) => live.want({ model: event.target.value, source_lang: null, target_lang: null, prefix: null,
+      without: [], force: [] }), "change");
+    LANGUAGES.forEach(([key]) => listenToLanguage(key));
+    on("live-prefix", (event) => live.want({ prefix: event.target.value || null }), "change");
     on("live-beams", (event) => {
       const beams = Number(event.target.value);
       const whole = Number.isInteger(beams) && beams >= 1 && beams <= live.settings().most_beams;
