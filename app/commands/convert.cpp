@@ -7,6 +7,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "config/families/own_parts.h"
 #include "model/directory/save_model.h"
 #include "service/model/model_source.h"
 #include "service/new_directory.h"
@@ -41,6 +42,7 @@ void run_convert(const ConvertOptions& options) {
   const MappedFile weights(directory.writing() + "/model.safetensors");
   const auto size = static_cast<double>(weights.size());
   directory.commit();
+  if (const auto own = own_parts_note(model.transformer->config())) note(*own);
   output().write(fmt::format("{}: {}, model.safetensors {}\n", printable(options.out),
                              options.dtype, human_bytes(size)));
 }

@@ -7,6 +7,7 @@
 #include "commands/arguments.h"
 #include "commands/commands.h"
 #include "commands/model_options.h"
+#include "config/families/own_parts.h"
 #include "model/directory/save_model.h"
 #include "service/model/model_source.h"
 #include "service/new_directory.h"
@@ -40,6 +41,7 @@ void run_init(const InitOptions& options) {
   copy_tokenizer(model.tokenizer_directory, directory.writing());
   save_model(*model.transformer, decode, directory.writing(), dtype);
   directory.commit();
+  if (const auto own = own_parts_note(model.transformer->config())) note(*own);
   output().write(fmt::format("{}: {} model with random weights (seed {})\n", printable(options.out),
                              model.transformer->config().model_type, *model.seed));
 }

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "config/families/t5_family.h"
 #include "config/key_reader.h"
 #include "config/model_sizes.h"
-#include "config/t5_family.h"
 
 namespace attn {
 namespace {
@@ -224,6 +224,7 @@ Family attn_demo() {
   Family row = marian();
   row.model_type = "attn-demo";
   row.class_name = "AttnDemoModel";
+  row.relative_bias = "self_attn.relative_attention_bias";
   row.fixed = {};
   return row;
 }

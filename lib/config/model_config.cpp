@@ -1,6 +1,7 @@
 #include "config/model_config.h"
 
 #include "base/error.h"
+#include "config/families/own_parts.h"
 #include "config/family.h"
 #include "config/model_sizes.h"
 #include "config/parameter_table.h"
@@ -32,6 +33,7 @@ std::string model_type_for(const ModelConfig& config) {
   if (!family_of(config).marian_keys) return config.model_type;
   if (config.normalize_embedding || !config.scale_attention) return "attn-demo";
   if (!config.encoder_attention.full() || !config.decoder_attention.full()) return "attn-demo";
+  if (has_own_parts(config)) return "attn-demo";
   if (!config.normalize_before && !config.add_final_layer_norm) return "marian";
   if (!config.normalize_before || !config.add_final_layer_norm) return "attn-demo";
   // PegasusForConditionalGeneration has one vocabulary: its tables are one, or three when untied.
@@ -99,6 +101,7 @@ Json to_directory_json(const ModelConfig& config) {
   if (!config.decoder_attention.full()) {
     json["decoder_attention"] = to_json(config.decoder_attention);
   }
+  if (family.marian_keys) write_own_parts(config, json);
   json["dropout"] = as_printed(config.dropout);
   json["attention_dropout"] = as_printed(config.attention_dropout);
   json["activation_dropout"] = as_printed(config.activation_dropout);

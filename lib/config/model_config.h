@@ -38,7 +38,8 @@ struct ModelConfig {
   int decoder_layers = 3;      ///< decoder_layers
   int encoder_heads = 4;       ///< encoder_attention_heads (num_attention_heads)
   int decoder_heads = 4;       ///< decoder_attention_heads
-  int head_dim = 0;            ///< T5's d_kv; 0: d_model / heads
+  int head_dim = 0;            ///< head_dim, T5's d_kv; 0: d_model / heads
+  int key_value_heads = 0;     ///< key_value_heads; 0: as many as heads
   int encoder_ffn_dim = 1024;  ///< encoder_ffn_dim
   int decoder_ffn_dim = 1024;  ///< decoder_ffn_dim
   Activation activation =
@@ -56,10 +57,11 @@ struct ModelConfig {
   bool normalize_embedding = false;    ///< normalize_embedding
   bool scale_attention = true;         ///< scale_attention: scores / sqrt(head_dim)
   bool absolute_positions = true;      ///< sinusoids or learned ones; T5 has none
-  RelativePositions relative;          ///< T5's
-  NormKind norm = NormKind::layer;     ///< T5: rms
+  bool rotary = false;                 ///< position: rotary turns queries and keys by their places
+  RelativePositions relative;          ///< position: relative, as T5 has them
+  NormKind norm = NormKind::layer;     ///< norm; T5: rms
   float norm_epsilon = 1e-5F;          ///< layer_norm_epsilon of T5
-  bool gated = false;                  ///< the feed-forward's hidden layer has a gate
+  bool gated = false;                  ///< feed_forward: gated; its hidden layer has a gate
   bool scale_output = false;           ///< scale_decoder_outputs: logits of hidden / sqrt(d_model)
   AttentionPattern encoder_attention;  ///< encoder_attention: who looks at whom
   AttentionPattern decoder_attention;  ///< decoder_attention, of its self-attention
@@ -78,6 +80,12 @@ struct ModelConfig {
   /// Columns of all heads side by side: d_model, where head_dim is not free.
   int encoder_inner() const { return encoder_heads * encoder_head_dim(); }
   int decoder_inner() const { return decoder_heads * decoder_head_dim(); }
+  /// Heads of keys and values; each serves as many heads of queries as the next.
+  int encoder_key_heads() const { return key_value_heads > 0 ? key_value_heads : encoder_heads; }
+  int decoder_key_heads() const { return key_value_heads > 0 ? key_value_heads : decoder_heads; }
+  /// Their columns side by side, of the keys or of the values.
+  int encoder_key_columns() const { return encoder_key_heads() * encoder_head_dim(); }
+  int decoder_key_columns() const { return decoder_key_heads() * decoder_head_dim(); }
   int decoder_positions() const {
     return max_decoder_positions > 0 ? max_decoder_positions : max_positions;
   }

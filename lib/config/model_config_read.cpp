@@ -6,6 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "config/experiment.h"
+#include "config/families/own_parts.h"
 #include "config/family.h"
 #include "config/key_reader.h"
 #include "config/model_config.h"
@@ -221,12 +222,14 @@ ModelConfig model_config_from_directory(const Json& json, const std::string& whe
   read_ids(reader, config);
   if (family.fixed.empty()) {
     read_patterns(reader, config);
+    read_own_parts(reader, config);
   } else {
     refuse_patterns(reader, config);
     keep_class_behaviour(family, where, config, notes);
   }
   read_family_keys(reader, family, config);
   read_sizes(reader, config, names, {family, false, family.fixes(&ModelConfig::share_embeddings)});
+  if (family.marian_keys) settle_own_parts(config);
   if (config.share_embeddings && config.tie_word_embeddings &&
       config.decoder_vocab_size != config.vocab_size) {
     notes.push_back(
@@ -271,10 +274,12 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
     config.normalize_before = config.add_final_layer_norm = family.pre_norm;
     read_rest(reader, family, config);
     read_patterns(reader, config);
+    read_own_parts(reader, config);
   } else {
     read_family(reader, family, config);
   }
   read_sizes(reader, config, names, {family, true, !family.marian_keys});
+  if (family.marian_keys) settle_own_parts(config);
   // In models that the program makes, pad is the last piece and also the decoder's start.
   config.pad_token_id = std::max(config.decoder_vocab_size - 1, 0);
   const bool own_start = read_ids(reader, config);
@@ -284,8 +289,8 @@ ModelConfig model_config_from_experiment(const Json& json, const std::string& wh
   config.model_type = model_type_for(config);
   if (!family.fixed.empty() && family.model_type != config.model_type) {
     reader.fail("model_type",
-                fmt::format("is {}, but that class does not compute these norms, embeddings or "
-                            "attention; leave model_type out or use {}",
+                fmt::format("is {}, but that class does not compute these norms, embeddings, "
+                            "positions or attention; leave model_type out or use {}",
                             in_quotes(family.model_type), in_quotes(config.model_type)));
   }
   return config;

@@ -125,9 +125,10 @@ CostReport cost_report(const ModelConfig& config, int source_length, int target_
   const std::uint64_t s = u(source_length), l = u(target_length), d = u(config.d_model);
   // Columns of all heads: D, or I where head_dim is free.
   const std::uint64_t e = u(config.encoder_inner()), c = u(config.decoder_inner());
-  const bool free = config.head_dim > 0;
-  const auto of = [free](const char* plain, const char* with_inner) {
-    return free ? with_inner : plain;
+  // Of their keys or values: as many, or fewer (I') where heads share them.
+  const auto e_keys = u(config.encoder_key_columns()), c_keys = u(config.decoder_key_columns());
+  const auto of = [&config](const char* plain, const char* inner, const char* shared) {
+    return config.key_value_heads > 0 ? shared : config.head_dim > 0 ? inner : plain;
   };
   const std::uint64_t products = config.gated ? 3 : 2;  // of the feed-forward
   const int encoder = config.encoder_layers, decoder = config.decoder_layers;
@@ -135,20 +136,21 @@ CostReport cost_report(const ModelConfig& config, int source_length, int target_
   report.source_length = source_length;
   report.target_length = target_length;
   report.multiply_adds = {
-      {"encoder_self_projections", "encoder self-attention, projections", of("4·S·D²", "4·S·D·I"),
-       encoder, product({4, s, d, e})},
+      {"encoder_self_projections", "encoder self-attention, projections",
+       of("4·S·D²", "4·S·D·I", "2·S·D·(I+I')"), encoder, product({2, s, d, e + e_keys})},
       {"encoder_self_scores_and_sum", "encoder self-attention, scores and sum",
-       of("2·S²·D", "2·S²·I"), encoder, product({2, s, s, e})},
+       of("2·S²·D", "2·S²·I", "2·S²·I"), encoder, product({2, s, s, e})},
       {"encoder_feed_forward", "encoder feed-forward", config.gated ? "3·S·D·F" : "2·S·D·F",
        encoder, product({products, s, d, u(config.encoder_ffn_dim)})},
-      {"decoder_self_projections", "decoder self-attention, projections", of("4·L·D²", "4·L·D·I"),
-       decoder, product({4, l, d, c})},
+      {"decoder_self_projections", "decoder self-attention, projections",
+       of("4·L·D²", "4·L·D·I", "2·L·D·(I+I')"), decoder, product({2, l, d, c + c_keys})},
       {"decoder_self_scores_and_sum", "decoder self-attention, scores and sum",
-       of("L·(L+1)·D", "L·(L+1)·I"), decoder, product({l, l + 1, c})},
-      {"cross_projections", "cross-attention, projections", of("2·(S+L)·D²", "2·(S+L)·D·I"),
-       decoder, product({2, s + l, d, c})},
-      {"cross_scores_and_sum", "cross-attention, scores and sum", of("2·S·L·D", "2·S·L·I"), decoder,
-       product({2, s, l, c})},
+       of("L·(L+1)·D", "L·(L+1)·I", "L·(L+1)·I"), decoder, product({l, l + 1, c})},
+      {"cross_projections", "cross-attention, projections",
+       of("2·(S+L)·D²", "2·(S+L)·D·I", "2·D·(S·I'+L·I)"), decoder,
+       sum({product({2, l, d, c}), product({2, s, d, c_keys})})},
+      {"cross_scores_and_sum", "cross-attention, scores and sum",
+       of("2·S·L·D", "2·S·L·I", "2·S·L·I"), decoder, product({2, s, l, c})},
       {"decoder_feed_forward", "decoder feed-forward", config.gated ? "3·L·D·F" : "2·L·D·F",
        decoder, product({products, l, d, u(config.decoder_ffn_dim)})},
       {"output", "output projection", "L·D·V", 1, product({l, d, u(config.decoder_vocab_size)})},
@@ -162,10 +164,10 @@ CostReport cost_report(const ModelConfig& config, int source_length, int target_
        product({kFloat, decoder_heads, l, l})},
       {"cross_maps", "cross-attention maps", "4·H·L·S", decoder,
        product({kFloat, decoder_heads, l, s})},
-      {"decoder_self_cache", "decoder keys and values, cached", of("8·L·D", "8·L·I"), decoder,
-       product({2, kFloat, l, c})},
-      {"cross_cache", "cross-attention keys and values, cached", of("8·S·D", "8·S·I"), decoder,
-       product({2, kFloat, s, c})},
+      {"decoder_self_cache", "decoder keys and values, cached", of("8·L·D", "8·L·I", "8·L·I'"),
+       decoder, product({2, kFloat, l, c_keys})},
+      {"cross_cache", "cross-attention keys and values, cached", of("8·S·D", "8·S·I", "8·S·I'"),
+       decoder, product({2, kFloat, s, c_keys})},
   };
   const auto finish = [](std::vector<CostRow>& rows) {
     std::uint64_t total = 0;
@@ -200,8 +202,9 @@ GrowthReport growth_report(int d_model, int heads, std::uint64_t weights,
 }
 
 GrowthReport growth_of(const ModelConfig& config, const std::vector<int>& lengths) {
-  const int inner = config.encoder_inner();
-  return growth_report(inner, config.encoder_heads, 4 * u(config.d_model) * u(inner), lengths);
+  const std::uint64_t columns = u(config.encoder_inner()) + u(config.encoder_key_columns());
+  return growth_report(config.encoder_inner(), config.encoder_heads,
+                       2 * u(config.d_model) * columns, lengths);
 }
 
 GrowthReport growth_of(const Preset& preset, const std::vector<int>& lengths) {
@@ -216,9 +219,10 @@ std::vector<HeadsRow> heads_report(const ModelConfig& config, const std::vector<
     changed.encoder_heads = changed.decoder_heads = count;
     validate(changed, where);
     const std::uint64_t d = u(config.d_model);
-    const std::uint64_t weights = 4 * d * u(changed.encoder_inner());
+    const std::uint64_t inner = u(changed.encoder_inner()), keys = u(changed.encoder_key_columns());
+    const std::uint64_t weights = 2 * d * (inner + keys);
     rows.push_back({count, changed.encoder_head_dim(),
-                    weights + (config.attention_biases ? 4 * d : 0),
+                    weights + (config.attention_biases ? d + inner + 2 * keys : 0),
                     count_parameters(changed).value_or(0),
                     product({kFloat, u(count), u(source_length), u(source_length)})});
   }

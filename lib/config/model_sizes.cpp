@@ -6,6 +6,7 @@
 #include "base/at.h"
 #include "base/error.h"
 #include "base/files/files.h"
+#include "config/families/own_parts.h"
 #include "config/family.h"
 #include "config/parameter_table.h"
 
@@ -59,6 +60,7 @@ ModelSizes model_sizes(const ModelConfig& config) {
   sizes.norm_biases = config.norm == NormKind::layer;
   sizes.gated = config.gated;
   sizes.head_dim = from_zero(config.head_dim);
+  sizes.key_value_heads = from_zero(config.key_value_heads);
   sizes.relative = config.relative;
   sizes.encoder_attention = config.encoder_attention;
   sizes.decoder_attention = config.decoder_attention;
@@ -143,6 +145,7 @@ void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyName
 void check_relations(const ModelConfig& config, const KeyNames& names) {
   check_heads(config, names, size_keys()[3]);
   check_heads(config, names, size_keys()[4]);
+  check_own_parts(config, names);
   const SizeKey& source = size_keys()[7];
   const SizeKey& target = size_keys()[8];
   check_id("pad_token_id", config.pad_token_id, source, names, config);

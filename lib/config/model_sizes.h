@@ -21,7 +21,8 @@ struct ModelSizes {
   bool share = true, tie = true, static_positions = true;
   bool final_norms = false, embedding_norms = false, attention_biases = true;
   bool feed_forward_biases = true, absolute_positions = true, norm_biases = true, gated = false;
-  std::uint64_t head_dim = 0;  ///< 0: d_model / heads
+  std::uint64_t head_dim = 0;         ///< 0: d_model / heads
+  std::uint64_t key_value_heads = 0;  ///< 0: as many as heads
   RelativePositions relative;
   AttentionPattern encoder_attention, decoder_attention;
   const Family* family = nullptr;
@@ -67,7 +68,7 @@ struct KeyNames {
 /// would take with them.
 void check_sizes(const RawSizes& sizes, const ModelConfig& config, const KeyNames& names);
 /// InputError for head counts that do not divide d_model, ids outside the vocabularies, dropouts,
-/// patterns of attention that do not fit.
+/// parts and patterns of attention that do not fit.
 void check_relations(const ModelConfig& config, const KeyNames& names);
 
 }  // namespace attn

@@ -1,5 +1,6 @@
 #include "config/parameter_table.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/at.h"
@@ -34,6 +35,10 @@ struct BlockWriter {
   void attention(std::string_view name, Part part, int side_by_side = 1) {
     map(name, part, sizes.attention_biases, {sizes.d_model, inner()}, side_by_side);
   }
+  /// One of keys or values, which heads may share.
+  void memory(std::string_view name, Part part, int side_by_side) {
+    map(name, part, sizes.attention_biases, {sizes.d_model, columns_of(key_heads())}, side_by_side);
+  }
   /// The projection behind the heads.
   void mixing(std::string_view name, Part part) {
     map(name, part, sizes.attention_biases, {inner(), sizes.d_model});
@@ -47,10 +52,17 @@ struct BlockWriter {
   }
 
   std::uint64_t heads() const { return block.encoder ? sizes.encoder_heads : sizes.decoder_heads; }
+  std::uint64_t key_heads() const {
+    return sizes.key_value_heads > 0 ? sizes.key_value_heads : heads();
+  }
   /// Columns of all heads.
-  std::uint64_t inner() const {
-    return sizes.head_dim > 0 ? checked_multiply(sizes.head_dim, heads()).value_or(~0ULL)
-                              : sizes.d_model;
+  std::uint64_t inner() const { return columns_of(heads()); }
+  /// Columns of so many heads; sizes may be unchecked.
+  std::uint64_t columns_of(std::uint64_t count) const {
+    if (sizes.head_dim == 0 && count == heads()) return sizes.d_model;
+    const std::uint64_t head_dim =
+        sizes.head_dim > 0 ? sizes.head_dim : sizes.d_model / std::max<std::uint64_t>(heads(), 1);
+    return checked_multiply(head_dim, count).value_or(~0ULL);
   }
 
   const LayerNames& names() const { return block.encoder ? family.encoder : family.decoder; }
@@ -77,8 +89,8 @@ struct BlockWriter {
     const PatternKind& kind = kind_of(pattern());
     const int side_by_side = kind.keys_are_queries() ? 2 : 3;
     attention(self.query, Part::self_query, side_by_side);
-    if (!kind.keys_are_queries()) attention(self.key, Part::self_key, 3);
-    attention(self.value, Part::self_value, side_by_side);
+    if (!kind.keys_are_queries()) memory(self.key, Part::self_key, 3);
+    memory(self.value, Part::self_value, side_by_side);
     if (globals == GlobalTokens::projected) {
       attention(std::string(self.query) + "_global", Part::global_query, 3);
       attention(std::string(self.key) + "_global", Part::global_key, 3);
@@ -102,7 +114,7 @@ struct BlockWriter {
   /// What the kind of attention has besides.
   void extras(const PatternKind& kind) {
     const KindStack stack{pattern(), block.encoder ? sizes.positions : sizes.decoder_positions,
-                          sizes.d_model, block.encoder ? sizes.encoder_heads : sizes.decoder_heads};
+                          inner(), heads()};
     for (const ExtraParameter& extra : kind.extra_parameters(stack)) {
       const bool drawn = extra.role != ParameterRole::low_rank;
       add({std::string(extra.name),
@@ -117,8 +129,8 @@ struct BlockWriter {
   void cross_attention() {
     const AttentionNames& cross = names().cross;
     attention(cross.query, Part::cross_query, 3);
-    attention(cross.key, Part::cross_key, 3);
-    attention(cross.value, Part::cross_value, 3);
+    memory(cross.key, Part::cross_key, 3);
+    memory(cross.value, Part::cross_value, 3);
     mixing(cross.output, Part::cross_output);
     norm(names().cross_norm, Part::cross_norm);
   }

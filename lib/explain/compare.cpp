@@ -76,11 +76,11 @@ ExplanationStep small_and_fused(const Scene& s) {
   step.id = "fused";
   step.title = "A head of its own, or columns of one product";
   step.formula = "Q_h = X · W_q[:, h] + b_q[h]   or   columns of X · [W_q | W_k | W_v] + b";
-  step.shape = fmt::format("{} · {} = {}   or   columns {} to {} of {} · {} = {}",
-                           shape_of(small.rows(), s.d()), shape_of(s.d(), s.head_dim()),
-                           shape_of(small.rows(), s.head_dim()), s.begin(), s.end() - 1,
-                           shape_of(small.rows(), s.d()), shape_of(s.d(), 3 * s.inner()),
-                           shape_of(small.rows(), 3 * s.inner()));
+  step.shape = fmt::format(
+      "{} · {} = {}   or   columns {} to {} of {} · {} = {}", shape_of(small.rows(), s.d()),
+      shape_of(s.d(), s.head_dim()), shape_of(small.rows(), s.head_dim()), s.begin(), s.end() - 1,
+      shape_of(small.rows(), s.d()), shape_of(s.d(), s.inner() + 2 * s.key_columns()),
+      shape_of(small.rows(), s.inner() + 2 * s.key_columns()));
   step.why =
       "Papers draw each head with small matrices of its own; programs multiply once by one "
       "large matrix and read the heads off as columns. It is the same sum of the same "
@@ -144,16 +144,15 @@ Matrix encoded_without_positions(const Transformer& model, const TokenSequence& 
   const auto rows = std::ssize(sentence.ids);
   Workspace work;
   work.reserve(rows, config, /*encoder=*/true, /*watched=*/false);
-  const StackDistances none;
-  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work, none};
+  const StackPlaces none;
+  const std::vector<Index> places(sentence.ids.size(), 0);  // every token stands at 0
+  const StackRun run{config, AttentionKind::encoder_self, groups, {}, nullptr, work, none, places};
 
   Matrix zeros = Matrix::Zero(1 + rows_before_places(config), config.d_model);
   EmbeddingsAndNorm ends = parameters.encoder;
-  ends.positions =
-      row_major(zeros.data(), zeros.rows(), config.d_model);  // every token stands at 0
-  const std::vector<Index> places(sentence.ids.size(), 0);
+  ends.positions = row_major(zeros.data(), zeros.rows(), config.d_model);
   Matrix x(rows, config.d_model);
-  enter_stack(ends, run, sentence.ids, places, x);
+  enter_stack(ends, run, sentence.ids, x);
   for (std::size_t i = 0; i < parameters.encoder_layers.size(); ++i) {
     encoder_layer(parameters.encoder_layers[i], to_index(i), run, x);
   }
@@ -214,9 +213,10 @@ ExplanationStep positions(const Transformer& model, const WordOrder& order) {
   ExplanationStep step;
   step.id = "positions";
   step.title = "With and without positions";
-  step.formula = model.config().relative.exist()
-                     ? "scores + bias of their distance   or   scores alone"
-                     : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
+  step.formula =
+      model.config().relative.exist() ? "scores + bias of their distance   or   scores alone"
+      : model.config().rotary         ? "Q and K turned by their places   or   as they are"
+                              : "x = E[id] · √d_model + position   or   x = E[id] · √d_model";
   step.why =
       "Self-attention treats a sentence as a bag of words: without positions each word's "
       "vector is the same in both orders (but for the order of additions), and nobody could "

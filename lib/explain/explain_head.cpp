@@ -114,7 +114,13 @@ Explanation explain_head(const Transformer& model, const AttentionRecord& record
   if (s.in_encoder() || s.cross()) add(embedding_step(s, true));
   ++number;
   if (!s.in_encoder()) add(embedding_step(s, false));
-  for (auto* tell : {input_step, projection_step, head_step, scores_step, scaling_step}) {
+  for (auto* tell : {input_step, projection_step, head_step}) {
+    ++number;
+    add(tell(s));
+  }
+  if (s.config().rotary) ++number;
+  if (s.rotary()) add(rotation_step(s));
+  for (auto* tell : {scores_step, scaling_step}) {
     ++number;
     add(tell(s));
   }

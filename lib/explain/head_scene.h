@@ -27,6 +27,15 @@ struct Scene {
   Index inner() const { return heads() * head_dim(); }      ///< columns of all heads
   Index begin() const { return choice.head * head_dim(); }  ///< of the head's columns
   Index end() const { return begin() + head_dim(); }
+  Index key_heads() const {
+    return in_encoder() ? config().encoder_key_heads() : config().decoder_key_heads();
+  }
+  Index key_columns() const { return key_heads() * head_dim(); }  ///< of all keys, or values
+  /// Of the keys and values that the head reads, which it may share with its neighbours.
+  Index key_begin() const { return choice.head / (heads() / key_heads()) * head_dim(); }
+  Index key_end() const { return key_begin() + head_dim(); }
+  /// Whether queries and keys are turned by their places.
+  bool rotary() const { return config().rotary && !cross(); }
 
   const HypothesisRecord& hypothesis() const { return record.hypotheses[choice.hypothesis]; }
   const TokenSequence& queries() const {
@@ -72,9 +81,9 @@ struct Scene {
 /// explain_head() says.
 Scene run_scene(const Transformer& model, const AttentionRecord& record, const HeadChoice& choice);
 
-/// The same matrix with the head's columns marked, in each of its `parts` blocks of all heads'
-/// columns.
-NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts);
+/// The same matrix with the head's columns marked: of `queries` columns of all heads, and of the
+/// keys' and the values' behind them.
+NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, bool queries, bool memory = false);
 
 /// “token”
 std::string quoted(const std::string& token);
@@ -91,6 +100,7 @@ ExplanationStep projection_step(const Scene& s);
 
 // The formula of attention (head_steps_formula.cpp).
 ExplanationStep head_step(const Scene& s);
+ExplanationStep rotation_step(const Scene& s);  ///< of models with rotary positions
 ExplanationStep scores_step(const Scene& s);
 ExplanationStep scaling_step(const Scene& s);
 ExplanationStep distance_step(const Scene& s);  ///< of models with relative positions

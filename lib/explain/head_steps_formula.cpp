@@ -83,9 +83,43 @@ ExplanationStep head_step(const Scene& s) {
       shape_of(head.key.rows(), s.head_dim()), shape_of(head.value.rows(), s.head_dim()), origin);
   step.why = s.cross() ? "The target asks (Q); the source answers (K and V)."
                        : "All three are made from the same sentence: it talks to itself.";
-  step.matrices.push_back(s.by_query(named("Q", head.query)));
-  step.matrices.push_back(s.by_key(named("K", head.key)));
+  if (s.rotary()) {  // what the head reads is turned already
+    const Matrix& all = s.at(Stage::projected);
+    const Index key = s.inner() + s.key_begin();
+    step.matrices.push_back(s.by_query(named("Q", all.middleCols(s.begin(), s.head_dim()))));
+    step.matrices.push_back(s.by_key(named("K", all.middleCols(key, s.head_dim()))));
+  } else {
+    step.matrices.push_back(s.by_query(named("Q", head.query)));
+    step.matrices.push_back(s.by_key(named("K", head.key)));
+  }
   step.matrices.push_back(s.by_key(named("V", head.value)));
+  return step;
+}
+
+ExplanationStep rotation_step(const Scene& s) {
+  const HeadNumbers& head = s.head();
+  const Index half = s.head_dim() / 2;
+  ExplanationStep step;
+  step.id = "turned";
+  step.title = "Queries and keys are turned by their places";
+  step.formula = fmt::format(
+      "columns i and i + {} of place p turn by the angle p / 10000^(i/{}), of Q and of K", half,
+      half);
+  step.shape = fmt::format("Q {}, K {}", shape_of(head.query.rows(), head.query.cols()),
+                           shape_of(head.key.rows(), head.key.cols()));
+  step.why =
+      "No position was added to the words. Instead pairs of columns are turned, the further the "
+      "later a word stands. The product of two turned vectors depends on how far apart they were "
+      "turned: on the distance of the words, not on where they stand.";
+  step.matrices.push_back(s.by_query(named("Q turned", head.query)));
+  step.matrices.push_back(s.by_key(named("K turned", head.key)));
+  const Matrix& all = s.at(Stage::projected);
+  const Index q = s.choice.query;
+  const auto value = [](float x) { return number(static_cast<double>(x)); };
+  step.lines.push_back(fmt::format(
+      "{} at place {}, columns 0 and {}: ({}, {}) turned by {} becomes ({}, {})", spoken_query(s),
+      q, half, value(all(q, s.begin())), value(all(q, s.begin() + half)), q,
+      value(head.query(q, 0)), value(head.query(q, half))));
   return step;
 }
 
@@ -96,7 +130,7 @@ ExplanationStep scores_step(const Scene& s) {
   ExplanationStep step;
   step.id = "scores";
   step.title = "Every query meets every key";
-  step.formula = "raw = Q · Kᵀ";
+  step.formula = s.rotary() ? "raw = Q turned · (K turned)ᵀ" : "raw = Q · Kᵀ";
   step.shape =
       fmt::format("{} · {} = {}", shape_of(head.query.rows(), head.query.cols()),
                   shape_of(head.key.cols(), head.key.rows()), shape_of(raw.rows(), raw.cols()));

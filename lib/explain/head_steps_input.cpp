@@ -7,10 +7,15 @@
 
 namespace attn {
 
-NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, int parts) {
-  for (int part = 0; part < parts; ++part) {
-    const auto first = to_int(part * s.inner() + s.begin());
-    matrix.marked_columns.push_back({first, first + to_int(s.head_dim())});
+NamedMatrix mark_head(const Scene& s, NamedMatrix matrix, bool queries, bool memory) {
+  const auto mark = [&](Index first) {
+    matrix.marked_columns.push_back({to_int(first), to_int(first + s.head_dim())});
+  };
+  if (queries) mark(s.begin());
+  const Index keys = (queries ? s.inner() : 0) + s.key_begin();
+  if (memory) {
+    mark(keys);
+    mark(keys + s.key_columns());
   }
   return matrix;
 }
@@ -85,8 +90,11 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
       s.config().scale_embedding ? " The factor keeps the word from drowning in it." : "");
   if (!placed) {
     step.why =
-        "No position is added: where a token stands is known to the heads alone, by its distance "
-        "to the one that looks.";
+        s.config().relative.exist() || s.config().rotary
+            ? "No position is added: where a token stands is known to the heads alone, by "
+              "its distance to the one that looks."
+            : "No position is added: an encoder cannot tell the order of its words then, and "
+              "a decoder only by how many it may look at.";
   }
   const auto add = [&](const char* name, const Matrix& rows) {
     NamedMatrix matrix = named(name, rows);
@@ -133,9 +141,31 @@ ExplanationStep input_step(const Scene& s) {
   return step;
 }
 
+namespace {
+
+std::string why_of_projection(const Scene& s) {
+  const std::string says =
+      "A query says what a token looks for, a key what it offers, a value what it hands over. ";
+  if (s.key_heads() < s.heads()) {
+    return says + fmt::format(
+                      "Head {} owns the columns {} to {} of the queries. The {} heads "
+                      "share {} of keys and values: this one and its neighbours read the "
+                      "columns {} to {} of both.",
+                      s.choice.head, s.begin(), s.end() - 1, s.heads(), s.key_heads(),
+                      s.key_begin(), s.key_end() - 1);
+  }
+  return says + fmt::format(
+                    "Head {} owns the columns {} to {} of each: {} heads are a way of "
+                    "reading one matrix, not {} matrices.",
+                    s.choice.head, s.begin(), s.end() - 1, s.heads(), s.heads());
+}
+
+}  // namespace
+
 /// The product that makes queries, keys and values of all heads at once.
 ExplanationStep projection_step(const Scene& s) {
   const Index d = s.d(), k = s.head_dim(), heads = s.heads(), inner = s.inner();
+  const Index all = inner + 2 * s.key_columns(), memory = 2 * s.key_columns();
   const auto n = std::ssize(s.queries().ids);
   const auto m = std::ssize(s.keys().ids);
   const char* in = s.config().normalize_before ? "N" : "X";
@@ -148,46 +178,47 @@ ExplanationStep projection_step(const Scene& s) {
         biases ? fmt::format("Q_all = {} · W_q + b_q,  [K | V]_all = M · [W_k | W_v] + [b_k | b_v]",
                              in)
                : fmt::format("Q_all = {} · W_q,  [K | V]_all = M · [W_k | W_v]", in);
-    step.shape = fmt::format("{} · {} = {},  {} · {} = {}", shape_of(n, d), shape_of(d, inner),
-                             shape_of(n, inner), shape_of(m, d), shape_of(d, 2 * inner),
-                             shape_of(m, 2 * inner));
+    step.shape =
+        fmt::format("{} · {} = {},  {} · {} = {}", shape_of(n, d), shape_of(d, inner),
+                    shape_of(n, inner), shape_of(m, d), shape_of(d, memory), shape_of(m, memory));
   } else {
     step.formula = fmt::format("[Q | K | V]_all = {} · [W_q | W_k | W_v]{}", in,
                                biases ? " + [b_q | b_k | b_v]" : "");
-    step.shape =
-        fmt::format("{} · {} = {}", shape_of(n, d), shape_of(d, 3 * inner), shape_of(n, 3 * inner));
+    step.shape = fmt::format("{} · {} = {}", shape_of(n, d), shape_of(d, all), shape_of(n, all));
   }
-  step.why = fmt::format(
-      "A query says what a token looks for, a key what it offers, a value what it hands over. Head "
-      "{} owns the columns {} to {} of each: {} heads are a way of reading one matrix, not {} "
-      "matrices.",
-      s.choice.head, s.begin(), s.end() - 1, heads, heads);
+  step.why = why_of_projection(s);
   const MultiHeadAttention& attention = s.attention();
   const std::pair<const char*, const Linear*> parts[] = {
       {"q", &attention.query}, {"k", &attention.key}, {"v", &attention.value}};
   for (const auto& [letter, linear] : parts) {
-    step.matrices.push_back(named(fmt::format("W_{} (head {})", letter, s.choice.head),
-                                  linear->weight, s.begin(), s.end()));
+    const bool query = linear == &attention.query;
+    const Index begin = query ? s.begin() : s.key_begin(), end = query ? s.end() : s.key_end();
+    step.matrices.push_back(
+        named(fmt::format("W_{} (head {})", letter, s.choice.head), linear->weight, begin, end));
     if (linear->bias.data != nullptr) {
-      step.matrices.push_back(named(fmt::format("b_{} (head {})", letter, s.choice.head),
-                                    linear->bias, s.begin(), s.end()));
+      step.matrices.push_back(
+          named(fmt::format("b_{} (head {})", letter, s.choice.head), linear->bias, begin, end));
     }
   }
   const Matrix& projected = s.at(Stage::projected);
   if (s.cross()) {
-    step.matrices.push_back(mark_head(s, s.by_query(named("Q_all", projected)), 1));
-    step.matrices.push_back(mark_head(s, s.by_key(named("[K | V]_all", s.at(Stage::memory))), 2));
+    step.matrices.push_back(mark_head(s, s.by_query(named("Q_all", projected)), true));
+    step.matrices.push_back(
+        mark_head(s, s.by_key(named("[K | V]_all", s.at(Stage::memory))), false, true));
   } else {
-    step.matrices.push_back(mark_head(s, s.by_query(named("[Q | K | V]_all", projected)), 3));
+    step.matrices.push_back(
+        mark_head(s, s.by_query(named("[Q | K | V]_all", projected)), true, true));
   }
   step.lines.push_back(fmt::format("reshape [{}, {}] to [{}, {}, {}] (tokens, heads, head_dim)", n,
                                    inner, n, heads, k));
   step.lines.push_back(
       fmt::format("swap to [{}, {}, {}] (heads, tokens, head_dim): head {} is slice {}", heads, n,
                   k, s.choice.head, s.choice.head));
-  step.lines.push_back(
-      fmt::format("Q of head {}: columns {} to {} of Q_all; K and V the same of theirs",
-                  s.choice.head, s.begin(), s.end() - 1));
+  const std::string theirs = s.key_heads() == heads ? "the same of theirs"
+                                                    : fmt::format("columns {} to {} of theirs",
+                                                                  s.key_begin(), s.key_end() - 1);
+  step.lines.push_back(fmt::format("Q of head {}: columns {} to {} of Q_all; K and V {}",
+                                   s.choice.head, s.begin(), s.end() - 1, theirs));
   return step;
 }
 

@@ -14,7 +14,7 @@ ExplanationStep heads_step(const Scene& s) {
   step.shape = fmt::format("{} of {} = {}", s.heads(), shape_of(heads.rows(), s.head_dim()),
                            shape_of(heads.rows(), s.inner()));
   step.why = "Nothing is moved or mixed: each head wrote into its own columns.";
-  step.matrices.push_back(mark_head(s, s.by_query(named("H", heads)), 1));
+  step.matrices.push_back(mark_head(s, s.by_query(named("H", heads)), true));
   return step;
 }
 

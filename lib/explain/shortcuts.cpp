@@ -187,10 +187,13 @@ void check_comparable(const ModelConfig& config, const AttentionRecord& record) 
         "encoder_attention is full",
         pattern_word(own.type));
   }
-  if (config.relative.exist()) {
+  if (config.relative.exist() || config.rotary || config.key_value_heads > 0) {
     throw InputError(
-        "the encoder's scores have biases of distances, which no kind but the exact one takes; "
-        "compare the kinds in a model without relative positions");
+        "the encoder's heads have {}, with which not every kind goes; compare the kinds in a model "
+        "whose places are added to its words and whose heads have keys of their own",
+        config.relative.exist() ? "biases of distances"
+        : config.rotary         ? "keys that are turned by their places"
+                                : "keys and values that they share");
   }
   if (record.source.ids.size() <= 1) {
     throw InputError("the sentence has no tokens; there is nothing to explain");

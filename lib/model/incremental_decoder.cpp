@@ -13,7 +13,7 @@ namespace attn {
 namespace {
 
 StepMemoryShape memory_shape(const ModelConfig& config) {
-  return {config.decoder_attention, config.decoder_layers, config.decoder_heads,
+  return {config.decoder_attention, config.decoder_layers, config.decoder_key_heads(),
           config.decoder_head_dim()};
 }
 
@@ -38,8 +38,9 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
                                               Index source_rows) {
   const StepMemoryShape shape = memory_shape(config);
   const auto past = method_of(shape.pattern).step_memory_bytes(shape, rows, steps);
-  const auto cross = checked_product({to_size(source_rows), 2 * to_size(config.decoder_inner()),
-                                      sizeof(float), to_size(config.decoder_layers)});
+  const auto cross =
+      checked_product({to_size(source_rows), 2 * to_size(config.decoder_key_columns()),
+                       sizeof(float), to_size(config.decoder_layers)});
   if (!past || !cross) return std::numeric_limits<std::uint64_t>::max();
   return checked_add(*past, *cross).value_or(std::numeric_limits<std::uint64_t>::max());
 }
@@ -47,7 +48,7 @@ std::uint64_t IncrementalDecoder::cache_bytes(const ModelConfig& config, Index r
 IncrementalDecoder::IncrementalDecoder(const Transformer& model, AttentionObserver* observer)
     : model_(model), observer_(observer), past_(make_memory(model.config(), observer != nullptr)) {
   for (int layer = 0; layer < model.config().decoder_layers; ++layer) {
-    source_memory_.emplace_back(2 * model.config().decoder_inner());
+    source_memory_.emplace_back(2 * model.config().decoder_key_columns());
   }
 }
 
@@ -111,8 +112,8 @@ void IncrementalDecoder::make_room(std::span<const SlotSize> sizes) {
   for (GrowingRows& memory : source_memory_) memory.reserve(source_rows_.rows());
   const Index places = std::ranges::max(sizes, {}, &SlotSize::steps).steps;
   if (places <= places_) return;
-  distances_ = StackDistances(model_.config(), model_.parameters().decoder,
-                              model_.parameters().decoder_layers, places);
+  knows_ = StackPlaces(model_.config(), model_.parameters().decoder,
+                       model_.parameters().decoder_layers, places);
   places_ = places;
 }
 
@@ -205,11 +206,12 @@ MatrixRef IncrementalDecoder::step(std::span<const int> tokens, std::span<const 
   if (observer_ != nullptr) observer_->step_begins(positions_.front());
 
   const ModelParameters& parameters = model_.parameters();
-  const StackRun run{
-      model_.config(), AttentionKind::decoder_self, self_groups_, cross_groups_, observer_, work_,
-      distances_};
+  const StackRun run{model_.config(), AttentionKind::decoder_self,
+                     self_groups_,    cross_groups_,
+                     observer_,       work_,
+                     knows_,          positions_};
   MatrixRef x = x_.topRows(n);  // [n, D] on its way through the stack
-  enter_stack(parameters.decoder, run, tokens, positions_, x);
+  enter_stack(parameters.decoder, run, tokens, x);
   for (std::size_t i = 0; i < source_memory_.size(); ++i) {
     const GrowingRows& source = source_memory_[i];
     const DecoderMemory memory{source.part(0, source.rows()), &past_->of_layer(to_index(i))};

@@ -80,10 +80,10 @@ class IncrementalDecoder {
 
   const Transformer& model_;
   AttentionObserver* observer_;
-  StackDistances distances_;
-  Index places_ = 0;                        ///< that those are for
+  StackPlaces knows_;
+  Index places_ = 0;                        ///< that those reach
   std::unique_ptr<StepMemory> past_;        ///< of self-attention, all layers
-  std::vector<GrowingRows> source_memory_;  ///< per layer [S, 2I]
+  std::vector<GrowingRows> source_memory_;  ///< per layer [S, 2I']
   RowRanges past_rows_, source_rows_;       ///< who has which rows of both
   std::deque<Slot> slots_;
   std::vector<Index> parents_;      ///< of this step's rows, −1 where a sentence begins

@@ -91,15 +91,18 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
                     AttentionMemory* memory, MatrixRef out) {
   const StackRun& run = block.run;
   AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
-  shape.distances = run.distances.of(block.watch.layer);
-  const Index inner = shape.heads * shape.head_dim;
-  MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, 3I] = Q | K | V
+  shape.distances = run.knows.distances_of_layer(block.watch.layer);
+  const Index inner = shape.inner(), keys = shape.key_columns();
+  MatrixRef projected = run.work.projected.topRows(x.rows());  // [T, I + 2I'] = Q | K | V
   MatrixRef heads = run.work.heads.topRows(x.rows());          // [T, I]
 
   layer.query_key_value(x, projected, memory != nullptr ? memory->read_next() : ReadNext{});
   block.watch(Stage::projected, projected);
+  if (const Rotation* rotation = run.knows.rotation()) {
+    rotation->turn(projected.leftCols(inner + keys), run.places, Rotation::Way::on);
+  }
   const AttentionInput rows{projected.leftCols(inner),
-                            keys_and_values(projected.rightCols(2 * inner)), run.self, nullptr,
+                            keys_and_values(projected.rightCols(2 * keys)), run.self, nullptr,
                             &layer.extras};
   if (memory != nullptr) {
     memory->attend(shape, rows, heads, run.observer);
@@ -111,14 +114,13 @@ void self_attention(const MultiHeadAttention& layer, const Block& block, const C
 }
 
 /// Every row of the target looks at the rows of its source sentence, whose keys and values stand in
-/// `source` [S, 2I]. x [T, D] → out [T, D].
+/// `source` [S, 2I']. x [T, D] → out [T, D].
 void cross_attention(const MultiHeadAttention& layer, const Block& block, const ConstMatrixRef& x,
                      const ConstMatrixRef& source, MatrixRef out) {
   const StackRun& run = block.run;
   const AttentionShape shape = attention_shape(run.config, block.watch.kind, block.watch.layer);
-  const Index inner = shape.heads * shape.head_dim;
-  MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(inner);  // [T, I]
-  MatrixRef heads = run.work.heads.topRows(x.rows());                        // [T, I]
+  MatrixRef queries = run.work.projected.topRows(x.rows()).leftCols(shape.inner());  // [T, I]
+  MatrixRef heads = run.work.heads.topRows(x.rows());                                // [T, I]
 
   layer.query_alone(x, queries, {source.data(), source.size()});
   block.watch(Stage::projected, queries);
@@ -182,9 +184,9 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 }
 
 void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
-                 std::span<const Index> places, MatrixRef x) {
+                 MatrixRef x) {
   embed({stack.embedding, position_rows(run.config, stack.positions), embedding_scale(run.config)},
-        {tokens, places}, x);
+        {tokens, run.places}, x);
   if (run.config.normalize_embedding) stack.embedding_norm.forward(x, x);
   Watch{run.observer, run.kind, 0}(Stage::embedded, x);
 }
@@ -192,9 +194,7 @@ void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<
 void leave_stack(const EmbeddingsAndNorm& stack, const StackRun& run, MatrixRef x) {
   if (run.config.add_final_layer_norm) stack.final_norm.forward(x, x);
   const bool encoder = run.kind == AttentionKind::encoder_self;
-  if (!encoder && run.config.scale_output) {
-    x *= 1.0F / std::sqrt(static_cast<float>(run.config.d_model));
-  }
+  if (!encoder && run.config.scale_output) x *= output_scale(run.config);
   const Index last = (encoder ? run.config.encoder_layers : run.config.decoder_layers) - 1;
   Watch{run.observer, run.kind, last}(Stage::stack_output, x);
 }
@@ -206,6 +206,7 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
   const float scale =
       config.scale_attention ? 1.0F / std::sqrt(static_cast<float>(head_dim)) : 1.0F;
   AttentionShape shape{kind, layer, heads, head_dim, scale};
+  shape.sharing = heads / (encoder ? config.encoder_key_heads() : config.decoder_key_heads());
   if (encoder) shape.pattern = &config.encoder_attention;
   if (kind == AttentionKind::decoder_self) shape.pattern = &config.decoder_attention;
   return shape;
@@ -228,11 +229,20 @@ float embedding_scale(const ModelConfig& config) {
   return config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
 }
 
+float output_scale(const ModelConfig& config) {
+  return config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
+}
+
+int frozen_row(const ModelConfig& config) {
+  return config.absolute_positions ? config.pad_token_id : -1;
+}
+
 void Workspace::reserve(Index rows, const ModelConfig& config, bool encoder, bool watched) {
   const Index inner = encoder ? config.encoder_inner() : config.decoder_inner();
+  const Index keys = encoder ? config.encoder_key_columns() : config.decoder_key_columns();
   const Index ffn_dim = encoder ? config.encoder_ffn_dim : config.decoder_ffn_dim;
   normal.resize(rows, config.d_model);
-  projected.resize(rows, 3 * inner);
+  projected.resize(rows, inner + 2 * keys);
   heads.resize(rows, inner);
   block.resize(rows, config.d_model);
   hidden.resize(watched ? rows : std::min(rows, kHiddenRows), config.gated ? 2 * ffn_dim : ffn_dim);

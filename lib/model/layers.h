@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "model/parameters.h"
 #include "nn/attention/attention.h"
 #include "nn/attention/distance_bias.h"
+#include "nn/attention/rotation.h"
 #include "nn/attention/step_memory.h"
 
 namespace attn {
@@ -20,7 +22,7 @@ namespace attn {
 /// Scratch of one forward pass, allocated once and reused by every layer and step.
 struct Workspace {
   Matrix normal;     ///< [T, D] what a block reads in pre-norm models
-  Matrix projected;  ///< [T, 3I] queries, keys and values
+  Matrix projected;  ///< [T, I + 2I'] queries, keys and values; heads may share those, I' < I
   Matrix heads;      ///< [T, I] the outputs of all heads side by side
   Matrix block;      ///< [T, D] what a block adds to the rows that pass by it
   Matrix hidden;     ///< [≤ T, F] inside the feed-forward block; with a gate [≤ T, 2F]
@@ -31,16 +33,20 @@ struct Workspace {
   void reserve(Index rows, const ModelConfig& config, bool encoder, bool watched);
 };
 
-/// The biases of relative positions of a stack, spread out by distance.
-class StackDistances {
+/// What the self-attentions of a stack know of places: biases of relative positions, spread out by
+/// distance, or rotary positions.
+class StackPlaces {
  public:
-  StackDistances() = default;
-  /// None where the model has no such positions. `places`: of the longest sentence.
+  StackPlaces() = default;
+  /// Nothing where the model has no such positions. `places`: of the longest sentence.
   template <typename Layer>
-  StackDistances(const ModelConfig& config, const EmbeddingsAndNorm& stack,
-                 const std::vector<Layer>& layers, Index places) {
-    if (!config.relative.exist()) return;
+  StackPlaces(const ModelConfig& config, const EmbeddingsAndNorm& stack,
+              const std::vector<Layer>& layers, Index places) {
     constexpr bool causal = std::is_same_v<Layer, DecoderLayer>;
+    if (config.rotary) {
+      rotation_.emplace(places, causal ? config.decoder_head_dim() : config.encoder_head_dim());
+    }
+    if (!config.relative.exist()) return;
     for (const Layer& layer : layers) {
       if (!of_layers_.empty() && !config.relative.in_every_layer) return;
       of_layers_.emplace_back(distances_of(stack, layer.self_attention), config.relative, causal,
@@ -48,13 +54,17 @@ class StackDistances {
     }
   }
 
-  const DistanceBias* of(Index layer) const {
+  /// Null: scores have no bias.
+  const DistanceBias* distances_of_layer(Index layer) const {
     if (of_layers_.empty()) return nullptr;
     return &at(of_layers_, of_layers_.size() == 1 ? 0 : layer);
   }
+  /// Null: queries and keys are not turned.
+  const Rotation* rotation() const { return rotation_ ? &*rotation_ : nullptr; }
 
  private:
   std::vector<DistanceBias> of_layers_;  ///< one for all, or one each
+  std::optional<Rotation> rotation_;
 };
 
 /// What the layers of a stack share while one batch, or one step of it, passes through them.
@@ -65,13 +75,14 @@ struct StackRun {
   std::span<const AttentionGroup> cross;  ///< decoder: who looks at which rows of the source
   AttentionObserver* observer;            ///< null: nobody watches
   Workspace& work;
-  const StackDistances& distances;
+  const StackPlaces& knows;
+  std::span<const Index> places;  ///< of every row in its sentence
 };
 
 /// What a decoder layer attends to besides its own rows.
 struct DecoderMemory {
-  ConstMatrixRef
-      source;  ///< [S, 2I] the encoder's output through the layer's key and value weights
+  ConstMatrixRef source;  ///< [S, 2I] the encoder's output through the layer's key and value
+                          ///< weights, fewer columns where heads share them
   AttentionMemory* past = nullptr;  ///< of its self-attention; null: the rows are whole sentences
 };
 
@@ -86,11 +97,18 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table);
 
 /// √D, or 1 where the model does not scale its embeddings.
 float embedding_scale(const ModelConfig& config);
+/// 1/√D, or 1 where the model does not scale what its output layer reads.
+float output_scale(const ModelConfig& config);
+
+/// The row of the embeddings that training leaves as it is: padding's, with which the decoder
+/// starts; −1: none. Where no position is added to it, a row of zeros would start nothing: a norm
+/// divides by its size.
+int frozen_row(const ModelConfig& config);
 
 /// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
-/// position places[t], normed where the model norms embeddings. x [T, D].
+/// position run.places[t], normed where the model norms embeddings. x [T, D].
 void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
-                 std::span<const Index> places, MatrixRef x);
+                 MatrixRef x);
 
 /// x [T, D] ← encoder layer number `index` of x: self-attention, feed-forward.
 void encoder_layer(const EncoderLayer& layer, Index index, const StackRun& run, MatrixRef x);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/numbers/random_normal.h"
 #include "base/random.h"
+#include "model/layers.h"
 #include "model/model_memory.h"
 #include "nn/embedding.h"
 
@@ -67,8 +68,9 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
       break;
   }
   // The decoder starts from pad: CTranslate2 starts from a zero row there, and pad is never a word.
-  if (info.role == ParameterRole::embedding && config.pad_token_id < p.rows) {
-    std::fill_n(data + config.pad_token_id * p.columns, p.columns, 0.0F);
+  const Index zero = frozen_row(config);
+  if (info.role == ParameterRole::embedding && zero >= 0 && zero < p.rows) {
+    std::fill_n(data + zero * p.columns, p.columns, 0.0F);
   }
   if (info.role == ParameterRole::logits_bias && info.written) data[config.pad_token_id] = -1e4F;
 }

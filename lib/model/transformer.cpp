@@ -86,12 +86,14 @@ EncodedSource Transformer::encode(const PackedTokens& source, AttentionObserver*
   const auto rows = std::ssize(source.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/true, observer != nullptr);
-  const StackDistances distances(config_, parameters_.encoder, parameters_.encoder_layers,
-                                 longest_sentence(source));
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, distances};
+  const StackPlaces knows(config_, parameters_.encoder, parameters_.encoder_layers,
+                          longest_sentence(source));
+  const std::vector<Index> places = positions_of(source);
+  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, knows,
+                     places};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  enter_stack(parameters_.encoder, run, source.ids, positions_of(source), x);
+  enter_stack(parameters_.encoder, run, source.ids, x);
   for (std::size_t i = 0; i < parameters_.encoder_layers.size(); ++i) {
     encoder_layer(parameters_.encoder_layers[i], to_index(i), run, x);
   }
@@ -109,15 +111,17 @@ EncodedSource Transformer::encode_behind_globals(const PackedTokens& source,
   const std::vector<AttentionGroup> groups = layout.groups();
   Workspace work;
   work.reserve(layout.rows(), config_, /*encoder=*/true, observer != nullptr);
-  const StackDistances distances(config_, parameters_.encoder, parameters_.encoder_layers, 0);
-  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, distances};
+  const StackPlaces knows;  // no class has global tokens and such places
+  const std::vector<Index> places = positions_of(source);
+  const StackRun run{config_, AttentionKind::encoder_self, groups, {}, observer, work, knows,
+                     places};
 
   Matrix tokens(std::ssize(source.ids), d_model);  // [T, D] before and after the layers
   Matrix x(layout.rows(), d_model);  // [T + B·G, D] the global tokens' rows before each sentence's
   {
     StackRun entering = run;
     entering.observer = nullptr;
-    enter_stack(parameters_.encoder, entering, source.ids, positions_of(source), tokens);
+    enter_stack(parameters_.encoder, entering, source.ids, tokens);
   }
   layout.put_before(parameters_.encoder.global_tokens, tokens, x);
   if (observer != nullptr) {
@@ -144,13 +148,15 @@ Matrix Transformer::decode(const PackedTokens& decoder_input, const EncodedSourc
   const auto rows = std::ssize(decoder_input.ids);
   Workspace work;
   work.reserve(rows, config_, /*encoder=*/false, observer != nullptr);
-  const StackDistances distances(config_, parameters_.decoder, parameters_.decoder_layers,
-                                 longest_sentence(decoder_input));
-  const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work, distances};
+  const StackPlaces knows(config_, parameters_.decoder, parameters_.decoder_layers,
+                          longest_sentence(decoder_input));
+  const std::vector<Index> places = positions_of(decoder_input);
+  const StackRun run{config_, AttentionKind::decoder_self, self, cross, observer, work, knows,
+                     places};
 
   Matrix x(rows, config_.d_model);  // [T, D] on its way through the stack
-  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_inner());  // [S, 2I] of a layer
-  enter_stack(parameters_.decoder, run, decoder_input.ids, positions_of(decoder_input), x);
+  Matrix keys_values(source.rows.rows(), 2 * config_.decoder_key_columns());  // of a layer
+  enter_stack(parameters_.decoder, run, decoder_input.ids, x);
   for (std::size_t i = 0; i < parameters_.decoder_layers.size(); ++i) {
     const DecoderLayer& layer = parameters_.decoder_layers[i];
     layer.cross_attention.key_value(source.rows, keys_values);

@@ -3,6 +3,16 @@
 #include <algorithm>
 
 namespace attn {
+namespace {
+
+/// y ← x ⊙ y, row by row.
+void multiply_rows(const ConstMatrixRef& x, MatrixRef y) {
+  parallel_for(y.rows(), y.size() * 2, [&](Index t) {
+    kernels().multiply(x.data() + t * x.outerStride(), y.data() + t * y.outerStride(), y.cols());
+  });
+}
+
+}  // namespace
 
 void FeedForward::prepare(Preparation how) {
   first_product = first.prepare(how);
@@ -19,10 +29,7 @@ void FeedForward::forward(const ConstMatrixRef& x, Matrix& hidden, MatrixRef out
     if (gated()) {
       MatrixRef gates = hidden.topRows(count).rightCols(width);
       gate_product(x.middleRows(begin, count), gates);
-      parallel_for(count, rows.size() * 2, [&](Index t) {
-        kernels().multiply(gates.data() + t * gates.outerStride(),
-                           rows.data() + t * rows.outerStride(), width);
-      });
+      multiply_rows(gates, rows);
     }
     second_product(rows, out.middleRows(begin, count));
   }
@@ -59,11 +66,15 @@ void activate_backward(Activation activation, const ConstMatrixRef& x, const Con
 TrainableFeedForward::TrainableFeedForward(const FeedForward& parameters,
                                            const FeedForward& gradient, Backend backend)
     : activation_(parameters.activation),
+      gated_(parameters.gated()),
       first_(parameters.first, gradient.first, backend),
-      second_(parameters.second, gradient.second, backend) {}
+      second_(parameters.second, gradient.second, backend) {
+  if (gated_) gate_ = TrainableLinear(parameters.gate, gradient.gate, backend);
+}
 
 void TrainableFeedForward::prepare() {
   first_.prepare();
+  if (gated_) gate_.prepare();
   second_.prepare();
 }
 
@@ -71,19 +82,37 @@ void TrainableFeedForward::forward(const ConstMatrixRef& x, const Dropout& dropo
   dropout_ = dropout;
   MatrixRef hidden = hidden_.resize(x.rows(), first_.out());
   first_.forward(x, hidden);
-  if (activation_ != Activation::relu) raw_.resize(hidden.rows(), hidden.cols()) = hidden;
+  if (gated_ || activation_ != Activation::relu) {
+    raw_.resize(hidden.rows(), hidden.cols()) = hidden;
+  }
   activate(activation_, hidden);
+  if (gated_) {
+    MatrixRef gates = gates_.resize(hidden.rows(), hidden.cols());
+    gate_.forward(x, gates);
+    multiply_rows(gates, hidden);
+  }
   dropout_.apply(hidden);
   second_.forward(hidden, y);
 }
 
 void TrainableFeedForward::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy,
                                     const InputGradient& dx, Buffer& scratch) const {
-  MatrixRef dhidden = scratch.resize(hidden_.rows(), hidden_.columns());
+  const Index width = hidden_.columns();
+  MatrixRef both = scratch.resize(hidden_.rows(), gated_ ? 2 * width : width);
+  MatrixRef dhidden = both.leftCols(width), dgates = both.rightCols(width);
   second_.backward(hidden_, dy, {dhidden});
   dropout_.apply(dhidden);
-  activate_backward(activation_, raw_, hidden_, dhidden);
+  if (gated_) gate_backward(dhidden, dgates);
+  activate_backward(activation_, raw_, gated_ ? raw_ : hidden_, dhidden);
   first_.backward(x, dhidden, dx);
+  if (gated_) gate_.backward(x, dgates, {dx.rows, true});
+}
+
+void TrainableFeedForward::gate_backward(MatrixRef dhidden, MatrixRef dgates) const {
+  dgates = ConstMatrixRef(raw_);
+  activate(activation_, dgates);  // what the gates were multiplied with
+  multiply_rows(dhidden, dgates);
+  multiply_rows(gates_, dhidden);
 }
 
 }  // namespace attn

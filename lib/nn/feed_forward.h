@@ -56,11 +56,17 @@ class TrainableFeedForward {
                 Buffer& scratch) const;
 
  private:
+  /// dhidden [T, F] → the same, and dgates [T, F] from what it was.
+  void gate_backward(MatrixRef dhidden, MatrixRef dgates) const;
+
   Activation activation_;
+  bool gated_;
   TrainableLinear first_;
+  TrainableLinear gate_;
   TrainableLinear second_;
   Dropout dropout_;
-  Buffer raw_;     ///< [T, F] before the activation; relu does without
+  Buffer raw_;     ///< [T, F] before the activation; relu without a gate does without
+  Buffer gates_;   ///< [T, F] what it is multiplied with; none in most models
   Buffer hidden_;  ///< [T, F] what the second product reads
 };
 

@@ -5,11 +5,14 @@
 namespace attn {
 
 void LayerNorm::forward(const ConstMatrixRef& x, MatrixRef out) const {
-  const NormRow norm = row(x.cols());
-  const auto function = kind == NormKind::rms ? kernels().rms_norm : kernels().layer_norm;
   parallel_for(x.rows(), x.size() * 8, [&](Index t) {
-    function(norm, x.data() + t * x.outerStride(), out.data() + t * out.outerStride());
+    forward_row(x.data() + t * x.outerStride(), x.cols(), out.data() + t * out.outerStride());
   });
+}
+
+void LayerNorm::forward_row(const float* x, Index n, float* out) const {
+  const auto function = kind == NormKind::rms ? kernels().rms_norm : kernels().layer_norm;
+  function(row(n), x, out);
 }
 
 void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
@@ -24,14 +27,21 @@ void LayerNorm::backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, Matr
   parallel_for(kBlocks, x.size() * 16, [&](Index block) {
     float* dweight = sums.row(block).data();
     for (Index t = block * each; t < std::min((block + 1) * each, x.rows()); ++t) {
-      kernels().layer_norm_backward(norm, x.data() + t * x.outerStride(),
-                                    dy.data() + t * dy.outerStride(),
-                                    dx.data() + t * dx.outerStride(), {dweight, dweight + n});
+      const float* from = x.data() + t * x.outerStride();
+      const float* d = dy.data() + t * dy.outerStride();
+      float* to = dx.data() + t * dx.outerStride();
+      if (kind == NormKind::rms) {
+        kernels().rms_norm_backward(norm, from, d, to, dweight);
+      } else {
+        kernels().layer_norm_backward(norm, from, d, to, {dweight, dweight + n});
+      }
     }
   });
   for (Index block = 0; block < kBlocks; ++block) {
     kernels().add(sums.row(block).data(), gradient.weight.data, n);
-    kernels().add(sums.row(block).data() + n, gradient.bias.data, n);
+    if (kind == NormKind::layer) {
+      kernels().add(sums.row(block).data() + n, gradient.bias.data, n);
+    }
   }
 }
 

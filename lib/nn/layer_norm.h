@@ -23,10 +23,13 @@ struct LayerNorm {
   /// out = (x − mean(x)) / √(var(x) + ε) · weight + bias, row by row; rms: x / √(mean(x²) + ε) ·
   /// weight. x, out [T, D], may be the same.
   void forward(const ConstMatrixRef& x, MatrixRef out) const;
+  /// The same of one row of n numbers.
+  void forward_row(const float* x, Index n, float* out) const;
 
   /// From dy [T, D] at the output of forward(x), adds to `gradient` and writes dx, which may be dy.
   /// With x̂ the normalised row and g = dy ⊙ weight:
   ///   dx = (g − mean(g) − x̂ · mean(g ⊙ x̂)) / √(var(x) + ε),  dweight += Σ dy ⊙ x̂,  dbias += Σ dy.
+  /// rms: the mean square for the variance, and neither mean(g) nor a bias.
   void backward(const ConstMatrixRef& x, const ConstMatrixRef& dy, MatrixRef dx,
                 const LayerNorm& gradient) const;
 };

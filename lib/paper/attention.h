@@ -15,6 +15,7 @@
 #include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <limits>
 #include <vector>
 
@@ -108,6 +109,21 @@ struct RelativeBias {
   }
 };
 
+/// RoFormer turns queries and keys (Su et al. 2021): at place p, columns i and i + K/2 by the angle
+/// p / 10000^(2i/K), so that q · k tells their distance. `way` −1: back.
+template <typename T>
+Matrix<T> turned(Matrix<T> x, T way) {  // [L, K] → [L, K]
+  const Index half = x.cols() / 2;
+  for (Index n = 0; n < x.rows() * half; ++n) {
+    T &a = x(n / half, n % half), &b = x(n / half, n % half + half);
+    const T wave = std::pow(T(10000), static_cast<T>(n % half) / static_cast<T>(half));
+    const auto z = std::complex<T>(a, b) * std::polar(T(1), way * static_cast<T>(n / half) / wave);
+    a = z.real();
+    b = z.imag();
+  }
+  return x;
+}
+
 /// The weights of one multi-head attention.
 template <typename T>
 struct MultiHead {
@@ -119,6 +135,8 @@ struct MultiHead {
   Index heads = 1;   ///< H
   T scale = 1;       ///< 1/√K, or 1 in models that do not scale
   RelativeBias<T> relative = {};
+  bool rotary = false;  ///< queries and keys are turned by their places
+  Matrix<T> placed(const Matrix<T>& x, T way = 1) const { return rotary ? turned<T>(x, way) : x; }
 };
 
 /// The weights of every head, [L, S] each, for whoever wants to see them.
@@ -140,7 +158,8 @@ Matrix<T> multi_head(const MultiHead<T>& layer, const Matrix<T>& x, const Matrix
   Matrix<T> heads(q.rows(), q.cols());            // [L, I]
   for (Index h = 0; h < layer.heads; ++h) {       // head h: columns h·K … (h+1)·K − 1
     const auto own = Eigen::seqN(h * head_dim, head_dim);
-    const Matrix<T> q_h = q(Eigen::all, own), k_h = k(Eigen::all, own), v_h = v(Eigen::all, own);
+    const Matrix<T> q_h = layer.placed(q(Eigen::all, own)), k_h = layer.placed(k(Eigen::all, own));
+    const Matrix<T> v_h = v(Eigen::all, own);
     const Matrix<T> added = layer.relative.with(mask, h);                      // [L, S]
     heads(Eigen::all, own) = attention<T>(q_h, k_h, v_h, layer.scale, added);  // [L, K]
     if (maps != nullptr) maps->push_back(attention_weights<T>(q_h, k_h, layer.scale, added));

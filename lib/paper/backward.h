@@ -93,15 +93,16 @@ std::array<Matrix<T>, 2> multi_head_backward(Trained<MultiHead<T>> of, const Mat
   for (Index h = 0; h < layer.heads; ++h) {
     const auto own = Eigen::seqN(h * head_dim, head_dim);
     // Was: head h of q, k and v → head h of `heads`.
-    const QueriesKeysValues<T> was{q(Eigen::all, own), k(Eigen::all, own), v(Eigen::all, own)};
+    const QueriesKeysValues<T> was{layer.placed(q(Eigen::all, own)),
+                                   layer.placed(k(Eigen::all, own)), v(Eigen::all, own)};
     const Matrix<T> added = layer.relative.with(mask, h);
     heads(Eigen::all, own) = attention<T>(was.q, was.k, was.v, layer.scale, added);
     const QueriesKeysValues<T> d =
         attention_backward<T>(was, layer.scale, added, d_heads(Eigen::all, own));
     relative_backward<T>({layer.relative, gradient.relative}, h, d.scores);
-    d_q(Eigen::all, own) = d.q;  // [L, K]
-    d_k(Eigen::all, own) = d.k;  // [S, K]
-    d_v(Eigen::all, own) = d.v;  // [S, K]
+    d_q(Eigen::all, own) = layer.placed(d.q, -1);  // [L, K]
+    d_k(Eigen::all, own) = layer.placed(d.k, -1);  // [S, K]
+    d_v(Eigen::all, own) = d.v;                    // [S, K]
   }
   // Was: y = heads · W^O + b.
   linear_backward<T>({layer.output, gradient.output}, heads, d_y);
@@ -189,13 +190,6 @@ auto attention_block(Trained<MultiHead<T>> of, const Matrix<T>& mask, const Matr
                }};
 }
 
-template <typename T>
-auto feed_forward_block(Trained<FeedForward<T>> of) {
-  return Block{
-      [=](const Matrix<T>& y) { return of.layer(y); },
-      [=](const Matrix<T>& y, const Matrix<T>& d) { return feed_forward_backward<T>(of, y, d); }};
-}
-
 /// Of a decoder's layer, which looked at the encoder's rows `memory`: the gradient at those is
 /// added to d_memory. Of an encoder's both are null.
 template <typename T>
@@ -209,7 +203,10 @@ Matrix<T> layer_backward(Trained<Layer<T>> of, const Matrix<T>& x, const Matrix<
                                        nullptr, nullptr);
   const auto cross = attention_block<T>({layer.cross_attention, gradient.cross_attention},
                                         cross_mask, memory, d_memory);
-  const auto feed = feed_forward_block<T>({layer.feed_forward, gradient.feed_forward});
+  const Trained<FeedForward<T>> own_feed{layer.feed_forward, gradient.feed_forward};
+  const Block feed{layer.feed_forward, [=](const Matrix<T>& y, const Matrix<T>& d) {
+                     return feed_forward_backward<T>(own_feed, y, d);
+                   }};
   // Was: own = residual(self-attention of x), in a decoder seen = residual(cross-attention of own),
   //      y = residual(feed-forward of seen).
   const Matrix<T> own = residual<T>(layer.self_norm, layer.place, x, self.forward);

@@ -15,13 +15,11 @@ template <typename T>
 Matrix<T> sinusoids(Index positions, Index d_model) {
   Matrix<T> table(positions, d_model);  // [P, D]
   const Index sines = (d_model + 1) / 2;
-  for (Index p = 0; p < positions; ++p) {
-    for (Index column = 0; column < d_model; ++column) {
-      const Index i = column < sines ? column : column - sines;
-      const double angle = static_cast<double>(p) /
-                           std::pow(10000.0, 2.0 * static_cast<double>(i) / double(d_model));
-      table(p, column) = static_cast<T>(column < sines ? std::sin(angle) : std::cos(angle));
-    }
+  for (Index n = 0; n < table.size(); ++n) {
+    const Index p = n / d_model, column = n % d_model;
+    const Index i = column < sines ? column : column - sines;
+    const double angle = double(p) / std::pow(10000.0, 2.0 * double(i) / double(d_model));
+    table(p, column) = static_cast<T>(column < sines ? std::sin(angle) : std::cos(angle));
   }
   return table;
 }
@@ -30,8 +28,7 @@ Matrix<T> sinusoids(Index positions, Index d_model) {
 template <typename T>
 struct Stack {
   Matrix<T> embedding;          ///< [V, D]
-  Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned ones; empty: T5, which has a
-                                ///< bias of distances in its attention instead
+  Matrix<T> positions;          ///< [P, D]: sinusoids(), or learned; empty: attention knows places
   T scale = 1;                  ///< √D, or 1
   LayerNorm<T> embedding_norm;  ///< BART's; empty elsewhere
   std::vector<Layer<T>> layers;

@@ -142,17 +142,22 @@ TEST_CASE("T5: kinds of attention are not compared, as none but the exact one ta
   const Result result = run_program(
       {.args = {"explain", "--model", model, "--compare", "attention", "The group went home"}});
   CHECK(result.code == kInput);
-  CHECK(result.err.find("the encoder's scores have biases of distances") != std::string::npos);
+  CHECK(result.err.find("the encoder's heads have biases of distances") != std::string::npos);
 }
 
-TEST_CASE("T5 is not trained, and says so") {
+TEST_CASE("T5 is trained as the others are, and keeps the class's own keys and names") {
   const TemporaryDirectory scene;
-  const Result result =
-      run_program({.args = {"train", write_t5(scene, "t5"), "--out", scene.file("run")}});
-  CHECK(result.code == kInput);
-  CHECK(result.err.find("a model of type t5 is translated, and cannot be trained here; choose "
-                        "another model.model_type, or leave it out") != std::string::npos);
-  CHECK_FALSE(std::filesystem::exists(scene.file("run")));
+  for (const std::string type : {"t5", "umt5"}) {
+    CAPTURE(type);
+    const Result result =
+        run_program({.args = {"train", write_t5(scene, type), "--out", scene.file(type)}});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    CHECK(result.err.find("transformers has no class") == std::string::npos);
+    const std::string model = scene.file(type) + "/model";
+    CHECK(Json::parse(bytes_of(model + "/config.json"))["model_type"] == type);
+    CHECK(run_program({.args = {"translate", "--model", model, "The group went home"}}).code ==
+          kDone);
+  }
 }
 
 }  // namespace attn::test

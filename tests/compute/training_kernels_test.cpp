@@ -105,6 +105,30 @@ TEST_CASE("layer_norm_backward matches double arithmetic and adds to the paramet
   });
 }
 
+TEST_CASE("rms_norm_backward matches double arithmetic and adds to the weight's gradient") {
+  for_each_case([](const Kernels& k, Index n) {
+    Row x(n, "x", 3.0F);
+    Row w(n, "w");
+    Row dy(n, "dy");
+    Row dx = Row::poisoned(n);
+    Row dw(n, "dw");
+    const Row dw_before = dw;
+    k.rms_norm_backward({w.data(), nullptr, 1e-5F, n}, x.data(), dy.data(), dx.data(), dw.data());
+
+    const double squares = mean(n, [&](Index i) { return x.at(i) * x.at(i); });
+    const double scale = 1 / std::sqrt(squares + static_cast<double>(1e-5F));
+    const auto normal = [&](Index i) { return x.at(i) * scale; };
+    const auto g = [&](Index i) { return dy.at(i) * w.at(i); };
+    const double g_normal = mean(n, [&](Index i) { return g(i) * normal(i); });
+    const double size = std::max(1.0, scale);
+    CHECK(distance(dx, [&](Index i) { return (g(i) - normal(i) * g_normal) * scale; }) <
+          2e-6 * size);
+    CHECK(distance(dw, [&](Index i) { return dw_before.at(i) + dy.at(i) * normal(i); }) < 2e-6);
+    k.rms_norm_backward({w.data(), nullptr, 1e-5F, n}, x.data(), dy.data(), dy.data(), dw.data());
+    CHECK(dy == dx);  // in place
+  });
+}
+
 TEST_CASE("slopes of the activations match double arithmetic") {
   for_each_case([](const Kernels& k, Index n) {
     for (const float bound : {3.0F, 30.0F}) {

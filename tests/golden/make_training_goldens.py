@@ -6,7 +6,8 @@
 Loss, gradients and 20 updates of Adam are autograd's and torch.optim.Adam's through reference.py, in
 float64, one sentence at a time. They are written only if transformers' own classes (with the hooks
 of networks.py for attn-demo), run on one padded batch, say the same. Seeds are tried in turn until
-nothing hangs on the last bits of float32. README.md says the format.
+nothing hangs on the last bits of float32. What no class there has, own_parts_networks.py states
+twice. README.md says the format.
 """
 
 import math
@@ -24,6 +25,7 @@ from safetensors.torch import save_file
 
 from family_networks import CLASSES
 from networks import make_weights, random_tensor, write_json
+from own_parts_networks import PlainParts, TorchParts, adds_positions, has_own_parts, shapes
 from specs import ids, model
 from training_networks import Plain, PlainFamily, Transformers, TransformersFamily, is_table
 
@@ -98,9 +100,36 @@ SPECS |= {
                                scale_embedding=True),
 }
 
+
+
+def own(width, heads, layers, ffn, act, **more):
+    """Of the program's own parts."""
+    made = spec("attn-demo", width, heads, layers, ffn, act, (20, 20), **more)
+    if not adds_positions(made["model"]):
+        del made["model"]["static_position_embeddings"]
+    return made
+
+
+RELATIVE = {"position": "relative", "relative_attention_num_buckets": 6, "relative_attention_max_distance": 5}
+
+SPECS |= {
+    "own-head-dim": own(9, (2, 3), (1, 1), (14, 11), "gelu", head_dim=4),
+    "own-rms": own(9, (3, 1), (1, 1), (14, 11), "gelu", norm="rms"),
+    "own-gated": own(9, (3, 1), (1, 1), (10, 7), "swish", feed_forward="gated"),
+    "own-no-positions": own(8, (2, 4), (1, 1), (14, 11), "gelu", position="none"),
+    "own-relative": own(8, (2, 4), (2, 2), (10, 11), "gelu", **RELATIVE),
+    "own-rotary": own(12, (3, 2), (1, 1), (14, 11), "swish", position="rotary"),
+    "own-multi-query": own(8, (2, 4), (1, 1), (14, 11), "gelu", key_value_heads=1),
+    "own-all-relative": own(10, (4, 2), (2, 1), (9, 8), "gelu", head_dim=3, key_value_heads=2, norm="rms",
+                            feed_forward="gated", normalize_before=True, add_final_layer_norm=True, **RELATIVE),
+    "own-all-rotary": own(10, (2, 4), (1, 2), (9, 8), "swish", head_dim=4, key_value_heads=2, norm="rms",
+                          feed_forward="gated", position="rotary", normalize_before=True,
+                          add_final_layer_norm=True, normalize_embedding=True, scale_attention=False),
+}
+
 # Where the search for a fair seed begins: with these it ends at once (transformers 5.23, torch 2.13).
 SEEDS = {name: 1000 * number for number, name in enumerate(SPECS, 1)}
-SEEDS["marian-separate-vocabularies"] = 4001
+SEEDS |= {"marian-separate-vocabularies": 4001, "own-relative": 20002}
 
 
 # --- Weights and batch ---------------------------------------------------------------------------
@@ -117,10 +146,18 @@ def family_weights(spec, seed):
             for name in sorted(shapes)}
 
 
+def own_weights(spec, seed):
+    """The same of a model of the program's own parts."""
+    rng = np.random.default_rng(seed)
+    return {name: torch.tensor(random_tensor(name, shape, spec, rng)).float()
+            for name, shape in sorted(shapes(spec["model"]).items())}
+
+
 def initial_weights(spec, seed):
     """As a model that the program makes: pad rows zero, final_logits_bias 0 and −1e4 for pad."""
     config = spec["model"]
-    weights = family_weights(spec, seed) if is_family(spec) else make_weights(spec, seed)
+    make = family_weights if is_family(spec) else own_weights if has_own_parts(config) else make_weights
+    weights = make(spec, seed)
     if config.get("static_position_embeddings"):  # Pegasus' class saves its sinusoids, too
         weights = {name: w for name, w in weights.items() if "embed_positions" not in name}
     if not config.get("tie_word_embeddings", True):
@@ -132,7 +169,8 @@ def initial_weights(spec, seed):
     for name, value in weights.items():
         if is_table(name):
             value *= 0.5  # so that the first loss is near log V
-            value[config["pad_token_id"]] = 0
+            if adds_positions(config):
+                value[config["pad_token_id"]] = 0
     if "final_logits_bias" in weights:
         assert weights["final_logits_bias"].shape == (1, config["pad_token_id"] + 1)
         weights["final_logits_bias"].zero_()[0, config["pad_token_id"]] = -1e4
@@ -141,6 +179,12 @@ def initial_weights(spec, seed):
 
 def is_family(spec):
     return spec["model"]["model_type"] in CLASSES
+
+
+def networks_of(spec):
+    if has_own_parts(spec["model"]):
+        return PlainParts, TorchParts
+    return (PlainFamily, TransformersFamily) if is_family(spec) else (Plain, Transformers)
 
 
 def make_batch(config, lengths, seed):
@@ -277,7 +321,7 @@ def make(name, spec, seed):
     config, smoothing = spec["model"], spec["smoothing"]
     weights = initial_weights(spec, seed)
     batch = make_batch(config, spec.get("lengths", LENGTHS), seed)
-    kinds = (PlainFamily, TransformersFamily) if is_family(spec) else (Plain, Transformers)
+    kinds = networks_of(spec)
     plain = kinds[0](config, weights, torch.float64)
     exact = train(plain, batch, smoothing)
     noise = [n for n, g in sorted(exact["gradients"].items()) if g.abs().max() < NOISE]

@@ -79,8 +79,8 @@ struct Subject {
   }
 };
 
-/// A random number of each tensor, more than 60 of the whole model.
-void check_parameters(const ModelConfig& config, float r_drop = 0) {
+/// A random number of each tensor, more than `least` of the whole model.
+void check_parameters(const ModelConfig& config, float r_drop = 0, int least = 60) {
   Subject s(config, r_drop);
   int checked = 0;
   s.model.visit([&](const TrainableModel::Trained& trained) {
@@ -94,7 +94,7 @@ void check_parameters(const ModelConfig& config, float r_drop = 0) {
     s.check_parameter(weight, at(s.gradient, &weight - s.weights().data()));
     ++checked;
   });
-  CHECK(checked > 60);
+  CHECK(checked > least);
 }
 
 /// Along its gradient the loss rises by the gradient's norm: all parameters in one number.
@@ -132,6 +132,37 @@ TEST_CASE("gradients of the published families") {
     CAPTURE(model_type);
     check_parameters(small_family_config(model_type));
     check_direction(small_family_config(model_type));
+  }
+}
+
+TEST_CASE("gradients of T5's families") {
+  for (const std::string model_type : {"t5", "mt5", "umt5"}) {
+    CAPTURE(model_type);
+    check_parameters(small_t5_config(model_type), 0, 45);  // no biases
+    check_direction(small_t5_config(model_type));
+  }
+}
+
+TEST_CASE("gradients of each part of the program's own, and of all") {
+  for (const NamedConfig& own : small_own_configs()) {
+    CAPTURE(own.name);
+    check_parameters(own.config, 0, 45);
+    check_direction(own.config);
+  }
+}
+
+TEST_CASE("gradients of relative, turned and shared keys where attention follows patterns") {
+  for (const bool rotary : {false, true}) {
+    CAPTURE(rotary);
+    check_direction(small_own_config([&](ModelConfig& c) {
+      (rotary ? choose_rotary : choose_relative)(c);
+      c.key_value_heads = 2;
+      c.encoder_attention.type = PatternType::longformer;
+      c.encoder_attention.windows = {2};
+      c.encoder_attention.globals = {0, 4};
+      c.decoder_attention.type = PatternType::window;
+      c.decoder_attention.windows = {4, 2};
+    }));
   }
 }
 

@@ -56,8 +56,13 @@ struct StageList : AttentionObserver {
 }  // namespace
 
 TEST_CASE("cached steps have the bits of whole sentences") {
-  for (const auto config : kLayerConfigs) {
-    const LayersUnderTest s(config());
+  std::vector<NamedConfig> configs = small_own_configs();
+  for (const auto config : kLayerConfigs) configs.push_back({"usual", config()});
+  configs.push_back({"t5", small_t5_config()});
+  for (const NamedConfig& each : configs) {
+    const ModelConfig& config = each.config;
+    CAPTURE(each.name);
+    const LayersUnderTest s(config);
     const Matrix whole = s.whole();
     const EncodedSource source = s.model.encode(s.batch.source);
     const PackedTokens& target = s.batch.decoder_input;
@@ -96,6 +101,8 @@ TEST_CASE("training's loss is that of the translating model's logits, to the bit
   for (const char* type : {"bart", "led", "bigbird_pegasus", "pegasus_x"}) {
     configs.push_back(small_family_config(type));
   }
+  for (const char* type : {"t5", "mt5", "umt5"}) configs.push_back(small_t5_config(type));
+  for (const NamedConfig& own : small_own_configs()) configs.push_back(own.config);
   for (const ModelConfig& config : configs) {
     CAPTURE(config.model_type);
     LayersUnderTest s(config);

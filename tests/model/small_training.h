@@ -84,6 +84,83 @@ inline ModelConfig small_family_config(const std::string& model_type) {
   return c;
 }
 
+/// T5 and its kin: RMS norms, a gate, biases of distances in heads of a width of their own.
+inline ModelConfig small_t5_config(const std::string& model_type = "t5") {
+  ModelConfig c = small_config();
+  c.model_type = model_type;
+  set_fixed(family_of(model_type), c);
+  c.activation = Activation::gelu_new;
+  c.head_dim = 7;
+  c.relative = {8, 6, model_type == "umt5"};
+  c.norm_epsilon = 1e-6F;
+  c.gated = model_type != "t5";
+  c.scale_output = model_type != "mt5";
+  return c;
+}
+
+/// A model of the program's own parts, which `choose` picks, with an activation without kinks.
+template <typename Choose>
+ModelConfig small_own_config(Choose&& choose) {
+  ModelConfig c = small_config();
+  c.activation = Activation::swish;
+  c.encoder_heads = 4;
+  c.decoder_heads = 6;
+  c.d_model = 12;
+  choose(c);
+  if (c.norm == NormKind::rms) c.norm_epsilon = 1e-6F;
+  c.model_type = model_type_for(c);
+  return c;
+}
+
+inline void choose_relative(ModelConfig& c) {
+  c.absolute_positions = false;
+  c.relative = {8, 6, false};
+}
+inline void choose_rotary(ModelConfig& c) {
+  c.absolute_positions = false;
+  c.rotary = true;
+  c.head_dim = 4;
+}
+inline void choose_pre_norm(ModelConfig& c) {
+  c.normalize_before = c.add_final_layer_norm = true;
+}
+
+struct NamedConfig {
+  std::string name;
+  ModelConfig config;
+};
+
+/// Each part alone, and all together.
+inline std::vector<NamedConfig> small_own_configs() {
+  using C = ModelConfig;
+  return {{"head_dim", small_own_config([](C& c) { c.head_dim = 5; })},
+          {"rms", small_own_config([](C& c) { c.norm = NormKind::rms; })},
+          {"gated", small_own_config([](C& c) { c.gated = true; })},
+          {"none", small_own_config([](C& c) { c.absolute_positions = false; })},
+          {"learned", small_own_config([](C& c) { c.static_positions = false; })},
+          {"relative", small_own_config(choose_relative)},
+          {"rotary", small_own_config(choose_rotary)},
+          {"one of keys", small_own_config([](C& c) { c.key_value_heads = 1; })},
+          {"two of keys", small_own_config([](C& c) { c.key_value_heads = 2; })},
+          {"all with relative", small_own_config([](C& c) {
+             choose_relative(c);
+             choose_pre_norm(c);
+             c.head_dim = 5;
+             c.gated = true;
+             c.key_value_heads = 2;
+             c.norm = NormKind::rms;
+           })},
+          {"all with rotary", small_own_config([](C& c) {
+             choose_rotary(c);
+             choose_pre_norm(c);
+             c.norm = NormKind::rms;
+             c.gated = true;
+             c.key_value_heads = 2;
+             c.normalize_embedding = true;
+             c.scale_attention = false;
+           })}};
+}
+
 /// `sentences` pairs of random tokens, `shortest` to `longest` on each side.
 inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int shortest, int longest,
                                   const std::string& name) {

@@ -2,9 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <optional>
 
 #include "base/at.h"
+#include "base/numbers/distance_buckets.h"
 #include "nn/attention/attention_training.h"
+#include "nn/attention/distance_bias.h"
 #include "numeric_gradient.h"
 
 using namespace attn;
@@ -22,6 +25,8 @@ struct Setting {
   bool causal = false;
   bool hide = false;
   Dropout dropout = {};
+  Index sharing = 1;             ///< heads that read one head's keys and values
+  RelativePositions relative{};  ///< none, or scores have biases of distances
 };
 
 /// The groups of a setting, one row left free before each sentence on both sides.
@@ -67,19 +72,26 @@ DoubleMatrix weights_of(const AttentionGroup& g, const DoubleMatrix& scores) {
 
 /// Attention of all groups and heads in double. Rows between sentences stay 0.
 DoubleMatrix attention(const Setting& s, const Rows& rows, const std::vector<DoubleMatrix>& masks,
-                       const std::array<DoubleMatrix, 3>& qkv) {
+                       const std::array<DoubleMatrix, 3>& qkv, const DoubleMatrix& table) {
+  const DistanceBuckets buckets{s.relative.buckets, s.relative.max_distance, s.causal};
   DoubleMatrix out = DoubleMatrix::Zero(rows.queries, qkv[0].cols());
   std::size_t mask = 0;
   for (const AttentionGroup& g : rows.groups) {
     for (Index h = 0; h < s.heads; ++h) {
-      const auto part = [&](const DoubleMatrix& x, Index first, Index n) {
-        return x.block(first, h * s.head_dim, n, s.head_dim);
+      const auto part = [&](const DoubleMatrix& x, Index first, Index n, Index sharing = 1) {
+        return x.block(first, h / sharing * s.head_dim, n, s.head_dim);
       };
-      const DoubleMatrix scores = part(qkv[0], g.first_query, g.queries) *
-                                  part(qkv[1], g.first_key, g.keys).transpose() *
-                                  static_cast<double>(s.scale);
+      DoubleMatrix scores = part(qkv[0], g.first_query, g.queries) *
+                            part(qkv[1], g.first_key, g.keys, s.sharing).transpose() *
+                            static_cast<double>(s.scale);
+      for (Index i = 0; i < scores.rows() && s.relative.exist(); ++i) {
+        for (Index j = 0; j < scores.cols(); ++j) {
+          scores(i, j) += table(buckets.of(j - (g.keys - g.queries + i)), h);
+        }
+      }
       out.block(g.first_query, h * s.head_dim, g.queries, s.head_dim) =
-          weights_of(g, scores).cwiseProduct(masks[mask++]) * part(qkv[2], g.first_key, g.keys);
+          weights_of(g, scores).cwiseProduct(masks[mask++]) *
+          part(qkv[2], g.first_key, g.keys, s.sharing);
     }
   }
   return out;
@@ -118,24 +130,45 @@ bool clear_gaps(MatrixRef x, const Rows& rows, bool queries) {
   return still;
 }
 
+/// Gradients of every head's own rows [S, I] → of those that heads share.
+Matrix added_up(const Setting& s, const ConstMatrixRef& all) {
+  Matrix sums = Matrix::Zero(all.rows(), all.cols() / s.sharing);
+  for (Index h = 0; h < s.heads; ++h) {
+    sums.middleCols(h / s.sharing * s.head_dim, s.head_dim) +=
+        all.middleCols(h * s.head_dim, s.head_dim);
+  }
+  return sums;
+}
+
 void check_attention(const Setting& s) {
   const Rows rows(s);
-  const Index d = s.heads * s.head_dim;
+  const Index d = s.heads * s.head_dim, shared = d / s.sharing;
   Matrix queries = random_matrix(rows.queries, d, "queries", 2.0F);
-  Matrix memory = random_matrix(rows.keys, 2 * d, "memory", 2.0F);  // keys and values side by side
+  Matrix memory = random_matrix(rows.keys, 2 * shared, "memory", 2.0F);  // keys and then values
+  Matrix table = random_matrix(std::max(s.relative.buckets, 1), s.heads, "table");
+  DoubleMatrix biases = table.cast<double>();
   Matrix dout = random_matrix(rows.queries, d, "dout");
-  std::array<DoubleMatrix, 3> qkv{queries.cast<double>(), memory.leftCols(d).cast<double>(),
-                                  memory.rightCols(d).cast<double>()};
+  std::array<DoubleMatrix, 3> qkv{queries.cast<double>(), memory.leftCols(shared).cast<double>(),
+                                  memory.rightCols(shared).cast<double>()};
   const std::vector<DoubleMatrix> masks = masks_of(s, rows);
-  const auto loss = [&] { return weighted(dout, attention(s, rows, masks, qkv)); };
-  const DoubleMatrix expected = attention(s, rows, masks, qkv);
+  const auto loss = [&] { return weighted(dout, attention(s, rows, masks, qkv, biases)); };
+  const DoubleMatrix expected = attention(s, rows, masks, qkv, biases);
   std::array<DoubleMatrix, 3> gradient;
   for (std::size_t i = 0; i < 3; ++i) gradient[i] = numeric_gradient(qkv[i], loss);
+  const DoubleMatrix dbiases = numeric_gradient(biases, loss);
 
   poison_gaps(queries, rows, true);
   poison_gaps(dout, rows, true);
   poison_gaps(memory, rows, false);
-  const AttentionShape shape{AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale};
+  AttentionShape shape{AttentionKind::encoder_self, 0, s.heads, s.head_dim, s.scale};
+  shape.sharing = s.sharing;
+  std::optional<DistanceBias> distances;
+  if (s.relative.exist()) {
+    shape.distances = &distances.emplace(view(table), s.relative, s.causal, 24);
+  }
+  AddedTo dtable(table.rows(), s.heads, "dtable");
+  AttentionExtras extras;
+  extras.distances = view(dtable.now);
   const KeysAndValues from = keys_and_values(memory);
   Embedded in(queries);
   Embedded out(poisoned(rows.queries, d));
@@ -148,15 +181,18 @@ void check_attention(const Setting& s) {
   Embedded dqueries(poisoned(rows.queries, d));
   Embedded dmemory(poisoned(rows.keys, 2 * d));
   Embedded doutput(dout);
-  attend_backward(shape, {in.view(), from, rows.groups}, kept, doutput.view(),
-                  input_gradient(dqueries.view(), dmemory.view()));
+  AttentionInputGradient to = input_gradient(dqueries.view(), dmemory.view());
+  to.extras = &extras;
+  attend_backward(shape, {in.view(), from, rows.groups}, kept, doutput.view(), to);
   CHECK(dqueries.untouched_outside());
   CHECK(dmemory.untouched_outside());
   CHECK(clear_gaps(dqueries.view(), rows, true));
   CHECK(clear_gaps(dmemory.view(), rows, false));
   CHECK(largest_error(dqueries.view(), gradient[0]) < 3e-6);
-  CHECK(largest_error(dmemory.view().leftCols(d), gradient[1]) < 3e-6);
-  CHECK(largest_error(dmemory.view().rightCols(d), gradient[2]) < 3e-6);
+  CHECK(largest_error(added_up(s, dmemory.view().leftCols(d)), gradient[1]) < 3e-6);
+  CHECK(largest_error(added_up(s, dmemory.view().rightCols(d)), gradient[2]) < 3e-6);
+  if (!s.relative.exist()) return;
+  CHECK(largest_error(dtable.added(), dbiases) < 3e-6);
 }
 
 const std::vector<std::pair<Index, Index>> kSelf{{7, 7}, {1, 1}, {19, 19}, {4, 4}};
@@ -184,6 +220,29 @@ TEST_CASE("attention: gradients with hidden keys, and a sentence whose keys are 
 
 TEST_CASE("attention: causal with more or fewer keys than queries") {
   check_attention({.lengths = {{3, 8}, {6, 2}, {5, 5}}, .causal = true});
+}
+
+TEST_CASE("attention: gradients where heads share keys and values") {
+  for (const Index sharing : {2, 3, 6}) {
+    check_attention({.lengths = kSelf, .heads = 6, .head_dim = 3, .sharing = sharing});
+    check_attention({.lengths = kSelf, .heads = 6, .causal = true, .sharing = sharing});
+    check_attention(
+        {.lengths = kCross, .heads = 6, .hide = true, .dropout = {0.2F, 3}, .sharing = sharing});
+  }
+}
+
+TEST_CASE("attention: gradients with biases of distances, and at their table") {
+  for (const RelativePositions& relative : {RelativePositions{8, 6, false}, {4, 20, false}}) {
+    check_attention({.lengths = kSelf, .relative = relative});
+    check_attention({.lengths = kSelf, .causal = true, .relative = relative});
+    check_attention({.lengths = {{3, 8}, {5, 5}},
+                     .scale = 1.0F,
+                     .causal = true,
+                     .dropout = {0.3F, 9},
+                     .relative = relative});
+    check_attention(
+        {.lengths = kSelf, .heads = 4, .hide = true, .sharing = 2, .relative = relative});
+  }
 }
 
 TEST_CASE("attention: gradients through dropout of the weights") {

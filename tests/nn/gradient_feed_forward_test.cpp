@@ -21,19 +21,24 @@ double activated(Activation activation, double v) {
   return v / (1 + std::exp(-v));
 }
 
-/// Parameters of D → F → D in double, and the formula.
+/// Parameters of D → F → D in double, and the formula; without `wg` there is no gate.
 struct Reference {
   Activation activation;
   DoubleMatrix x, w1, b1, w2, b2, mask;
+  DoubleMatrix wg = {}, bg = {};
 
   DoubleMatrix output() const {
     DoubleMatrix hidden = (x * w1.transpose()).rowwise() + b1.row(0);
     hidden = hidden.unaryExpr([this](double v) { return activated(activation, v); });
+    if (wg.size() > 0) {
+      const DoubleMatrix gates = (x * wg.transpose()).rowwise() + bg.row(0);
+      hidden = hidden.cwiseProduct(gates);
+    }
     return (hidden.cwiseProduct(mask) * w2.transpose()).rowwise() + b2.row(0);
   }
 };
 
-void check_feed_forward(Activation activation, const Dropout& dropout, Backend backend) {
+void check_feed_forward(Activation activation, const Dropout& dropout, bool gated) {
   const Index rows = 7;
   const Index d = 5;
   const Index f = 37;
@@ -45,8 +50,14 @@ void check_feed_forward(Activation activation, const Dropout& dropout, Backend b
   const Matrix dy = random_matrix(rows, d, "dy");
   Reference r{activation,        x.cast<double>(),  w1.cast<double>(),        b1.cast<double>(),
               w2.cast<double>(), b2.cast<double>(), mask_of(dropout, rows, f)};
+  Matrix wg = random_matrix(f, d, "wg");
+  Matrix bg = random_matrix(1, f, "bg");
+  if (gated) r.wg = wg.cast<double>();
+  if (gated) r.bg = bg.cast<double>();
   const auto loss = [&] { return weighted(dy, r.output()); };
 
+  AddedTo dwg(f, d, "dwg");
+  AddedTo dbg(1, f, "dbg");
   AddedTo dw1(f, d, "dw1");
   AddedTo db1(1, f, "db1");
   AddedTo dw2(d, f, "dw2");
@@ -58,9 +69,13 @@ void check_feed_forward(Activation activation, const Dropout& dropout, Backend b
   FeedForward gradient;
   gradient.first = {view(dw1.now).transposed(), view(db1.now)};
   gradient.second = {view(dw2.now).transposed(), view(db2.now)};
-  TrainableFeedForward layer(parameters, gradient, backend);
+  if (gated) parameters.gate = {view(wg).transposed(), view(bg)};
+  if (gated) gradient.gate = {view(dwg.now).transposed(), view(dbg.now)};
+  TrainableFeedForward layer(parameters, gradient, Backend::panels);
   Buffer scratch;
   for (const bool add : {false, true}) {  // the second time over what the first left in the buffers
+    dwg.now = dwg.start;
+    dbg.now = dbg.start;
     dw1.now = dw1.start;
     dw2.now = dw2.start;
     db1.now = db1.start;
@@ -76,6 +91,9 @@ void check_feed_forward(Activation activation, const Dropout& dropout, Backend b
     CHECK(largest_error(db1.added(), numeric_gradient(r.b1, loss)) < 2e-6);
     CHECK(largest_error(dw2.added(), numeric_gradient(r.w2, loss)) < 2e-6);
     CHECK(largest_error(db2.added(), numeric_gradient(r.b2, loss)) < 2e-6);
+    if (!gated) continue;
+    CHECK(largest_error(dwg.added(), numeric_gradient(r.wg, loss)) < 2e-6);
+    CHECK(largest_error(dbg.added(), numeric_gradient(r.bg, loss)) < 2e-6);
   }
 }
 
@@ -84,7 +102,8 @@ void check_feed_forward(Activation activation, const Dropout& dropout, Backend b
 TEST_CASE("feed-forward: gradients are those of the formula, for every activation") {
   for (const Activation activation : kActivations) {
     CAPTURE(to_string(activation));
-    check_feed_forward(activation, {}, Backend::panels);
+    check_feed_forward(activation, {}, false);
+    check_feed_forward(activation, {}, true);
   }
 }
 
@@ -93,7 +112,8 @@ TEST_CASE("feed-forward: gradients through activation dropout") {
     for (const float probability : {0.1F, 0.5F}) {
       CAPTURE(to_string(activation));
       CAPTURE(probability);
-      check_feed_forward(activation, {probability, 77}, Backend::panels);
+      check_feed_forward(activation, {probability, 77}, false);
+      check_feed_forward(activation, {probability, 77}, true);
     }
   }
 }

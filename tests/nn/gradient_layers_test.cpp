@@ -66,6 +66,45 @@ TEST_CASE("layer norm: gradients are those of the formula") {
   }
 }
 
+TEST_CASE("rms norm: gradients are those of the formula") {
+  for (const auto& shape : {std::pair<Index, Index>{7, 5}, {1, 13}, {37, 33}, {16, 2}}) {
+    const Index rows = shape.first, columns = shape.second;
+    CAPTURE(rows);
+    CAPTURE(columns);
+    const Matrix x = random_matrix(rows, columns, "x", 3.0F);
+    Matrix w = random_matrix(1, columns, "w");
+    const Matrix dy = random_matrix(rows, columns, "dy");
+    DoubleMatrix xd = x.cast<double>();
+    DoubleMatrix wd = w.cast<double>();
+    LayerNorm norm{view(w), {}, NormKind::rms, 1e-6F};
+    const auto formula = [&] {
+      DoubleMatrix y = xd;
+      for (Index t = 0; t < rows; ++t) {
+        const double squares = xd.row(t).squaredNorm() / static_cast<double>(columns);
+        y.row(t) = (xd.row(t) / std::sqrt(squares + static_cast<double>(norm.epsilon)))
+                       .cwiseProduct(wd.row(0));
+      }
+      return y;
+    };
+    const auto loss = [&] { return weighted(dy, formula()); };
+    Matrix y(rows, columns);
+    norm.forward(x, y);
+    CHECK(largest_error(y, formula()) < 1e-6);
+
+    AddedTo dw(1, columns, "dw");
+    const LayerNorm gradient{view(dw.now), {}, NormKind::rms};
+    Embedded dx(poisoned(rows, columns));
+    Embedded dout(dy);
+    norm.backward(Embedded(x).view(), dout.view(), dx.view(), gradient);
+    CHECK(largest_error(dx.view(), numeric_gradient(xd, loss)) < 3e-6);
+    CHECK(dx.untouched_outside());
+    CHECK(largest_error(dw.added(), numeric_gradient(wd, loss)) < 1e-6);
+    Matrix in_place = dy;
+    norm.backward(x, in_place, in_place, gradient);
+    CHECK(in_place == dx.view());
+  }
+}
+
 TEST_CASE("layer norm: a row without variance gives finite gradients") {
   const Matrix x = Matrix::Constant(2, 9, 0.25F);
   Matrix w = Matrix::Ones(1, 9);

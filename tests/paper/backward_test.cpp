@@ -97,8 +97,52 @@ void add_up_tied(const ModelConfig& config, paper::Transformer<T>& gradient) {
   if (config.tie_word_embeddings) gradient.output = decoder;
 }
 
-/// T5's parts: RMS norms, a gate, biases of distances in heads of a width of their own.
-ModelConfig small_t5_config() {
+/// Keys and values that heads share get the sum of the gradients of all who read them; here each
+/// head has a copy of it, as it has of them.
+template <typename T>
+void add_up_shared(const ModelConfig& config, paper::Transformer<T>& gradient) {
+  const auto add_up = [&](paper::MultiHead<T>& of, AttentionKind kind) {
+    const AttentionShape shape = attention_shape(config, kind, 0);
+    if (of.query.weight.size() == 0) return;
+    for (paper::Linear<T>* part : {&of.key, &of.value}) {
+      const paper::Linear<T> all = *part;
+      for (Index to = 0; to < shape.heads; ++to) {
+        const auto own = Eigen::seqN(to * shape.head_dim, shape.head_dim);
+        part->weight(Eigen::all, own).setZero();
+        part->bias(own).setZero();
+        for (Index from = 0; from < shape.heads; ++from) {
+          if (shape.key_column(from) != shape.key_column(to)) continue;
+          const auto other = Eigen::seqN(from * shape.head_dim, shape.head_dim);
+          part->weight(Eigen::all, own) += all.weight(Eigen::all, other);
+          part->bias(own) += all.bias(other);
+        }
+      }
+    }
+  };
+  for (auto& layer : gradient.encoder.layers) {
+    add_up(layer.self_attention, AttentionKind::encoder_self);
+  }
+  for (auto& layer : gradient.decoder.layers) {
+    add_up(layer.self_attention, AttentionKind::decoder_self);
+    add_up(layer.cross_attention, AttentionKind::cross);
+  }
+}
+
+/// Likewise all layers of a stack, where one table of biases serves them.
+template <typename T>
+void add_up_tables(const ModelConfig& config, paper::Transformer<T>& gradient) {
+  if (!config.relative.exist() || config.relative.in_every_layer) return;
+  for (paper::Stack<T>* stack : {&gradient.encoder, &gradient.decoder}) {
+    paper::Matrix<T> sum = stack->layers[0].self_attention.relative.table;
+    for (std::size_t i = 1; i < stack->layers.size(); ++i) {
+      sum += stack->layers[i].self_attention.relative.table;
+    }
+    for (auto& layer : stack->layers) layer.self_attention.relative.table = sum;
+  }
+}
+
+/// T5's, with more layers.
+ModelConfig deep_t5_config() {
   ModelConfig config = family_defaults(family_of("t5"));
   config.d_model = 10;
   config.encoder_layers = 3;
@@ -121,7 +165,8 @@ const std::initializer_list<ModelConfig (*)()> kConfigs{small_config, small_pre_
 
 TEST_CASE("the paper's gradients are the slopes of its loss") {
   std::vector<ModelConfig (*)()> configs(kConfigs);
-  configs.push_back(small_t5_config);
+  configs.push_back(deep_t5_config);
+  configs.push_back([] { return small_own_config(choose_rotary); });
   for (const auto config : configs) {
     TrainableModel trainable(config(), 7);
     randomise(trainable);
@@ -152,8 +197,12 @@ TEST_CASE("the paper's gradients are the slopes of its loss") {
 }
 
 TEST_CASE("training's gradients are the paper's") {
-  for (const auto make : kConfigs) {
-    const ModelConfig config = make();
+  std::vector<NamedConfig> configs = small_own_configs();
+  for (const auto make : kConfigs) configs.push_back({"usual", make()});
+  for (const char* type : {"t5", "mt5", "umt5"}) configs.push_back({type, small_t5_config(type)});
+  for (const NamedConfig& each : configs) {
+    const ModelConfig& config = each.config;
+    CAPTURE(each.name);
     TrainableModel trainable(config, 8);
     randomise(trainable);
     const TrainingBatch batch = random_batch(config, 1, 9, 9, "gradients");
@@ -164,12 +213,18 @@ TEST_CASE("training's gradients are the paper's") {
     const LossSum loss = pass.run(batch, options);
 
     const Sentence s(batch);
-    const Model model = paper_model<double>(config, trainable.parameters());
+    Model model = paper_model<double>(config, trainable.parameters());
+    auto rough = paper_model<float>(config, trainable.parameters());
+    model.logits_bias[config.pad_token_id] = rough.logits_bias[config.pad_token_id] = -1e4F;
     Model expected = gradient_of(model, s);
-    auto in_float = gradient_of(paper_model<float>(config, trainable.parameters()), s);
+    auto in_float = gradient_of(rough, s);
     CHECK(loss.loss == doctest::Approx(loss_of(model, s)).epsilon(1e-6));
-    add_up_tied(config, expected);
-    add_up_tied(config, in_float);
+    for (const auto add_up : {add_up_tied<double>, add_up_shared<double>, add_up_tables<double>}) {
+      add_up(config, expected);
+    }
+    for (const auto add_up : {add_up_tied<float>, add_up_shared<float>, add_up_tables<float>}) {
+      add_up(config, in_float);
+    }
     Model found = paper_model<double>(config, trainable.gradient_parameters());
     int compared = 0;
     each_parameter(
@@ -177,9 +232,10 @@ TEST_CASE("training's gradients are the paper's") {
           CAPTURE(name);
           if (config.static_positions && name.ends_with(".positions")) return;  // not trained
           if (exact.size() == 0) return;  // a part that the model does not have
+          if (!config.attention_biases && name.ends_with(".bias")) return;
           const bool tokens = name.ends_with("embedding") || name == "output";
           for (Index i = 0; i < exact.rows(); ++i) {
-            if (tokens && i == config.pad_token_id) continue;  // frozen in training
+            if (tokens && i == frozen_row(config)) continue;
             const double size = std::max(1.0, exact.cwiseAbs().maxCoeff());
             const double e = (rounded.template cast<double>() - exact).cwiseAbs().maxCoeff() / size;
             CHECK((fast.row(i) - exact.row(i)).cwiseAbs().maxCoeff() / size <=
@@ -188,7 +244,7 @@ TEST_CASE("training's gradients are the paper's") {
           ++compared;
         },
         found, expected, in_float);
-    CHECK(compared > 60);
+    CHECK(compared > 35);
   }
 }
 

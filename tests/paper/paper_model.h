@@ -30,6 +30,21 @@ paper::Linear<T> paper_linear(const Linear& from) {
   return to;
 }
 
+/// A linear layer of keys or values that heads share, with a copy for each head.
+template <typename T>
+paper::Linear<T> paper_memory(const Linear& from, const AttentionShape& shape) {
+  const paper::Linear<T> shared = paper_linear<T>(from);
+  paper::Linear<T> to{paper::Matrix<T>(shared.weight.rows(), shape.inner()),
+                      paper::Row<T>(shape.inner())};
+  for (Index head = 0; head < shape.heads; ++head) {
+    const auto own = Eigen::seqN(head * shape.head_dim, shape.head_dim);
+    const auto read = Eigen::seqN(shape.key_column(head), shape.head_dim);
+    to.weight(Eigen::all, own) = shared.weight(Eigen::all, read);
+    to.bias(own) = shared.bias(read);
+  }
+  return to;
+}
+
 template <typename T>
 paper::LayerNorm<T> paper_norm(const LayerNorm& from) {
   return {paper_row<T>(from.weight), paper_row<T>(from.bias), from.kind == NormKind::rms,
@@ -79,12 +94,13 @@ paper::MultiHead<T> paper_multi_head(const ModelConfig& config, AttentionKind ki
   }
   const T scale = config.scale_attention ? 1 / std::sqrt(static_cast<T>(shape.head_dim)) : T(1);
   return {paper_linear<T>(from.query),
-          paper_linear<T>(from.key),
-          paper_linear<T>(from.value),
+          paper_memory<T>(from.key, shape),
+          paper_memory<T>(from.value, shape),
           paper_linear<T>(from.output),
           shape.heads,
           scale,
-          relative};
+          relative,
+          config.rotary && kind != AttentionKind::cross};
 }
 
 template <typename T>

@@ -316,6 +316,7 @@ constexpr Kernels make_table(const char* name) {
           .dropout = dropout,
           .softmax_backward = softmax_backward,
           .layer_norm_backward = layer_norm_backward,
+          .rms_norm_backward = rms_norm_backward,
           .relu_backward = relu_backward,
           .gelu_backward = gelu_backward,
           .swish_backward = swish_backward,

@@ -223,6 +223,9 @@ struct Kernels {
   /// dx from dy at the output; x is the layer's input. In place where dx is dy.
   void (*layer_norm_backward)(const NormRow& norm, const float* x, const float* dy, float* dx,
                               const NormGradients& gradients);
+  /// The same of rms_norm, whose weight is all its parameters.
+  void (*rms_norm_backward)(const NormRow& norm, const float* x, const float* dy, float* dx,
+                            float* dweight);
 
   /// In place on dy: times the function's slope; relu's is read from its output, the others' from
   /// their input.

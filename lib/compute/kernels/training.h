@@ -93,6 +93,26 @@ void layer_norm_backward(const NormRow& norm, const float* x, const float* dy, f
   });
 }
 
+/// With x̂ = x / rms and g = dy ⊙ weight: dx = (g − x̂ · mean(g ⊙ x̂)) / rms.
+void rms_norm_backward(const NormRow& norm, const float* x, const float* dy, float* dx,
+                       float* dweight) {
+  const float* weight = norm.weight;
+  const Index n = norm.n;
+  const Lanes scale = rms_scale(norm, x);
+  Lanes projection = Lanes::zero();
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes d = load_n(dy + i, count);
+    const Lanes x_hat = load_n(x + i, count) * scale;
+    projection = fma(d * load_n(weight + i, count), x_hat, projection);
+    store_n(fma(d, x_hat, load_n(dweight + i, count)), dweight + i, count);
+  });
+  const Lanes share = Lanes::broadcast(sum_of_lanes(projection) / static_cast<float>(n));
+  for_each_lanes(n, [&](Index i, Index count) {
+    const Lanes g = load_n(dy + i, count) * load_n(weight + i, count);
+    store_n((g - load_n(x + i, count) * scale * share) * scale, dx + i, count);
+  });
+}
+
 void relu_backward(const float* y, float* dy, Index n) {
   for_each_lanes(n, [&](Index i, Index count) {
     store_n(keep_where_positive(load_n(y + i, count), load_n(dy + i, count)), dy + i, count);

@@ -52,7 +52,7 @@ class LshKind : public PatternKind {
   /// A head's K rows of the rotations together.
   std::vector<ExtraParameter> extra_parameters(const KindStack& stack) const override {
     const auto count = [](int n) { return std::uint64_t{to_size(std::max(n, 0))}; };
-    return {{"self_attn.rotations", Part::self_rotations, ParameterRole::rotations, stack.d_model,
+    return {{"self_attn.rotations", Part::self_rotations, ParameterRole::rotations, stack.inner,
              count(stack.pattern.rounds) * count(stack.pattern.buckets / 2)}};
   }
   Index multiply_adds(const AttentionPattern& pattern, Index length,

@@ -11,7 +11,7 @@ namespace attn {
 
 int KindStack::head_dim() const {
   constexpr std::uint64_t kMost = std::numeric_limits<int>::max();
-  return to_int(std::clamp<std::uint64_t>(heads == 0 ? 1 : d_model / heads, 1, kMost));
+  return to_int(std::clamp<std::uint64_t>(heads == 0 ? 1 : inner / heads, 1, kMost));
 }
 
 void PatternKind::read(KeyReader& /*reader*/, AttentionPattern& /*pattern*/) const {}

@@ -22,7 +22,7 @@ struct PatternCheck;
 struct KindStack {
   const AttentionPattern& pattern;
   std::uint64_t places = 0;  ///< longest sentence
-  std::uint64_t d_model = 0;
+  std::uint64_t inner = 0;   ///< columns of all heads
   std::uint64_t heads = 0;
 
   /// At least 1, whatever sizes an unchecked config has.

@@ -1,6 +1,7 @@
 #include "model/training/training_layers.h"
 
-#include "model/layers.h"
+#include <algorithm>
+
 #include "model/training/training_projections.h"
 
 namespace attn {
@@ -15,6 +16,23 @@ Linear fused(const MultiHeadAttention& layer) {
   return side_by_side({layer.query, layer.key, layer.value});
 }
 
+/// Gradients of every head's own keys and values [T, 2I] → of those that heads share [T, 2I'].
+void add_up_shared(const AttentionShape& shape, const ConstMatrixRef& all, MatrixRef shared) {
+  const Index width = shape.head_dim;
+  parallel_for(all.rows(), all.size() * 2, [&](Index t) {
+    const float* from = all.data() + t * all.outerStride();
+    float* to = shared.data() + t * shared.outerStride();
+    for (Index head = 0; head < 2 * shape.heads; ++head) {  // of keys, then of values
+      float* sum = to + head / shape.sharing * width;
+      if (head % shape.sharing == 0) {
+        std::copy_n(from + head * width, width, sum);
+      } else {
+        kernels().add(from + head * width, sum, width);
+      }
+    }
+  });
+}
+
 }  // namespace
 
 TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& parameters,
@@ -23,7 +41,7 @@ TrainableSelfAttention::TrainableSelfAttention(const MultiHeadAttention& paramet
     : shape_(shape),
       extras_(parameters.extras),
       extras_gradient_(gradient.extras),
-      shares_keys_(parameters.key.weight.data == nullptr),
+      keys_are_queries_(parameters.key.weight.data == nullptr),
       query_key_value_(fused(parameters), fused(gradient), backend),
       output_(parameters.output, gradient.output, backend) {}
 
@@ -34,36 +52,46 @@ void TrainableSelfAttention::prepare() {
 
 AttentionInput TrainableSelfAttention::read(const LayerPass& pass) const {
   const MatrixRef rows = projected_;
-  const Index d_model = rows.cols() / (shares_keys_ ? 2 : 3);
-  const float* values = rows.data() + rows.cols() - d_model;
-  const float* keys = shares_keys_ ? rows.data() : values - d_model;
-  return {rows.leftCols(d_model), {keys, values, rows.outerStride()}, pass.self, nullptr, &extras_};
+  const Index columns = shape_.key_columns();
+  const float* values = rows.data() + rows.cols() - columns;
+  const float* keys = keys_are_queries_ ? rows.data() : values - columns;
+  return {rows.leftCols(shape_.inner()),
+          {keys, values, rows.outerStride()},
+          pass.self,
+          nullptr,
+          &extras_};
 }
 
 void TrainableSelfAttention::forward(const ConstMatrixRef& x, const LayerPass& pass,
                                      const Dropout& dropout, MatrixRef out) {
-  const Index d_model = x.cols();
-  // [T, 3D] = Q | K | V, or [T, 2D] = Q | V
+  shape_.distances = pass.knows.distances_of_layer(shape_.layer);
+  // [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
   MatrixRef projected = projected_.resize(x.rows(), query_key_value_.out());
-  MatrixRef heads = heads_.resize(x.rows(), d_model);  // [T, D]
+  MatrixRef heads = heads_.resize(x.rows(), shape_.inner());  // [T, I]
 
   query_key_value_.forward(x, projected);
+  if (const Rotation* rotation = pass.knows.rotation()) {
+    rotation->turn(projected.leftCols(shape_.inner() + shape_.key_columns()), pass.places,
+                   Rotation::Way::on);
+  }
   attend(x, read(pass), dropout, heads);
   output_.forward(heads, out);
 }
 
 void TrainableSelfAttention::backward(const ConstMatrixRef& x, const LayerPass& pass,
                                       const ConstMatrixRef& dout, const InputGradient& dx) {
-  const Index d_model = x.cols();
-  MatrixRef dprojected = pass.scratch.projected.resize(x.rows(), 3 * d_model);  // [T, 3D]
-  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);              // [T, D]
+  const Index inner = shape_.inner();
+  MatrixRef dprojected = pass.scratch.projected.resize(x.rows(), 3 * inner);  // [T, 3I]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), inner);              // [T, I]
 
   output_.backward(heads_, dout, {dheads});
   AttentionInputGradient gradient =
-      input_gradient(dprojected.leftCols(d_model), dprojected.rightCols(2 * d_model));
-  gradient.extras = &extras_gradient_;
+      input_gradient(dprojected.leftCols(inner), dprojected.rightCols(2 * inner));
+  AttentionExtras extras = extras_gradient_;
+  if (!extras.distances.exists()) extras.distances = pass.ddistances;
+  gradient.extras = &extras;
   attend_back(read(pass), dheads, gradient, pass.scratch);
-  project_back(x, dx, pass.scratch);
+  project_back(x, fold(pass), dx, pass.scratch);
 }
 
 void TrainableSelfAttention::attend(const ConstMatrixRef& /*x*/, const AttentionInput& rows,
@@ -77,15 +105,32 @@ void TrainableSelfAttention::attend_back(const AttentionInput& rows, const Const
   run_attention_back(rows, dheads, gradient);
 }
 
-void TrainableSelfAttention::project_back(const ConstMatrixRef& x, const InputGradient& dx,
-                                          TrainingScratch& scratch) {
-  const MatrixRef dprojected = scratch.projected;  // [T, 3D]
-  if (!shares_keys_) return query_key_value_.backward(x, dprojected, dx);
-  const Index d_model = x.cols();
-  MatrixRef folded = scratch.global.resize(x.rows(), 2 * d_model);  // [T, 2D] = Q | V
-  folded.leftCols(d_model) = dprojected.leftCols(d_model) + dprojected.middleCols(d_model, d_model);
-  folded.rightCols(d_model) = dprojected.rightCols(d_model);
-  query_key_value_.backward(x, folded, dx);
+ConstMatrixRef TrainableSelfAttention::fold(const LayerPass& pass) const {
+  const Index inner = shape_.inner(), keys = shape_.key_columns();
+  const MatrixRef all = pass.scratch.projected;  // [T, 3I]
+  if (keys_are_queries_) {
+    MatrixRef folded = pass.scratch.folded.resize(all.rows(), 2 * inner);  // [T, 2I] = Q | V
+    folded.leftCols(inner) = all.leftCols(inner) + all.middleCols(inner, inner);
+    folded.rightCols(inner) = all.rightCols(inner);
+    return folded;
+  }
+  const auto folded = [&]() -> MatrixRef {
+    if (shape_.sharing == 1) return all;
+    MatrixRef sums = pass.scratch.folded.resize(all.rows(), inner + 2 * keys);
+    sums.leftCols(inner) = all.leftCols(inner);
+    add_up_shared(shape_, all.rightCols(2 * inner), sums.rightCols(2 * keys));
+    return sums;
+  }();
+  if (const Rotation* rotation = pass.knows.rotation()) {
+    MatrixRef turned = folded;
+    rotation->turn(turned.leftCols(inner + keys), pass.places, Rotation::Way::back);
+  }
+  return folded;
+}
+
+void TrainableSelfAttention::project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+                                          const InputGradient& dx, TrainingScratch& /*scratch*/) {
+  query_key_value_.backward(x, dprojected, dx);
 }
 
 void TrainableSelfAttention::run_attention(const AttentionInput& rows, const Dropout& dropout,
@@ -119,10 +164,9 @@ void TrainableCrossAttention::prepare() {
 void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrixRef& source,
                                       const LayerPass& pass, const Dropout& dropout,
                                       MatrixRef out) {
-  const Index d_model = x.cols();
-  MatrixRef queries = queries_.resize(x.rows(), d_model);                   // [T, D]
-  MatrixRef keys_values = keys_values_.resize(source.rows(), 2 * d_model);  // [S, 2D]
-  MatrixRef heads = heads_.resize(x.rows(), d_model);                       // [T, D]
+  MatrixRef queries = queries_.resize(x.rows(), shape_.inner());                 // [T, I]
+  MatrixRef keys_values = keys_values_.resize(source.rows(), key_value_.out());  // [S, 2I']
+  MatrixRef heads = heads_.resize(x.rows(), shape_.inner());                     // [T, I]
 
   query_.forward(x, queries);
   key_value_.forward(source, keys_values);
@@ -134,17 +178,21 @@ void TrainableCrossAttention::forward(const ConstMatrixRef& x, const ConstMatrix
 void TrainableCrossAttention::backward(const ConstMatrixRef& x, const SourceMemory& source,
                                        const LayerPass& pass, const ConstMatrixRef& dout,
                                        const InputGradient& dx) {
-  const Index d_model = x.cols();
+  const Index inner = shape_.inner();
   const Index source_rows = source.rows.rows();
-  MatrixRef dqueries = pass.scratch.hidden.resize(x.rows(), d_model);                // [T, D]
-  MatrixRef dkeys_values = pass.scratch.projected.resize(source_rows, 2 * d_model);  // [S, 2D]
-  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), d_model);                   // [T, D]
+  MatrixRef dqueries = pass.scratch.hidden.resize(x.rows(), inner);                // [T, I]
+  MatrixRef dkeys_values = pass.scratch.projected.resize(source_rows, 2 * inner);  // [S, 2I]
+  MatrixRef dheads = pass.scratch.heads.resize(x.rows(), inner);                   // [T, I]
 
   output_.backward(heads_, dout, {dheads});
   attend_backward(shape_, {queries_, keys_and_values(keys_values_), pass.cross}, kept_, dheads,
                   input_gradient(dqueries, dkeys_values));
   query_.backward(x, dqueries, dx);
-  key_value_.backward(source.rows, dkeys_values, {source.gradient, true});
+  const InputGradient dsource{source.gradient, true};
+  if (shape_.sharing == 1) return key_value_.backward(source.rows, dkeys_values, dsource);
+  MatrixRef shared = pass.scratch.folded.resize(source_rows, key_value_.out());  // [S, 2I']
+  add_up_shared(shape_, dkeys_values, shared);
+  key_value_.backward(source.rows, shared, dsource);
 }
 
 // --- the encoder's layer -------------------------------------------------------------------------

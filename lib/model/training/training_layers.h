@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "model/layers.h"
 #include "model/parameters.h"
 #include "model/training/training_residual.h"
 #include "nn/attention/attention_training.h"
@@ -16,10 +17,11 @@ namespace attn {
 /// Memory that every layer's backward pass uses in turn.
 struct TrainingScratch {
   ResidualScratch residual;
-  Buffer heads;      ///< [T, D] gradient at the heads' outputs
-  Buffer projected;  ///< [T, 3D] gradient at queries, keys and values
-  Buffer global;     ///< [T, 3D] the same of global tokens' own
-  Buffer hidden;     ///< [T, F]
+  Buffer heads;      ///< [T, I] gradient at the heads' outputs
+  Buffer projected;  ///< [T, 3I] gradient at queries, keys and values, of every head its own
+  Buffer folded;     ///< [T, I + 2I'] the same, added up where heads share keys and values
+  Buffer global;     ///< [T, 3D] that of global tokens' own
+  Buffer hidden;     ///< [T, F], with a gate [T, 2F]
 };
 
 /// What a layer needs to know of the pass it runs in.
@@ -27,8 +29,11 @@ struct LayerPass {
   std::span<const AttentionGroup> self;   ///< who looks at whom in this stack
   std::span<const AttentionGroup> cross;  ///< from the target into the source
   DropoutKeys& keys;
-  bool dropout;              ///< false: off, whatever the config says
-  TrainingScratch& scratch;  ///< of the backward pass
+  bool dropout;                   ///< false: off, whatever the config says
+  TrainingScratch& scratch;       ///< of the backward pass
+  const StackPlaces& knows;       ///< what self-attention knows of places
+  std::span<const Index> places;  ///< of every row
+  const Parameter& ddistances;    ///< gradient of the stack's table of relative positions
 
   Dropout next(float probability) const { return keys.next(dropout ? probability : 0.0F); }
 };
@@ -43,7 +48,8 @@ class TrainableSelfAttention {
   virtual ~TrainableSelfAttention() = default;
   virtual void prepare();
 
-  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights.
+  /// x [T, D] → out [T, D]; `dropout` acts on the attention weights. `pass` lives until after
+  /// backward().
   void forward(const ConstMatrixRef& x, const LayerPass& pass, const Dropout& dropout,
                MatrixRef out);
 
@@ -52,15 +58,15 @@ class TrainableSelfAttention {
                 const InputGradient& dx);
 
  protected:
-  /// The projected rows → heads [T, D]; x as in forward().
+  /// The projected rows → heads [T, I]; x as in forward().
   virtual void attend(const ConstMatrixRef& x, const AttentionInput& rows, const Dropout& dropout,
                       MatrixRef heads);
   /// dheads → the gradient at the projected rows, in scratch.projected.
   virtual void attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
                            const AttentionInputGradient& gradient, TrainingScratch& scratch);
-  /// scratch.projected → dx.
-  virtual void project_back(const ConstMatrixRef& x, const InputGradient& dx,
-                            TrainingScratch& scratch);
+  /// The gradient at what the projections have made → dx.
+  virtual void project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+                            const InputGradient& dx, TrainingScratch& scratch);
 
   void run_attention(const AttentionInput& rows, const Dropout& dropout, MatrixRef heads);
   void run_attention_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
@@ -69,15 +75,17 @@ class TrainableSelfAttention {
  private:
   /// What attention reads in the rows that the projections have made.
   AttentionInput read(const LayerPass& pass) const;
+  /// scratch.projected [T, 3I] → the gradient at what the projections have made.
+  ConstMatrixRef fold(const LayerPass& pass) const;
 
-  AttentionShape shape_;
+  AttentionShape shape_;  ///< with the biases of the pass at hand
   AttentionExtras extras_;
   AttentionExtras extras_gradient_;
-  bool shares_keys_;  ///< the keys are the queries
+  bool keys_are_queries_;
   TrainableLinear query_key_value_;
   TrainableLinear output_;
-  Buffer projected_;  ///< [T, 3D] = Q | K | V, or [T, 2D] = Q | V
-  Buffer heads_;      ///< [T, D] the outputs of all heads side by side
+  Buffer projected_;  ///< [T, I + 2I'] = Q | K | V, or [T, 2I] = Q | V
+  Buffer heads_;      ///< [T, I] the outputs of all heads side by side
   SavedForBackward kept_;
 };
 
@@ -107,9 +115,9 @@ class TrainableCrossAttention {
   TrainableLinear query_;
   TrainableLinear key_value_;
   TrainableLinear output_;
-  Buffer queries_;      ///< [T, D]
-  Buffer keys_values_;  ///< [S, 2D]
-  Buffer heads_;        ///< [T, D]
+  Buffer queries_;      ///< [T, I]
+  Buffer keys_values_;  ///< [S, 2I']
+  Buffer heads_;        ///< [T, I]
   SavedForBackward kept_;
 };
 

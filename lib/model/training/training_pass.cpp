@@ -22,12 +22,14 @@ constexpr Index kLogitRows = 256;
 /// A stack's way in and out: embedding with positions, its norm and dropout; the final norm.
 class TrainableEmbeddingsAndNorm {
  public:
+  /// `scale`: of what leaves the final norm.
   TrainableEmbeddingsAndNorm(const ModelConfig& config, const EmbeddingsAndNorm& parameters,
-                             const EmbeddingsAndNorm& gradient)
-      : config_(config), parameters_(parameters), gradient_(gradient) {}
+                             const EmbeddingsAndNorm& gradient, float scale = 1.0F)
+      : config_(config), parameters_(parameters), gradient_(gradient), scale_(scale) {}
 
-  ConstMatrixRef enter(const PackedTokens& tokens, const Dropout& dropout) {
-    positions_ = positions_of(tokens);
+  ConstMatrixRef enter(const PackedTokens& tokens, std::span<const Index> positions,
+                       const Dropout& dropout) {
+    positions_ = positions;
     dropout_ = dropout;
     const auto rows = std::ssize(tokens.ids);
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
@@ -50,7 +52,7 @@ class TrainableEmbeddingsAndNorm {
       parameters_.embedding_norm.backward(embedded_, dx, dx, gradient_.embedding_norm);
     }
     embed_backward(
-        dx, {tokens.ids, positions_}, config_.pad_token_id,
+        dx, {tokens.ids, positions_}, frozen_row(config_),
         {gradient_.embedding,
          config_.static_positions ? Parameter{} : position_rows(config_, gradient_.positions),
          embedding_scale(config_)});
@@ -58,11 +60,14 @@ class TrainableEmbeddingsAndNorm {
 
   ConstMatrixRef leave(const ConstMatrixRef& x) {
     if (!config_.add_final_layer_norm) return x;
-    parameters_.final_norm.forward(x, final_.resize(x.rows(), x.cols()));
+    MatrixRef normal = final_.resize(x.rows(), x.cols());
+    parameters_.final_norm.forward(x, normal);
+    if (scale_ != 1.0F) normal *= scale_;
     return final_;
   }
 
   void leave_backward(const ConstMatrixRef& x, MatrixRef dx) const {
+    if (scale_ != 1.0F) dx *= scale_;
     if (config_.add_final_layer_norm) {
       parameters_.final_norm.backward(x, dx, dx, gradient_.final_norm);
     }
@@ -72,8 +77,9 @@ class TrainableEmbeddingsAndNorm {
   const ModelConfig& config_;
   const EmbeddingsAndNorm& parameters_;
   const EmbeddingsAndNorm& gradient_;
+  float scale_;
   Dropout dropout_;
-  std::vector<Index> positions_;
+  std::span<const Index> positions_;
   Buffer embedded_;
   Buffer normal_;
   Buffer final_;
@@ -122,14 +128,16 @@ class TrainingPass::Layers {
  public:
   Layers(TrainableModel& model, Backend backend)
       : config_(model.config()),
-        encoder_outer_(config_, model.parameters().encoder, model.gradient_parameters().encoder),
-        decoder_outer_(config_, model.parameters().decoder, model.gradient_parameters().decoder),
+        parameters_(model.parameters()),
+        gradient_(model.gradient_parameters()),
+        encoder_outer_(config_, parameters_.encoder, gradient_.encoder),
+        decoder_outer_(config_, parameters_.decoder, gradient_.decoder, output_scale(config_)),
         global_tokens_(config_, model.parameters().encoder.global_tokens,
                        model.gradient_parameters().encoder.global_tokens),
         output_(without_last(model.parameters().output),
                 without_last(model.gradient_parameters().output), backend) {
-    const ModelParameters& p = model.parameters();
-    const ModelParameters& g = model.gradient_parameters();
+    const ModelParameters& p = parameters_;
+    const ModelParameters& g = gradient_;
     for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
       encoder_.emplace_back(config_, to_index(i), p.encoder_layers[i], g.encoder_layers[i],
                             backend);
@@ -154,20 +162,31 @@ class TrainingPass::Layers {
     const std::vector<AttentionGroup> target_groups = self_groups(batch.decoder_input, true);
     const std::vector<AttentionGroup> cross =
         cross_groups(batch.decoder_input, batch.source.offsets, {});
-    const LayerPass encoder_pass{source_groups, {}, keys, options.dropout, scratch_};
-    const LayerPass decoder_pass{target_groups, cross, keys, options.dropout, scratch_};
+    const StackPlaces source_knows(config_, parameters_.encoder, parameters_.encoder_layers,
+                                   longest_sentence(batch.source));
+    const StackPlaces target_knows(config_, parameters_.decoder, parameters_.decoder_layers,
+                                   longest_sentence(batch.decoder_input));
+    const std::vector<Index> source_places = positions_of(batch.source);
+    const std::vector<Index> target_places = positions_of(batch.decoder_input);
+    const LayerPass encoder_pass{
+        source_groups, {},           keys,          options.dropout,
+        scratch_,      source_knows, source_places, gradient_.encoder.distances};
+    const LayerPass decoder_pass{
+        target_groups, cross,        keys,          options.dropout,
+        scratch_,      target_knows, target_places, gradient_.decoder.distances};
 
     // Forward. The encoder's rows are [S, D], the decoder's [T, D].
     source_inputs_.clear();
-    source_inputs_.push_back(
-        global_tokens_.enter(encoder_outer_.enter(batch.source, keys.next(dropout))));
+    source_inputs_.push_back(global_tokens_.enter(
+        encoder_outer_.enter(batch.source, source_places, keys.next(dropout))));
     for (TrainableEncoderLayer& layer : encoder_) {
       source_inputs_.push_back(layer.forward(source_inputs_.back(), encoder_pass));
     }
     const ConstMatrixRef encoded = global_tokens_.leave(source_inputs_.back());
     const ConstMatrixRef source = encoder_outer_.leave(encoded);
     target_inputs_.clear();
-    target_inputs_.push_back(decoder_outer_.enter(batch.decoder_input, keys.next(dropout)));
+    target_inputs_.push_back(
+        decoder_outer_.enter(batch.decoder_input, target_places, keys.next(dropout)));
     for (TrainableDecoderLayer& layer : decoder_) {
       target_inputs_.push_back(layer.forward(target_inputs_.back(), source, decoder_pass));
     }
@@ -237,6 +256,8 @@ class TrainingPass::Layers {
   }
 
   const ModelConfig& config_;
+  const ModelParameters& parameters_;
+  const ModelParameters& gradient_;
   TrainableEmbeddingsAndNorm encoder_outer_;
   TrainableEmbeddingsAndNorm decoder_outer_;
   TrainableGlobalTokens global_tokens_;
@@ -280,16 +301,20 @@ std::uint64_t activation_bytes(const ModelConfig& config, const BatchShape& batc
   const auto target = static_cast<double>(batch.target_tokens);
   // Longer rows keep no weights.
   const double row = static_cast<double>(std::min<std::uint64_t>(batch.longest, kShortRow));
-  const double hidden = config.activation == Activation::relu ? 1 : 2;  // the raw one, too
+  // The raw one, too, and with a gate what it is multiplied with.
+  const double hidden = config.gated ? 3 : config.activation == Activation::relu ? 1 : 2;
   const double ffn = u(std::max(config.encoder_ffn_dim, config.decoder_ffn_dim));
-  // A layer keeps: projections 3D, heads' outputs D, two buffers D a residual, the hidden layer.
+  const double e = u(config.encoder_inner()), c = u(config.decoder_inner());  // D of most models
+  // A layer keeps: projections 3I, heads' outputs I, two buffers D a residual, the hidden layer.
   const double encoder_layer =
-      source * (8 * d + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);
-  const double decoder_layer =
-      target * (12 * d + hidden * u(config.decoder_ffn_dim) + 2 * u(config.decoder_heads) * row) +
-      source * 2 * d;
+      source * (4 * d + 4 * e + hidden * u(config.encoder_ffn_dim) + u(config.encoder_heads) * row);
+  const double decoder_layer = target * (6 * d + 6 * c + hidden * u(config.decoder_ffn_dim) +
+                                         2 * u(config.decoder_heads) * row) +
+                               source * 2 * c;
   const double ends = (source + target) * (config.normalize_embedding ? 5 : 4) * d;
-  const double scratch = std::max(source, target) * (6 * d + ffn);
+  const double shared = config.key_value_heads > 0 ? 3 : 0;  // their gradients, added up
+  const double scratch = std::max(source, target) *
+                         (2 * d + (4 + shared) * std::max(e, c) + (config.gated ? 2 : 1) * ffn);
   const double logits = std::min(u(kLogitRows), target) * u(config.decoder_vocab_size);
   const double floats = u(config.encoder_layers) * encoder_layer +
                         u(config.decoder_layers) * decoder_layer + ends + scratch + logits;

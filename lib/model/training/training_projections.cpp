@@ -58,10 +58,11 @@ void TrainableProjectedGlobals::attend_back(const AttentionInput& rows,
   run_attention_back(with_globals, dheads, with_own);
 }
 
-void TrainableProjectedGlobals::project_back(const ConstMatrixRef& x, const InputGradient& dx,
-                                             TrainingScratch& scratch) {
+void TrainableProjectedGlobals::project_back(const ConstMatrixRef& x,
+                                             const ConstMatrixRef& dprojected,
+                                             const InputGradient& dx, TrainingScratch& scratch) {
   const Index d_model = x.cols();
-  TrainableSelfAttention::project_back(x, dx, scratch);
+  TrainableSelfAttention::project_back(x, dprojected, dx, scratch);
   const MatrixRef dglobal = scratch.global;  // [T, 3D]
   query_.backward(x, dglobal.leftCols(d_model), {dx.rows, true});
   key_value_.backward(x, dglobal.rightCols(2 * d_model), {dx.rows, true});

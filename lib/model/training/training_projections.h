@@ -17,8 +17,8 @@ class TrainableProjectedGlobals : public TrainableSelfAttention {
               MatrixRef heads) override;
   void attend_back(const AttentionInput& rows, const ConstMatrixRef& dheads,
                    const AttentionInputGradient& gradient, TrainingScratch& scratch) override;
-  void project_back(const ConstMatrixRef& x, const InputGradient& dx,
-                    TrainingScratch& scratch) override;
+  void project_back(const ConstMatrixRef& x, const ConstMatrixRef& dprojected,
+                    const InputGradient& dx, TrainingScratch& scratch) override;
 
  private:
   GlobalProjections projections() const;

@@ -24,7 +24,7 @@ ConstMatrixRef TrainableResidual::add_and_norm(const ConstMatrixRef& x, const Dr
     dropout_.apply(sum, n, t * n);
     k.add(x.data() + t * x.outerStride(), sum, n);
     if (!normalize_before_) {
-      k.layer_norm(norm_.row(n), sum, normal_.row(t));
+      norm_.forward_row(sum, n, normal_.row(t));
     }
   });
   return output();

@@ -63,7 +63,8 @@ struct AttentionGroup {
   Index origin = 0;
 };
 
-/// Keys and values of all heads, row j of each at base + j · stride, D columns wide.
+/// Keys and values of all heads, row j of each at base + j · stride, D columns wide, or fewer where
+/// heads share them.
 struct KeysAndValues {
   const float* keys = nullptr;
   const float* values = nullptr;
@@ -84,6 +85,14 @@ struct AttentionShape {
   float scale = 1.0F;                         ///< 1/√K, or 1 for Luong's unscaled dot product
   const AttentionPattern* pattern = nullptr;  ///< null: full
   const DistanceBias* distances = nullptr;    ///< null: scores have no bias
+  Index sharing = 1;  ///< heads that read one head's keys and values (Shazeer 2019, Ainslie et al.
+                      ///< 2023)
+
+  Index key_heads() const { return heads / sharing; }
+  Index inner() const { return heads * head_dim; }  ///< columns of all heads, I
+  Index key_columns() const { return key_heads() * head_dim; }
+  /// Where the keys and values of a head begin among theirs.
+  Index key_column(Index head) const { return head / sharing * head_dim; }
 };
 
 /// Projections that global tokens have for themselves (LED): a global row's query is the row of
@@ -99,7 +108,8 @@ struct AttentionExtras {
   Parameter value_projection;  ///< [P, k] linformer's F
   Parameter features;          ///< [m, K] performer
   Parameter rotations;         ///< [H · K, rounds · buckets / 2] lsh: a head's K rows together
-  Parameter distances = {};    ///< [buckets, H] biases of relative positions (UMT5)
+  Parameter distances = {};    ///< [buckets, H] biases of relative positions, the layer's own
+                               ///< (UMT5)
 };
 
 /// The one of these that the table calls so; null: it is none of them. `Extras` is const or not.
@@ -138,8 +148,9 @@ void attend(const AttentionShape& shape, const AttentionInput& input, MatrixRef 
 
 /// The parameters of one multi-head attention, and the products prepared from them.
 struct MultiHeadAttention {
-  Linear query;   ///< weight [D, D], bias [D]
-  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries
+  Linear query;   ///< weight [D, D], bias [D]; [D, I] where head_dim is free
+  Linear key;     ///< weight [D, D], bias [D]; lsh: none, keys are the queries; where heads share
+                  ///< keys and values, fewer columns of both
   Linear value;   ///< weight [D, D], bias [D]
   Linear output;  ///< weight [D, D], bias [D]
   AttentionExtras extras;

@@ -64,7 +64,7 @@ inline HeadRows rows_of_head(const OneHead& of, MatrixRef& output, bool of_globa
   const ConstMatrixRef& queries = own ? input.global->queries : input.queries;
   const KeysAndValues& memory = own ? input.global->memory : input.memory;
   const Index column = head * shape.head_dim;
-  const Index first_key = group.first_key * memory.stride + column;
+  const Index first_key = group.first_key * memory.stride + shape.key_column(head);
   return {
       queries.data() + group.first_query * queries.outerStride() + column,
       queries.outerStride(),

@@ -51,6 +51,8 @@ struct HeadBackward {
   HeadGradient gradient;
   const float* weights;  ///< [queries, keys]
   Index first_weight;    ///< number of the first of them, for dropout
+  DistanceGradient& distances;
+  Index task;  ///< of those sums
 };
 
 /// dQ, and the transposed weights and score gradients from which dK and dV follow.
@@ -73,6 +75,10 @@ void backward_queries(const HeadBackward& head, const QueryRange& queries, const
                    head_dim, {row});
     dropout.apply(row, visible, first_number);
     k.softmax_backward(p, head.shape.scale, row, visible);
+    if (head.distances.wanted()) {
+      head.distances.add(head.task, head.group.keys - head.group.queries + i,
+                         {row, to_size(visible)}, [](Index j) { return j; });
+    }
     for (Index j = 0; j < visible; ++j) {
       at(scratch.dscores, j * queries.count() + i - queries.first) = row[j];
     }
@@ -153,6 +159,7 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
                                       AttentionInputGradient gradient) const {
   const Index heads = shape.heads;
   const auto tasks = std::ssize(input.groups) * heads;
+  DistanceGradient distances(shape.distances, tasks);
   parallel_for(tasks, 5 * pairs_of(input.groups) * shape.head_dim * heads, [&](Index task) {
     const auto g = to_size(task / heads);
     const AttentionGroup& group = input.groups[g];
@@ -161,7 +168,7 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
       attend_tiled_backward(
           shape, input,
           {to_index(g), head, kept.log_sums.data() + kept.place[g] + head * group.queries,
-           dropout_of_head(input, kept, to_index(g), head)},
+           dropout_of_head(input, kept, to_index(g), head), distances},
           {kept.output, kept.output_stride, doutput}, gradient);
       return;
     }
@@ -183,7 +190,9 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
                             rows,
                             rows_of_gradient,
                             kept.weights.data() + kept.place[g] + in_group,
-                            kept.first[g] + in_group};
+                            kept.first[g] + in_group,
+                            distances,
+                            task};
     auto& scratch = of_this_thread<Scratch>();
     scratch.reserve(group.queries, group.keys, shape.head_dim);
     QueryRange queries;
@@ -193,6 +202,7 @@ void AttentionMethod::attend_backward(const AttentionShape& shape, const Attenti
       backward_keys(head, queries, scratch);
     } while (queries.end < group.queries);
   });
+  if (distances.wanted()) distances.add_to(gradient.extras->distances, shape.scale);
 }
 
 }  // namespace attn

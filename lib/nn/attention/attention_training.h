@@ -43,9 +43,11 @@ struct AttentionInputGradient {
   MatrixRef dqueries;      ///< [T, D]
   float* dkeys = nullptr;  ///< rows where KeysAndValues has them
   float* dvalues = nullptr;
-  Index stride = 0;                         ///< of dkeys and dvalues
-  const GlobalGradient* global = nullptr;   ///< where the input has projections of global tokens
-  const AttentionExtras* extras = nullptr;  ///< linformer: gradients that are added to
+  Index stride = 0;                        ///< of dkeys and dvalues
+  const GlobalGradient* global = nullptr;  ///< where the input has projections of global tokens
+  /// Gradients that are added to: linformer's, and that of the table of relative positions, the
+  /// layer's own or the stack's.
+  const AttentionExtras* extras = nullptr;
 };
 
 /// Of dkeys_values [S, 2D], which hold a key's gradient and then its value's.
@@ -62,7 +64,9 @@ inline AttentionInputGradient input_gradient(MatrixRef dqueries, MatrixRef dkeys
 /// weights after dropout, and for each head
 ///   dV = P̃ᵀ · dO,   dP̃ = dO · Vᵀ,   dS = P ⊙ (dP − rowsum(P ⊙ dP)) · scale,   dQ = dS · K,
 ///   dK = dSᵀ · Q
-/// where dP is dP̃ through the same dropout. Writes `gradient`; every key belongs to one group.
+/// where dP is dP̃ through the same dropout. Writes `gradient`, a head's keys and values each in
+/// columns of its own, also where several heads read the same ones; every key belongs to one group.
+/// A table of relative positions gets dS / scale by distance.
 void attend_backward(const AttentionShape& shape, const AttentionInput& input,
                      const SavedForBackward& kept, const ConstMatrixRef& doutput,
                      AttentionInputGradient gradient);

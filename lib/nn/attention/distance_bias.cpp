@@ -1,18 +1,35 @@
 #include "nn/attention/distance_bias.h"
 
-#include "base/at.h"
 #include "base/numbers/distance_buckets.h"
 
 namespace attn {
 
 DistanceBias::DistanceBias(const Parameter& table, const RelativePositions& positions, bool causal,
                            Index places)
-    : places_(places), values_(to_size(table.columns * (2 * places - 1))) {
+    : places_(places),
+      count_(table.rows),
+      values_(to_size(table.columns * (2 * places - 1))),
+      buckets_(to_size(2 * places - 1)) {
   const DistanceBuckets buckets{positions.buckets, positions.max_distance, causal};
   for (Index distance = 1 - places; distance < places; ++distance) {
     const Index bucket = buckets.of(distance);
+    at(buckets_, distance + places - 1) = same_number<std::int32_t>(bucket);
     for (Index head = 0; head < table.columns; ++head) {
       at(values_, head * (2 * places - 1) + distance + places - 1) = table.at(bucket, head);
+    }
+  }
+}
+
+void DistanceGradient::add_to(const Parameter& table, float scale) const {
+  const Index heads = table.columns;
+  const Index tasks = std::ssize(sums_) / bias_->buckets();
+  for (Index bucket = 0; bucket < bias_->buckets(); ++bucket) {
+    for (Index head = 0; head < heads; ++head) {
+      double sum = 0;
+      for (Index task = head; task < tasks; task += heads) {
+        sum += at(sums_, task * bias_->buckets() + bucket);
+      }
+      table.element(bucket, head) += static_cast<float>(sum / static_cast<double>(scale));
     }
   }
 }

@@ -3,8 +3,11 @@
 // (base/numbers/distance_buckets.h has the formula).
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "base/at.h"
 #include "compute/parameter.h"
 #include "config/model_config.h"
 
@@ -24,9 +27,45 @@ class DistanceBias {
     return values_.data() + head * (2 * places_ - 1) + places_ - 1 - place;
   }
 
+  Index buckets() const { return count_; }
+  /// [keys] in which rows of the table those stand.
+  const std::int32_t* buckets_of(Index place) const {
+    return buckets_.data() + places_ - 1 - place;
+  }
+
  private:
   Index places_;
-  std::vector<float> values_;  ///< [H, 2 · places − 1] by key − query + places − 1
+  Index count_;                        ///< rows of the table
+  std::vector<float> values_;          ///< [H, 2 · places − 1] by key − query + places − 1
+  std::vector<std::int32_t> buckets_;  ///< [2 · places − 1] likewise
+};
+
+/// What heads of groups add to the gradient of such a table. Each has sums of its own, which are
+/// added up in one order in the end, whatever threads were at work.
+class DistanceGradient {
+ public:
+  /// `bias` null: nothing is summed. `tasks`: groups times heads.
+  DistanceGradient(const DistanceBias* bias, Index tasks)
+      : bias_(bias), sums_(to_size(bias == nullptr ? 0 : tasks * bias->buckets())) {}
+
+  bool wanted() const { return bias_ != nullptr; }
+  /// Adds the gradients at the scores of the query at `place` with all keys from the first on;
+  /// key(j) is the number of the j-th of them.
+  template <typename Key>
+  void add(Index task, Index place, std::span<const float> dscores, Key&& key) {
+    double* sums = sums_.data() + task * bias_->buckets();
+    const std::int32_t* buckets = bias_->buckets_of(place);
+    for (Index j = 0; j < std::ssize(dscores); ++j) {
+      sums[buckets[key(j)]] += static_cast<double>(at(dscores, j));
+    }
+  }
+  /// table [buckets, H] += the sums, divided by what the scores were multiplied with before the
+  /// biases came.
+  void add_to(const Parameter& table, float scale) const;
+
+ private:
+  const DistanceBias* bias_;
+  std::vector<double> sums_;  ///< [tasks, buckets]
 };
 
 }  // namespace attn

@@ -9,6 +9,7 @@
 #include "base/files/files.h"
 #include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
+#include "config/families/own_parts.h"
 #include "model/directory/model_directory.h"
 #include "record/json/record_json.h"
 #include "service/file_guard.h"
@@ -106,12 +107,6 @@ class TrainingRun {
 
  private:
   void check_experiment() const {
-    if (experiment_.model.relative.exist()) {
-      throw InputError(
-          "{}: a model of type {} is translated, and cannot be trained here; choose another "
-          "model.model_type, or leave it out",
-          request_.config, experiment_.model.model_type);
-    }
     const auto need = [&](const std::string& path, const char* key) {
       if (path.empty()) throw InputError("{}: {} is missing; name a file", request_.config, key);
     };
@@ -290,6 +285,7 @@ class TrainingRun {
     const char* why = experiment_.data.dev.source.empty() ? "" : ", the best on dev";
     listener.say(fmt::format("done: wrote {}/model{}{}", out,
                              kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
+    if (const auto own = own_parts_note(experiment_.model)) listener.say("note: " + *own);
     const std::string& probe = experiment_.data.probe;
     say(listener, {"next: ", Command{"translate"}, " ", Field{"model"}, " " + out + "/model",
                    probe.empty() ? "" : fmt::format(" \"{}\"", probe)});

@@ -37,8 +37,11 @@ std::string norm_text(const ModelConfig& config) {
 
 std::string positions_text(const ModelConfig& config) {
   const RelativePositions& relative = config.relative;
-  std::string text = config.static_positions ? "sinusoids" : "learned";
-  if (!config.absolute_positions) {
+  std::string text = config.rotary                ? "rotary: queries and keys are turned"
+                     : !config.absolute_positions ? "none"
+                     : config.static_positions    ? "sinusoids"
+                                                  : "learned";
+  if (relative.exist()) {
     text = fmt::format("none; a bias of each head for each of {} buckets of distances up to {}{}",
                        relative.buckets, relative.max_distance,
                        relative.in_every_layer ? ", in every layer" : "");
@@ -61,6 +64,10 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
   table.title = printable(options.name);
   table.columns = {{"", false}, {"", false}};
   const std::string heads = config.scale_attention ? "" : " (scores not divided by √head_dim)";
+  const std::string shared =
+      config.key_value_heads == 0
+          ? ""
+          : fmt::format(", which share {} of keys and values", number(config.key_value_heads));
   const std::string vocabulary =
       config.share_embeddings || config.vocab_size == config.decoder_vocab_size
           ? number(config.vocab_size)
@@ -70,7 +77,7 @@ Table summary(const ModelConfig& config, const InspectOptions& options) {
       {"d_model (D)", number(config.d_model)},
       {"layers",
        number(config.encoder_layers) + " encoder + " + number(config.decoder_layers) + " decoder"},
-      {"heads (H)", both(config.encoder_heads, config.decoder_heads) + heads},
+      {"heads (H)", both(config.encoder_heads, config.decoder_heads) + shared + heads},
       {config.head_dim > 0 ? "head_dim (K)" : "head_dim (D/H)",
        both(config.encoder_head_dim(), config.decoder_head_dim())},
       {"feed-forward (F)", both(config.encoder_ffn_dim, config.decoder_ffn_dim) + ", " +

@@ -72,6 +72,32 @@ void multiply_block(const BackwardTile& t, const KeyBlock& block) {
   }
 }
 
+/// Scores get the biases of their distances, where the head has such: before they are scaled.
+void add_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock& block) {
+  const float* distances = t.head.rows.distances;
+  if (distances == nullptr) return;
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    float* row = t.scores + (r - block.first_row) * kKeyTile;
+    const float* own = distances - t.head.query_of(t.tile, r);
+    for (Index n = 0; n < block.keys(); ++n) {
+      row[n] += own[range.list[block.first + n]] / t.head.shape.scale;
+    }
+  }
+}
+
+/// The score gradients by distance.
+void sum_distances(const BackwardTile& t, const KeyRange& range, const KeyBlock& block,
+                   const TiledHeadBackward& head) {
+  if (!head.distances.wanted()) return;
+  const Index task = head.group * t.head.shape.heads + head.head;
+  for (Index r = block.first_row; r < block.end_row; ++r) {
+    const float* row = t.dweights + (r - block.first_row) * kKeyTile;
+    head.distances.add(task, t.head.first_query() + t.head.query_of(t.tile, r),
+                       {row, to_size(block.keys())},
+                       [&](Index n) { return range.list[block.first + n]; });
+  }
+}
+
 /// Weights and score gradients from both, in their places.
 void differentiate(const BackwardTile& t, const KeyRange& range, const KeyBlock& block,
                    const TileDropout& dropout) {
@@ -241,8 +267,10 @@ void attend_tiled_backward(const AttentionShape& shape, const AttentionInput& in
       pack_block(t, block);
       for_rows_of(block, [&](const KeyBlock& part) {
         multiply_block(t, part);
+        add_distances(t, range, part);
         mask_block(range, part, scratch.block.hidden, t.scores);
         differentiate(t, range, part, head.dropout);
+        sum_distances(t, range, part, head);
         add_to_queries(t, part);
         add_to_keys(t, part, t.scores, scratch.doutput_panels.reserve(0), t.dvalues);
         add_to_keys(t, part, t.dweights, scratch.query_panels.reserve(0), t.dkeys);

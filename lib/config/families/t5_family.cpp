@@ -1,21 +1,12 @@
-#include "config/t5_family.h"
+#include "config/families/t5_family.h"
 
 #include "base/error.h"
 #include "base/model_limits.h"
+#include "config/families/own_parts.h"
 #include "config/key_reader.h"
 
 namespace attn {
 namespace {
-
-/// A whole number of T5's from `least` to `most`.
-void read_within(KeyReader& reader, const char* key, int& value, int least, std::int64_t most) {
-  const std::optional<int> found = reader.integer(key);
-  if (!found) return;
-  if (*found < least || *found > most) {
-    reader.fail(key, fmt::format("is {}; use {} to {}", *found, least, most));
-  }
-  value = *found;
-}
 
 /// "relu", "gated-silu" …; "gated-gelu" is gelu_new, as the class reads it.
 void read_feed_forward_of_t5(KeyReader& reader, ModelConfig& config) {
@@ -44,24 +35,17 @@ float read_float_of_t5(KeyReader& reader, const char* key, float otherwise) {
 }
 
 void read_keys_of_t5(KeyReader& reader, ModelConfig& config) {
-  RelativePositions& relative = config.relative;
   config.head_dim = 64;
-  read_within(reader, "head_dim", config.head_dim, 1, ModelLimits::d_model);
-  read_within(reader, "d_kv", config.head_dim, 1, ModelLimits::d_model);
-  relative = {32, 128, config.model_type == "umt5"};
-  const char* buckets = "relative_attention_num_buckets";
-  read_within(reader, buckets, relative.buckets, 4, ModelLimits::d_model);
-  if (relative.buckets % 2 != 0) {
-    reader.fail(buckets, fmt::format("is {}; use an even number, as each direction has half of "
-                                     "them in the encoder",
-                                     relative.buckets));
+  for (const char* key : {"head_dim", "d_kv"}) {
+    const std::optional<int> columns = reader.integer(key);
+    if (!columns) continue;
+    if (*columns < 1 || *columns > ModelLimits::d_model) {
+      reader.fail(key,
+                  fmt::format("is {}; use 1 to {}", *columns, std::int64_t{ModelLimits::d_model}));
+    }
+    config.head_dim = *columns;
   }
-  const char* farthest = "relative_attention_max_distance";
-  read_within(reader, farthest, relative.max_distance, 1, ModelLimits::positions);
-  if (relative.max_distance <= relative.buckets / 2) {
-    reader.fail(farthest, fmt::format("is {}; use more than {}, half of {}", relative.max_distance,
-                                      relative.buckets / 2, buckets));
-  }
+  config.relative = read_relative_positions(reader, {32, 128, config.model_type == "umt5"});
   config.norm_epsilon = read_float_of_t5(reader, "layer_norm_epsilon", 1e-6F);
   config.dropout = config.attention_dropout = config.activation_dropout =
       read_float_of_t5(reader, "dropout_rate", 0.1F);
@@ -80,8 +64,7 @@ void write_keys_of_t5(const ModelConfig& config, Json& json) {
   if (config.activation == Activation::gelu_new && config.gated) name = "gelu";
   json["d_kv"] = config.head_dim;
   json["feed_forward_proj"] = (config.gated ? "gated-" : "") + name;
-  json["relative_attention_num_buckets"] = config.relative.buckets;
-  json["relative_attention_max_distance"] = config.relative.max_distance;
+  write_relative_positions(config.relative, json);
   json["layer_norm_epsilon"] = as_printed(config.norm_epsilon);
   json["dropout_rate"] = as_printed(config.dropout);
   json["scale_decoder_outputs"] = config.scale_output;

@@ -1,0 +1,206 @@
+#include "config/families/own_parts.h"
+
+#include <array>
+
+#include "base/at.h"
+#include "base/error.h"
+#include "base/model_limits.h"
+#include "config/family.h"
+#include "config/key_reader.h"
+#include "config/kinds/pattern_kind.h"
+
+namespace attn {
+namespace {
+
+constexpr const char* kBuckets = "relative_attention_num_buckets";
+constexpr const char* kFarthest = "relative_attention_max_distance";
+constexpr const char* kStatic = "static_position_embeddings";
+
+/// T5's, as its classes have them.
+constexpr RelativePositions kUsualPositions{32, 128, false};
+constexpr float kRmsEpsilon = 1e-6F;
+
+/// A whole number from `least` to `most`.
+void read_within(KeyReader& reader, const char* key, int& value, int least, std::int64_t most) {
+  const std::optional<int> found = reader.integer(key);
+  if (!found) return;
+  if (*found < least || *found > most) {
+    reader.fail(key, fmt::format("is {}; use {} to {}", *found, least, most));
+  }
+  value = *found;
+}
+
+/// One of `words`, by its number; nothing where the key is absent.
+template <std::size_t N>
+std::optional<std::size_t> read_word(KeyReader& reader, const char* key,
+                                     const std::array<const char*, N>& words) {
+  const std::optional<std::string> text = reader.text(key);
+  if (!text) return std::nullopt;
+  for (std::size_t i = 0; i < N; ++i) {
+    if (*text == words[i]) return i;
+  }
+  reader.fail(key, fmt::format("{} is not supported; use {}", in_quotes(*text),
+                               list_words({words.begin(), words.end()})));
+}
+
+enum class Position { sinusoidal, learned, relative, rotary, none };
+constexpr std::array<const char*, 5> kPositions = {"sinusoidal", "learned", "relative", "rotary",
+                                                   "none"};
+
+Position position_of(const ModelConfig& config) {
+  if (config.relative.exist()) return Position::relative;
+  if (config.rotary) return Position::rotary;
+  if (!config.absolute_positions) return Position::none;
+  return config.static_positions ? Position::sinusoidal : Position::learned;
+}
+
+void read_position(KeyReader& reader, ModelConfig& config) {
+  const std::optional<std::size_t> word = read_word(reader, "position", kPositions);
+  if (word) {
+    const auto position = static_cast<Position>(*word);
+    const bool learned = position == Position::learned;
+    config.absolute_positions = learned || position == Position::sinusoidal;
+    if (reader.find(kStatic) != nullptr &&
+        (!config.absolute_positions || config.static_positions == learned)) {
+      reader.fail("position",
+                  fmt::format("{} and {} {} contradict each other; keep one of them",
+                              in_quotes(at(kPositions, *word)), kStatic, config.static_positions));
+    }
+    config.static_positions = !learned;
+    config.rotary = position == Position::rotary;
+    if (position == Position::relative) config.relative = kUsualPositions;
+  }
+  if (config.relative.exist()) {
+    config.relative = read_relative_positions(reader, config.relative);
+    return;
+  }
+  for (const char* key : {kBuckets, kFarthest}) {
+    if (reader.find(key) == nullptr) continue;
+    reader.fail(key, "is for position \"relative\", which the model has not; leave it out");
+  }
+}
+
+/// `heads` is the key of a stack's heads.
+void check_sharing(const ModelConfig& config, const KeyNames& names, int ModelConfig::*heads) {
+  const int all = config.*heads, shared = config.key_value_heads;
+  if (shared == 0 || (shared <= all && all % shared == 0)) return;
+  throw InputError("{}: {} {} does not divide {} {}; use {}", names.where,
+                   names.of("key_value_heads"), shared, names.of(key_of(heads)), all,
+                   list_divisors(all));
+}
+
+void check_inner(const ModelConfig& config, const KeyNames& names, int ModelConfig::*heads) {
+  const std::int64_t columns = std::int64_t{config.head_dim} * (config.*heads);
+  if (columns <= ModelLimits::d_model) return;
+  throw InputError("{}: {} {} times {} {} is beyond the limit of {} columns", names.where,
+                   names.of("head_dim"), config.head_dim, names.of(key_of(heads)), config.*heads,
+                   std::int64_t{ModelLimits::d_model});
+}
+
+void check_rotary(const KeyNames& names, int head_dim) {
+  if (head_dim % 2 == 0) return;
+  throw InputError(
+      "{}: {} \"rotary\" turns pairs of a head's columns, and it has {}; choose an even head_dim",
+      names.where, names.of("position"), head_dim);
+}
+
+/// `key` is the pattern's.
+void check_kind(const ModelConfig& config, const KeyNames& names, const char* key,
+                const AttentionPattern& pattern) {
+  if (!kind_of(pattern).approximates()) return;
+  const char* part = config.relative.exist()      ? "position \"relative\""
+                     : config.rotary              ? "position \"rotary\""
+                     : config.key_value_heads > 0 ? "key_value_heads"
+                                                  : nullptr;
+  if (part == nullptr) return;
+  throw InputError(
+      "{}: {} {} does not go with {}; choose a kind that leaves keys out (window, longformer, …), "
+      "or full",
+      names.where, names.of(key), pattern_word(pattern.type), part);
+}
+
+}  // namespace
+
+RelativePositions read_relative_positions(KeyReader& reader, const RelativePositions& otherwise) {
+  RelativePositions relative = otherwise;
+  read_within(reader, kBuckets, relative.buckets, 4, ModelLimits::d_model);
+  if (relative.buckets % 2 != 0) {
+    reader.fail(kBuckets, fmt::format("is {}; use an even number, as each direction has half of "
+                                      "them in the encoder",
+                                      relative.buckets));
+  }
+  read_within(reader, kFarthest, relative.max_distance, 1, ModelLimits::positions);
+  if (relative.max_distance <= relative.buckets / 2) {
+    reader.fail(kFarthest, fmt::format("is {}; use more than {}, half of {}", relative.max_distance,
+                                       relative.buckets / 2, kBuckets));
+  }
+  return relative;
+}
+
+void write_relative_positions(const RelativePositions& relative, Json& json) {
+  json[kBuckets] = relative.buckets;
+  json[kFarthest] = relative.max_distance;
+}
+
+void read_own_parts(KeyReader& reader, ModelConfig& config) {
+  read_within(reader, "head_dim", config.head_dim, 1, ModelLimits::d_model);
+  read_within(reader, "key_value_heads", config.key_value_heads, 1, ModelLimits::d_model);
+  read_position(reader, config);
+  const std::array<const char*, 2> norms = {"layer", "rms"};
+  if (read_word(reader, "norm", norms) == 1U) {
+    config.norm = NormKind::rms;
+    config.norm_epsilon = kRmsEpsilon;
+  }
+  const std::array<const char*, 2> forms = {"plain", "gated"};
+  config.gated = read_word(reader, "feed_forward", forms) == 1U;
+}
+
+void settle_own_parts(ModelConfig& config) {
+  const auto usual = [&](int heads) { return heads * config.head_dim == config.d_model; };
+  if (usual(config.encoder_heads) && usual(config.decoder_heads)) config.head_dim = 0;
+  const int shared = config.key_value_heads;
+  if (shared == config.encoder_heads && shared == config.decoder_heads) config.key_value_heads = 0;
+}
+
+bool has_own_parts(const ModelConfig& config) {
+  return config.head_dim > 0 || config.key_value_heads > 0 || !config.absolute_positions ||
+         config.norm == NormKind::rms || config.gated;
+}
+
+std::optional<std::string> own_parts_note(const ModelConfig& config) {
+  if (!family_of(config).marian_keys || !has_own_parts(config)) return std::nullopt;
+  Json keys = Json::object();
+  write_own_parts(config, keys);
+  std::string words;
+  for (const auto& [key, value] : keys.items()) {
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key, value.dump());
+  }
+  return fmt::format("transformers has no class with {}; attn-demo alone loads this model", words);
+}
+
+void write_own_parts(const ModelConfig& config, Json& json) {
+  if (config.head_dim > 0) json["head_dim"] = config.head_dim;
+  if (config.key_value_heads > 0) json["key_value_heads"] = config.key_value_heads;
+  if (!config.absolute_positions) {
+    json.erase(kStatic);
+    json["position"] = at(kPositions, position_of(config));
+  }
+  if (config.relative.exist()) write_relative_positions(config.relative, json);
+  if (config.norm == NormKind::rms) json["norm"] = "rms";
+  if (config.gated) json["feed_forward"] = "gated";
+}
+
+void check_own_parts(const ModelConfig& config, const KeyNames& names) {
+  for (int ModelConfig::*heads : {&ModelConfig::encoder_heads, &ModelConfig::decoder_heads}) {
+    check_inner(config, names, heads);
+    check_sharing(config, names, heads);
+  }
+  if (config.rotary) {
+    check_rotary(names, config.encoder_head_dim());
+    check_rotary(names, config.decoder_head_dim());
+  }
+  check_kind(config, names, "encoder_attention", config.encoder_attention);
+  check_kind(config, names, "decoder_attention", config.decoder_attention);
+}
+
+}  // namespace attn

@@ -1,0 +1,43 @@
+// Parts that a model of the program's own may have in the place of Marian's: `head_dim`,
+// `key_value_heads`, `position`, `norm` and `feed_forward`. Each says one choice; docs/config.md
+// has the table of which go together.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "config/model_sizes.h"
+
+namespace attn {
+
+class KeyReader;
+
+/// The keys of relative positions, T5's: `otherwise` where they are absent. InputError for buckets
+/// that are odd or fewer than 4, and for a greatest distance within the buckets that hold one
+/// distance each.
+RelativePositions read_relative_positions(KeyReader& reader, const RelativePositions& otherwise);
+void write_relative_positions(const RelativePositions& relative, Json& json);
+
+/// What stands in `model` of the keys above; InputError for an unknown word, and for one that
+/// contradicts static_position_embeddings.
+void read_own_parts(KeyReader& reader, ModelConfig& config);
+
+/// After the sizes have been read: what says no more than Marian's shape is taken for it.
+void settle_own_parts(ModelConfig& config);
+
+/// Whether the model has any: no class of transformers computes it then.
+bool has_own_parts(const ModelConfig& config);
+
+/// Who cannot load such a model, and because of what; nothing for others.
+std::optional<std::string> own_parts_note(const ModelConfig& config);
+
+/// The same keys again, as far as they are not the usual.
+void write_own_parts(const ModelConfig& config, Json& json);
+
+/// InputError for heads that keys and values cannot be shared by, an odd head_dim that would be
+/// turned, heads wider together than a model may be, and parts that a kind of attention cannot
+/// have: those that go by way of something smaller than the keys take neither biases of distances
+/// nor turned or shared keys.
+void check_own_parts(const ModelConfig& config, const KeyNames& names);
+
+}  // namespace attn
