@@ -70,6 +70,9 @@ class TranslateCommand {
     for_field("show", [&] { check_show(selection, summary); });
     check_hypothesis();
     detail_ = view_.detail(options.target_given ? 1 : translator_->decode_config().num_beams);
+    // Pictures show what relative positions add beside a head.
+    const bool relative = models_.mapped().transformer->config().relative.exist();
+    if (view_.pictures() && relative) detail_.vectors = true;
     views_ = std::make_unique<LineViews>(view_, summary, translator_->decode_config());
     views_->print_to(translations_.get());
     if (!models_.mapped().seed && stdout_is_terminal() && (!by_line_ || stdin_is_terminal())) {

@@ -47,9 +47,9 @@ HeadName large_of(const ShowItem& item, const AttentionRecord& record, std::size
   return resolve_best(large, record, hypothesis);
 }
 
-/// A page needs more than was asked for as JSON.
+/// A page needs more than was asked for as JSON, and so do pictures of relative positions.
 RecordForm for_json(const ViewOptions& asked) {
-  if (asked.html.empty()) return {};
+  if (asked.html.empty() && !asked.pictures()) return {};
   return {asked.vectors, asked.tree, asked.report, asked.aligns()};
 }
 

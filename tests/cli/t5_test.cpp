@@ -136,6 +136,33 @@ TEST_CASE("T5: explain shows the biases of distances as a step of their own") {
   }
 }
 
+TEST_CASE(
+    "T5: pictures show biases by distance beside a head, and JSON beside them has no vectors") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "umt5"), svg = scene.file("m.svg");
+  const Json record =
+      t5_record(model, {"--show", "encoder:1:0", "--svg", svg, "The group went home"});
+  CHECK_FALSE(record.contains("vectors"));
+  const std::string picture = bytes_of(svg);
+  CHECK(picture.find("encoder-1-0-bias-by-distance") != std::string::npos);
+  const std::size_t tokens = record["source"]["ids"].size();
+  std::size_t bars = 0;
+  for (std::size_t i = picture.find("data-bias"); i != std::string::npos; ++bars) {
+    i = picture.find("data-bias", i + 1);
+  }
+  CHECK(bars == 2 * tokens - 1);
+  // A saved record has them where it was written with --vectors.
+  for (const bool whole : {true, false}) {
+    std::vector<std::string> more{"The group went home"};
+    if (whole) more.insert(more.begin(), "--vectors");
+    const std::string saved = scene.write("saved.json", t5_record(model, more).dump());
+    const Result page =
+        run_program({.args = {"page", saved, "--show", "encoder:1:0", "--svg", svg}});
+    REQUIRE_MESSAGE(page.code == kDone, page.err);
+    CHECK((bytes_of(svg) == picture) == whole);
+  }
+}
+
 TEST_CASE("T5: kinds of attention are not compared, as none but the exact one takes biases") {
   const TemporaryDirectory scene;
   const std::string model = make_t5(scene, "t5");

@@ -17,6 +17,17 @@ void check_index(int index, int count, std::string_view what, AttentionKind kind
                    count == 1 ? "is" : "are", range);
 }
 
+/// The biases of relative positions that the record has of this kind; null: none.
+const HeadVectors* distances_of(const AttentionRecord& record, const MapChoice& choice) {
+  const std::optional<AttentionVectors>* found = nullptr;
+  if (choice.kind == AttentionKind::encoder_self) found = &record.encoder_vectors;
+  if (choice.kind == AttentionKind::decoder_self && choice.hypothesis < record.hypotheses.size()) {
+    found = &record.hypotheses[choice.hypothesis].decoder_self_vectors;
+  }
+  if (found == nullptr || !*found || (*found)->distances.values.empty()) return nullptr;
+  return &(*found)->distances;
+}
+
 /// The maps of a choice and its head; checked.
 struct Chosen {
   MapSubject subject;
@@ -34,7 +45,9 @@ Chosen chosen_from(const AttentionRecord& record, const MapChoice& choice) {
   }
   const AttentionMaps* found = find_maps(record, choice.kind, choice.hypothesis);
   const AttentionMaps& maps = found != nullptr ? *found : none;
-  Chosen chosen{{choice.kind, maps, axes_of(record, choice.kind, choice.hypothesis)}, {}};
+  Chosen chosen{{choice.kind, maps, axes_of(record, choice.kind, choice.hypothesis),
+                 distances_of(record, choice)},
+                {}};
   if (maps.layers == 0 || maps.heads == 0) return chosen;
   chosen.place = {choice.layer.value_or(maps.layers - 1), choice.head.value_or(0)};
   check_index(chosen.place.layer, maps.layers, "layer", choice.kind);

@@ -22,6 +22,10 @@ std::vector<Panel> beside_panels(const MapSubject& subject, const LargeMap& larg
                                  std::span<const float> exact_mean) {
   std::vector<Panel> panels;
   const AttentionMaps& maps = subject.maps;
+  const bool one = large.layer && large.head;
+  if (one && subject.distances != nullptr) {
+    panels.push_back(distance_panel(subject, {*large.layer, *large.head}));
+  }
   if (!maps.approximation) return panels;
   if (maps.mixed() && large.layer) {
     for (const MapPart part : {MapPart::mixed_keys, MapPart::mixed_values}) {
@@ -29,7 +33,6 @@ std::vector<Panel> beside_panels(const MapSubject& subject, const LargeMap& larg
       panels.push_back(head_panel(subject, {large.layer, std::nullopt, mixing, {}, part}));
     }
   }
-  const bool one = large.layer && large.head;
   const std::span<const float> exact = one ? maps.exact(*large.layer, *large.head) : exact_mean;
   if (!exact.empty()) add_exact(panels, subject, large, exact);
   if (one && maps.hashed(0, 0) != nullptr) {

@@ -1,10 +1,11 @@
 // A picture's parts: all heads (overview_panel.cpp), one (head_panel.cpp), what stands beside it
-// (beside_panels.cpp, hash_panel.cpp), scale_panel.cpp.
+// (beside_panels.cpp, hash_panel.cpp, distance_panel.cpp), scale_panel.cpp.
 #pragma once
 
 #include <optional>
 #include <span>
 
+#include "record/attention_record.h"
 #include "record/shown_maps.h"
 #include "view/map_view.h"
 #include "view/svg/picture_frame.h"
@@ -16,6 +17,7 @@ struct MapSubject {
   AttentionKind kind = AttentionKind::cross;
   const AttentionMaps& maps;
   GridAxes axes;
+  const HeadVectors* distances = nullptr;  ///< of relative positions (AttentionVectors); null: none
 };
 
 /// Pixels that a panel may fill.
@@ -45,12 +47,17 @@ struct LargeMap {
 Panel head_panel(const MapSubject& subject, const LargeMap& large);
 
 /// What linformer, performer and lsh have beside a large map, each panel of its own: E and F; the
-/// exact weights and the difference, which a mean is given; the order by hash.
+/// exact weights and the difference, which a mean is given; the order by hash. Of a head with
+/// relative positions its biases.
 std::vector<Panel> beside_panels(const MapSubject& subject, const LargeMap& large,
                                  std::span<const float> exact_mean);
 
 /// Where lsh has put the tokens in one head: a strip a round.
 Panel hash_panel(const MapSubject& subject, HeadPlace place);
+
+/// What one head of `subject.distances` adds to a score by distance, key − query, and where its
+/// weight lies, two plots one below the other.
+Panel distance_panel(const MapSubject& subject, HeadPlace place);
 
 /// The colour scale from 0 to 1, and samples of what else occurs in these maps: masked cells, cells
 /// that a pattern leaves out, weights that are no numbers, pieces that go on with a word.
