@@ -16,7 +16,7 @@ from score_typed import plain, read_marked, read_odd
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 1, "place": 2, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
+COPIES = {"names": 3, "place": 3, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
 TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
                    "numbers": 120, "time": 180, "calling": 150, "languages": 150, "amounts": 70,
                    "clock": 110, "answers": 80}
@@ -34,6 +34,8 @@ TERMS_TYPED = {"around": 9000, "capitals": 16000, "titled": 2000, "marked_up": 9
 SHORT_TYPED = {"around": 4000, "capitals": 1500, "marked_up": 7000, "lower_case": 500}  # data/words/short.tsv
 OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # pairs, made into one
 SHORT_COPIES = 4
+# Of each line of phrases.tsv, the same pair again and again: among a million pairs one "Hello." is soon forgotten.
+PHRASE_COPIES = {"as it is": 12, "bare": 3, "lower_case": 2, "lower_and_bare": 3, "capitals": 2, "without_apostrophes": 2}
 LISTED = 9000  # a) soup b) salad
 LONG_SHARE = 0.36  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
@@ -197,6 +199,18 @@ class Maker:
         for kind, wanted in SHORT_TYPED.items():
             self._of_any("short_" + kind, wanted, short, ways[kind])
 
+    def phrases(self, swap: bool) -> None:
+        """What people say every day and type first, as it is and as it is typed."""
+        for line in lines_of(ROOT / "data/words/phrases.tsv"):
+            english, german = line.split("\t")
+            for kind, copies in PHRASE_COPIES.items():
+                way = typing_ways.WAYS.get(kind, lambda *as_it_is: as_it_is[:2])
+                pair = (swapped(way) if swap else way)(english, german, Draw("phrase", kind, english))
+                if pair and self.allowed(pair):
+                    self.made += [pair] * copies
+                    self.kinds += ["phrase"] * copies
+                    self.counts["phrase"] += copies
+
     def predicates(self) -> None:
         """What somebody or something is, in sentences, in small letters and in capitals."""
         adjectives = [line.split("\t") for line in lines_of(ROOT / "data/words/predicates.tsv")]
@@ -262,7 +276,7 @@ class Maker:
 
 
 def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) -> tuple[list[Pair], dict[str, int]]:
-    """Pairs made from `pairs` and the word lists, none of them twice or among `pairs`, with their
+    """Pairs made from `pairs` and the word lists, none of them twice or among `pairs` but everyday phrases, with their
     number by kind. `allowed(pair)` says whether one may be used (it is not of dev or test);
     `entries` are a dictionary's; with `swap` the second side is what is typed."""
     maker = Maker(pairs, allowed)
@@ -272,6 +286,7 @@ def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) ->
     maker.nouns(entries)
     maker.copied()
     maker.predicates()
+    maker.phrases(swap)
     maker.terms_typed(entries)
     maker.of_two()
     maker.listed(entries)

@@ -76,6 +76,26 @@ class WordsTest(unittest.TestCase):
         self.assertGreater(len(set(names)), 2900)
 
 
+class PhrasesTest(unittest.TestCase):
+    def made(self, allowed=lambda pair: True, swap=False):
+        maker = more_pairs.Maker([("Hello.", "Hallo.")], allowed)
+        maker.phrases(swap)
+        return maker.made
+
+    def test_every_phrase_stands_often_as_it_is_and_as_it_is_typed(self):
+        lines = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/phrases.tsv")]
+        self.assertEqual(len(lines), len(set(english for english, _ in lines)))
+        made = self.made()
+        for pair in lines:
+            self.assertGreaterEqual(made.count(pair), 12, pair)
+        for pair in [("MERRY CHRISTMAS!", "FROHE WEIHNACHTEN!"), ("merry christmas", "Frohe Weihnachten"), ("Im hungry.", "Ich habe Hunger.")]:
+            self.assertIn(pair, made)
+        self.assertIn(("Merry Christmas!", "frohe weihnachten!"), self.made(swap=True))
+
+    def test_what_is_not_allowed_is_not_made(self):
+        self.assertEqual({english for english, _ in self.made(lambda pair: pair[0] == "Hello.")}, {"Hello."})
+
+
 class TemplatesTest(unittest.TestCase):
     def test_every_template_can_be_filled(self):
         filler = templates.Filler(Words())
