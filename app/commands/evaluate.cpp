@@ -269,7 +269,8 @@ Lines translate_file(const ModelChoice& choice, const SearchSettings& search, co
   };
   Lines translations;
   for (auto& found :
-       translate_lines(*translator, sources, {search.split, search.batch, true}, hooks)) {
+       translate_lines(*translator, sources,
+                       {.split = search.split, .batch = search.batch, .by_length = true}, hooks)) {
     run.tokens += found.front().tokens;
     translations.push_back(std::move(found.front().text));
   }

@@ -44,6 +44,10 @@ struct TranslateOptions {
   WhatIfWords what_if;
 };
 
+/// Batches of lines that are read ahead, of whose sentences `--batch` are searched for at a time:
+/// so many that the end of a window, where no further sentence joins, is a small part of it.
+constexpr std::size_t kWindow = 16;
+
 /// The command while it runs.
 class TranslateCommand {
  public:
@@ -256,8 +260,10 @@ class TranslateCommand {
 
   void run_lines() {
     keep_freed_memory();
-    const std::size_t done = lines_->for_each(
-        search_.batch, [this](const LineSource::Lines& lines) { translate(lines); });
+    const bool recorded = options_.target_given || views_->wants_records();
+    const std::size_t done =
+        lines_->for_each(recorded ? search_.batch : kWindow * search_.batch,
+                         [this](const LineSource::Lines& lines) { translate(lines); });
     if (done > 0) return;
     if (view_.need_records()) {
       note(lines_->name() + " held no sentence: there is nothing to show");
@@ -280,8 +286,8 @@ class TranslateCommand {
     const auto prepared = [&](const PreparedLine& line) {
       notes_.add(line, translator_->most_source_tokens(), lines[next++].dropped);
     };
-    for (const std::vector<LineTranslation>& found :
-         translate_lines(*translator_, texts, {search_.split, search_.batch}, {prepared})) {
+    for (const std::vector<LineTranslation>& found : translate_lines(
+             *translator_, texts, {search_.split, search_.batch, kWindow}, {prepared})) {
       views_->print(found);
     }
   }

@@ -28,10 +28,12 @@ Translations search_in_order(const Translator& translator,
                              const std::vector<PreparedSentence>& parts,
                              const LineSettings& settings, const LineHooks& hooks) {
   Translations found;
+  const std::size_t window = settings.window * settings.batch;
   while (found.size() < parts.size()) {
     const auto begin = parts.begin() + to_index(found.size());
-    const auto end = begin + to_index(std::min(settings.batch, parts.size() - found.size()));
-    std::ranges::move(translator.translate({begin, end}), std::back_inserter(found));
+    const auto end = begin + to_index(std::min(window, parts.size() - found.size()));
+    std::ranges::move(translator.translate({begin, end}, settings.window > 1 ? settings.batch : 0),
+                      std::back_inserter(found));
     const auto fraction = static_cast<double>(found.size()) / static_cast<double>(parts.size());
     if (hooks.searched) hooks.searched({found.size(), fraction});
   }

@@ -15,6 +15,9 @@ namespace attn {
 struct LineSettings {
   Splitting split = Splitting::automatic;
   std::size_t batch = 32;  ///< sentences that are translated together
+  /// Batches that a search is given at once: as soon as one of its sentences has ended, the next
+  /// takes its place, so that short ones do not wait for the longest of their batch.
+  std::size_t window = 1;
   /// Sentences of like length together, which takes less time, and of each the best alone; else in
   /// their order.
   bool by_length = false;

@@ -171,14 +171,15 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
 }
 
 std::vector<std::vector<SearchHypothesis>> Translator::find(
-    const std::vector<PreparedSentence>& batch, const EncodedSource* encoded) const {
+    const std::vector<PreparedSentence>& batch, SearchWatch watch) const {
   const AddTime timed(times_, &ModelTimes::search);
   PackedTokens source;
   for (const PreparedSentence& sentence : batch) {
     if (!sentence.empty()) source.add(sentence.ids);
   }
-  std::vector<std::vector<SearchHypothesis>> found =
-      search(models_, source, decode_, {.observer = watcher_, .stop = stop_, .encoded = encoded});
+  watch.observer = watcher_;
+  watch.stop = stop_;
+  std::vector<std::vector<SearchHypothesis>> found = search(models_, source, decode_, watch);
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {
@@ -191,9 +192,9 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
 }
 
 std::vector<std::vector<Translation>> Translator::translate(
-    const std::vector<PreparedSentence>& batch) const {
+    const std::vector<PreparedSentence>& batch, std::size_t at_once) const {
   std::vector<std::vector<Translation>> results;
-  for (std::vector<SearchHypothesis>& hypotheses : find(batch)) {
+  for (std::vector<SearchHypothesis>& hypotheses : find(batch, {.at_once = to_index(at_once)})) {
     std::vector<Translation>& translations = results.emplace_back();
     for (SearchHypothesis& hypothesis : hypotheses) {
       std::string text = tokenizer_.decode_target(hypothesis.ids);
@@ -317,7 +318,7 @@ std::vector<AttentionRecord> Translator::record(const std::vector<PreparedSenten
   // A sentence alone is encoded once, for its maps and for the search; a watcher sees both passes.
   if (batch.size() == 1 && !batch.front().empty() && watcher_ == nullptr) {
     Session session = begin(batch.front(), detail, nullptr);
-    const auto found = find(batch, &session.encoded);
+    const auto found = find(batch, {.encoded = &session.encoded});
     finish(std::move(session), batch.front(), found.front());
     return records;
   }

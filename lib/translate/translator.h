@@ -79,7 +79,9 @@ class Translator {
   PreparedSentence prepare(std::string_view bytes) const;
 
   /// The n best translations of each sentence, best first; an empty sentence gives empty text.
-  std::vector<std::vector<Translation>> translate(const std::vector<PreparedSentence>& batch) const;
+  /// `at_once`: see SearchWatch.
+  std::vector<std::vector<Translation>> translate(const std::vector<PreparedSentence>& batch,
+                                                  std::size_t at_once = 0) const;
 
   /// Searches as translate() does, then replays each hypothesis once under the recorder. An empty
   /// sentence has one empty hypothesis.
@@ -147,9 +149,8 @@ class Translator {
     RecordDetail detail;
   };
 
-  /// `encoded`: see SearchWatch.
   std::vector<std::vector<SearchHypothesis>> find(const std::vector<PreparedSentence>& batch,
-                                                  const EncodedSource* encoded = nullptr) const;
+                                                  SearchWatch watch = {}) const;
   Session begin(const PreparedSentence& sentence, const RecordDetail& detail,
                 const Changes* changes) const;
   HypothesisRecord replay(const Session& session, std::vector<int> ids) const;

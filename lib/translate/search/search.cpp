@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -18,94 +19,120 @@
 namespace attn {
 namespace {
 
-/// Steps of the longest translation of the batch.
-Index most_steps(const DecodeConfig& decode, const Ensemble& models, const PackedTokens& source) {
-  Index steps = 1;
-  for (Index b = 0; b < source.sentences(); ++b) {
-    steps = std::max(steps, most_tokens(decode, models, source.length(b)));
-  }
-  return steps;
+std::vector<std::size_t> longest_first(const PackedTokens& source) {
+  std::vector<std::size_t> order(to_size(source.sentences()));
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::ranges::greater(),
+                           [&](std::size_t b) { return source.length(to_index(b)); });
+  return order;
 }
 
-/// Bytes of keys, values and logits of one sentence in a model; nothing where those leave 64 bits.
-std::optional<std::uint64_t> bytes_of(const ModelConfig& model, const SlotSize& size,
-                                      Index source_length) {
-  const std::uint64_t cache =
-      IncrementalDecoder::cache_bytes(model, size.hypotheses, size.steps, source_length);
-  const auto logits =
-      checked_product({to_size(size.hypotheses), to_size(model.decoder_vocab_size), sizeof(float)});
-  return logits ? checked_add(cache, *logits) : std::nullopt;
-}
-
-/// MemoryError where keys, values and logits of the whole batch would not fit for all models
-/// together, whatever number of threads shares it.
-void require_room(const SearchRules& rules, const Ensemble& models, const PackedTokens& source) {
+/// Bytes of keys, values and logits of a sentence in all models; nothing where those leave 64 bits.
+std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
+                                          Index source_length) {
+  const Index steps = most_tokens(rules.decode, models, source_length);
   std::optional<std::uint64_t> bytes = 0;
   for (const Transformer* model : models.models()) {
-    for (Index b = 0; b < source.sentences(); ++b) {
-      const Index length = source.length(b);
-      const auto own = bytes_of(
-          model->config(), {rules.hypotheses(), most_tokens(rules.decode, models, length)}, length);
-      bytes = bytes && own ? checked_add(*bytes, *own) : std::nullopt;
-    }
+    const ModelConfig& config = model->config();
+    const auto logits = checked_product(
+        {to_size(rules.hypotheses()), to_size(config.decoder_vocab_size), sizeof(float)});
+    const std::uint64_t cache =
+        IncrementalDecoder::cache_bytes(config, rules.hypotheses(), steps, source_length);
+    bytes = bytes && logits ? checked_add(*bytes, *logits) : std::nullopt;
+    bytes = bytes ? checked_add(*bytes, cache) : std::nullopt;
+  }
+  return bytes;
+}
+
+/// MemoryError where keys, values and logits of the longest `at_once` sentences, or of all where
+/// that is 0, would not fit for all models together, whatever number of threads shares them.
+void require_room(const SearchRules& rules, const Ensemble& models, const PackedTokens& source,
+                  Index at_once) {
+  std::vector<std::size_t> order = longest_first(source);
+  if (at_once > 0) order.resize(std::min(order.size(), to_size(at_once)));
+  std::optional<std::uint64_t> bytes = 0;
+  for (const std::size_t b : order) {
+    const auto own = search_bytes(rules, models, source.length(to_index(b)));
+    bytes = bytes && own ? checked_add(*bytes, *own) : std::nullopt;
   }
   const std::uint64_t needed = bytes.value_or(~std::uint64_t{0});
   // Asking the system is a few file reads; caches of everyday size need no asking.
   if (needed > (std::uint64_t{256} << 20)) {
     require_memory(needed, fmt::format("the cache of keys and values for {} sentences at a time, "
                                        "{} beams and up to {} tokens each",
-                                       source.sentences(), rules.hypotheses(),
-                                       most_steps(rules.decode, models, source)));
+                                       order.size(), rules.hypotheses(),
+                                       most_tokens(rules.decode, models,
+                                                   source.length(to_index(order.front())))));
   }
 }
 
-SearchResults search_here(const Ensemble& models, const PackedTokens& source,
-                          const SearchRules& rules, const SearchWatch& watch) {
-  std::vector<std::unique_ptr<SentenceSearch>> searches;
-  std::vector<SentenceSearch*> all;
-  for (Index b = 0; b < source.sentences(); ++b) {
-    const Index most = most_tokens(rules.decode, models, source.length(b));
-    searches.push_back(sentence_search(rules, source.of(b), most, {watch.trace, b}));
-    all.push_back(searches.back().get());
-  }
-  RunningSearches running(models, watch.observer);
-  running.join(all, watch.encoded);
-  while (!running.empty()) {
-    stop_if_asked(watch.stop);
-    for (const RunningSearches::Ended& one : running.step()) {
-      if (one.error) std::rethrow_exception(one.error);
+/// Some sentences of a batch, searched for side by side on one thread or by shared products.
+class BatchSearch {
+ public:
+  /// `order`: which sentences, in which order they join.
+  BatchSearch(const Ensemble& models, const PackedTokens& source, const SearchRules& rules,
+              std::span<const std::size_t> order)
+      : models_(models), source_(source), rules_(rules), order_(order) {}
+
+  /// Puts what is found where each sentence has its place.
+  void run(const SearchWatch& watch, SearchResults& results) {
+    RunningSearches running(models_, watch.observer);
+    while (joined_ < order_.size() || !running.empty()) {
+      stop_if_asked(watch.stop);
+      let_in(running, watch);
+      for (const RunningSearches::Ended& one : running.step()) {
+        if (one.error) std::rethrow_exception(one.error);
+        const auto found = std::ranges::find(
+            searches_, one.search, [](const Search& search) { return search.second.get(); });
+        results[found->first] = one.search->results();
+        searches_.erase(found);
+      }
     }
   }
-  SearchResults results;
-  for (const auto& search : searches) results.push_back(search->results());
-  return results;
-}
+
+ private:
+  using Search = std::pair<std::size_t, std::unique_ptr<SentenceSearch>>;  ///< by its number
+
+  /// As many as there is room for, but not one by one: they are encoded together.
+  void let_in(RunningSearches& running, const SearchWatch& watch) {
+    const std::size_t most = watch.at_once > 0 ? to_size(watch.at_once) : order_.size();
+    const std::size_t room = most - std::min(most, searches_.size());
+    if (joined_ == order_.size() || room < most / 4 || room == 0) return;
+    std::vector<SentenceSearch*> joining;
+    for (; joined_ < order_.size() && joining.size() < room; ++joined_) {
+      const Index b = to_index(order_[joined_]);
+      const Index longest = most_tokens(rules_.decode, models_, source_.length(b));
+      searches_.emplace_back(order_[joined_],
+                             sentence_search(rules_, source_.of(b), longest, {watch.trace, b}));
+      joining.push_back(searches_.back().second.get());
+    }
+    running.join(joining, watch.encoded);
+  }
+
+  const Ensemble& models_;
+  const PackedTokens& source_;
+  const SearchRules& rules_;
+  std::span<const std::size_t> order_;
+  std::size_t joined_ = 0;
+  std::vector<Search> searches_;
+};
 
 /// Each thread searches its own part of the batch, from the encoder to the last step. Threads that
 /// shared every product would wait for one another some forty times a step, and each time for the
 /// scheduler of a busy machine; with sentences of their own they wait once. The bits are the same,
 /// because no row depends on its neighbours.
-SearchResults search_in_parts(const Ensemble& models, const PackedTokens& source,
-                              const SearchRules& rules) {
+void search_in_parts(const Ensemble& models, const PackedTokens& source, const SearchRules& rules,
+                     const SearchWatch& watch, SearchResults& results) {
   // Sentences are dealt out by length, so that the parts take about as long.
-  std::vector<std::size_t> order(to_size(source.sentences()));
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return source.length(to_index(a)) > source.length(to_index(b));
-  });
+  const std::vector<std::size_t> order = longest_first(source);
   const auto parts = std::min(to_size(threads()), order.size());
-  SearchResults results(order.size());
+  const SearchWatch own{.at_once = (watch.at_once + to_index(parts) - 1) / to_index(parts)};
   constexpr Index kMuch = std::numeric_limits<Index>::max();  // always worth a thread
-  parallel_for(to_index(parts), kMuch, [&](Index index) {
-    const auto part = to_size(index);
-    PackedTokens own;
-    for (std::size_t i = part; i < order.size(); i += parts) own.add(source, order[i]);
-    SearchResults found = search_here(models, own, rules, {});
-    for (std::size_t i = part; i < order.size(); i += parts) {
-      results[order[i]] = std::move(found[i / parts]);
-    }
+  parallel_for(to_index(parts), kMuch, [&](Index part) {
+    std::vector<std::size_t> dealt;
+    for (std::size_t i = to_size(part); i < order.size(); i += parts) dealt.push_back(order[i]);
+    BatchSearch(models, source, rules, dealt).run(own, results);
   });
-  return results;
 }
 
 }  // namespace
@@ -165,12 +192,18 @@ SearchResults search(const Ensemble& models, const PackedTokens& source, const D
     throw InputError("translations that are drawn at random have no search tree");
   }
   const SearchRules rules(models, decode);
-  require_room(rules, models, source);
+  require_room(rules, models, source, watch.at_once);
+  SearchResults results(to_size(source.sentences()));
   const bool watched = watch.trace != nullptr || watch.observer != nullptr || watch.stop != nullptr;
   if (!watched && source.sentences() > 1 && may_use_threads()) {
-    return search_in_parts(models, source, rules);
+    search_in_parts(models, source, rules, watch, results);
+    return results;
   }
-  return search_here(models, source, rules, watch);
+  std::vector<std::size_t> order(results.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});  // as `encoded` has them
+  if (watch.at_once > 0) order = longest_first(source);
+  BatchSearch(models, source, rules, order).run(watch, results);
+  return results;
 }
 
 }  // namespace attn

@@ -42,6 +42,10 @@ struct SearchWatch {
   /// What the first model's encoder gave for this batch, where somebody has run it; outlives the
   /// search.
   const EncodedSource* encoded = nullptr;
+  /// Sentences that share the decoder's steps; where there are more, the next joins as soon as one
+  /// has ended, so that none waits for the longest of its batch. 0: all of them, as ever where
+  /// somebody looks on.
+  Index at_once = 0;
 };
 
 /// What a search throws at the step after it was told to stop.
@@ -72,9 +76,10 @@ void require_finite_score(float score, float length_penalty);
 /// sum / length ^ length_penalty, checked by both of the above.
 float hypothesis_score(float sum, std::size_t length, float length_penalty);
 
-/// Searches for every sentence of the batch: hypotheses best first, num_return_sequences of them.
-/// One beam is greedy search, as in `generate` (under a trace it is a beam search of one beam,
-/// which finds the same). Of several models the mean log-probability counts (translate/ensemble.h).
+/// Searches for every sentence of the batch, the longest first: hypotheses best first,
+/// num_return_sequences of them. One beam is greedy search, as in `generate` (under a trace it is a
+/// beam search of one beam, which finds the same). Of several models the mean log-probability
+/// counts (translate/ensemble.h).
 SearchResults search(const Ensemble& models, const PackedTokens& source, const DecodeConfig& decode,
                      const SearchWatch& watch = {});
 
