@@ -92,7 +92,7 @@ class SentenceSearch {
 };
 
 /// One beam: the likeliest token at each step, or one that is drawn (translate/search/sampler.h);
-/// then several translations of a sentence side by side, the best score first.
+/// then several translations of a sentence side by side, the best score first (greedy_search.cpp).
 std::unique_ptr<SentenceSearch> greedy_search(const SearchRules& rules, std::span<const int> source,
                                               Index most_tokens);
 
@@ -102,7 +102,7 @@ struct Traced {
   Index sentence = 0;
 };
 
-/// `num_beams` hypotheses a sentence side by side.
+/// `num_beams` hypotheses a sentence side by side (beam_search.cpp).
 std::unique_ptr<SentenceSearch> beam_search(const SearchRules& rules, std::span<const int> source,
                                             Index most_tokens, const Traced& traced = {});
 
