@@ -70,6 +70,10 @@ SPECS = {
         model=config("m2m_100", 20, (5, 2), (1, 2), (14, 12), "gelu", max_position_embeddings=200, scale_embedding=False, **BART),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=2, num_beams=2, max_length=10),
         lengths=(2, 5, 150), seed=310000, dtype=torch.float16),
+    "m2m100-1-head": dict(
+        model=config("m2m_100", 10, (1, 1), (1, 1), (14, 12), "relu", max_position_embeddings=20, scale_embedding=True, **BART),
+        decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(1, 4, 20), seed=320000),
     "led-windows": dict(
         model=config("led", 12, (3, 2), (3, 1), (20, 16), "gelu", max_encoder_position_embeddings=48,
                      max_decoder_position_embeddings=24, attention_window=[4, 8, 4], **BART),
