@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""What the page that translates alone costs: its parts, its opening, a key, and a sentence beside the native program.
+"""What the page that translates alone costs: its parts, its opening, a key, memory, and a sentence beside the native program.
 
     python3 bench/alone.py --program build/release/app/attn-demo --module build/web [--rounds 9] [--page try.html]
 
-In headless Chromium medians, in Node and natively the CPU of one thread. Prints Markdown.
+In headless Chromium and Firefox medians and the quickest, in Node and natively the CPU of one thread. Prints Markdown.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -20,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/page"))
-from webdriver import Browser, until  # noqa: E402
+from marionette import Firefox  # noqa: E402
+from webdriver import Browser, Missing, until  # noqa: E402
 
 LONG = "The old man who lives next door told us that he would like to see the red house"  # 17 words
 TYPED = "The old dog sleeps in the warm kitchen every single day"
@@ -33,20 +35,37 @@ def cpu_ms(command, text, environment=None):
     return (resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before) * 1000
 
 
-def native(program, model, cpu):
-    """A translation of the long sentence, without starting: from two numbers of lines."""
-    command = [program, "translate", "--model", model, "--beam", "4", "--threads", "1", "--batch", "1", "--show", "none",
-               "--precision", "int8"]
-    few, many = (cpu_ms(command, f"{LONG}\n" * lines, {"ATTN_DEMO_CPU": cpu} if cpu else {}) for lines in (2, 22))
+def a_line(command, one, environment=None):
+    """CPU of one line of input, without the program's starting: from two numbers of lines."""
+    few, many = (cpu_ms(command, one * lines, environment) for lines in (4, 24))
     return (many - few) / 20
 
 
-def module(folder, model, **more):
-    """A picture of the long sentence, in the same way."""
-    line = json.dumps({"path": "/api/page", "body": json.dumps({"text": LONG, "beams": 4, "report": True, **more})})
-    command = ["node", str(ROOT / "tests/alone/ask.js"), folder, model, "1"]
-    few, many = (cpu_ms(command, f"{line}\n" * lines) for lines in (4, 16))
-    return (many - few) / 12
+def native(program, model, cpu, *options):
+    """A translation of the long sentence by the kernels of a CPU."""
+    command = [program, "translate", "--model", model, "--beam", "4", "--threads", "1", "--batch", "1", "--show", "none",
+               "--precision", "int8", *options]
+    return a_line(command, f"{LONG}\n", {"ATTN_DEMO_CPU": cpu} if cpu else {})
+
+
+def module(folder, model, path, **more):
+    """What the module answers to the same sentence."""
+    line = json.dumps({"path": path, "body": json.dumps({"text": LONG, "beams": 4, **more})})
+    return a_line(["node", str(ROOT / "tests/alone/ask.js"), folder, model, "1"], f"{line}\n")
+
+
+def memory_mb(root):
+    """What a process and all that it has started hold (proportional set size)."""
+    parents, size, mine = {}, 0, [root]
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                parents.setdefault(int((entry / "stat").read_text().rpartition(")")[2].split()[1]), []).append(int(entry.name))
+    for process in mine:
+        mine += parents.get(process, [])
+        with contextlib.suppress(OSError):
+            size += int(re.search(r"^Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M)[1])
+    return size / 1000
 
 
 def opening(browser, page):
@@ -70,7 +89,42 @@ def keys(browser):
         said = re.match(r"(\d+) ms", browser.run("return document.getElementById('live-says').textContent"))
         if said:
             took.append(int(said[1]))
-    return statistics.median(took[-12:])  # of ten words and more
+    return took[-12:]  # of ten words and more
+
+
+def in_browser(make, page, rounds):
+    """Rows of the table for one browser."""
+    name = make.__name__.replace("Browser", "Chromium")
+    browser = make(1400, 1000)
+    try:
+        browser.run("return 0")
+        time.sleep(2)
+        before = memory_mb(browser.driver.pid)
+        shown, ready = zip(*(opening(browser, page) for _ in range(rounds)))
+        typed = keys(browser)
+        after = memory_mb(browser.driver.pid)
+        for what, times in (("from opening to the first picture", shown), ("until one can translate", ready),
+                            ("from a key to the picture, ten words", typed)):
+            print(f"| {name}: {what} | {statistics.median(times):.0f} ms, at best {min(times):.0f} |")
+        print(f"| {name}: memory that the page takes, beside an empty one | {after - before:.0f} MB |", flush=True)
+    finally:
+        browser.close()
+
+
+def beside_the_program(options, model):
+    """Rows of the module's CPU and the program's."""
+    program, folder = options.program, options.module
+    record = os.path.join(os.path.dirname(model), "record.json")
+    ours = module(folder, model, "/api/attend")
+    theirs = native(program, model, "portable", "--json", record)
+    print(f"| CPU of a record of 17 words, 4 beams: module, program with the same kernels | {ours:.0f} and {theirs:.0f} ms: "
+          f"{ours / theirs:.2f} times |")
+    print(f"| the program's, AVX2 | {native(program, model, 'avx2', '--json', record):.0f} ms |")
+    picture = module(folder, model, "/api/page", report=True)
+    print(f"| CPU of the module: a picture of the same | {picture:.0f} ms |")
+    print(f"| with vectors and the search | {module(folder, model, '/api/page', report=True, vectors=True, tree=True):.0f} ms |")
+    for cpu in ("portable", "avx2", ""):
+        print(f"| CPU of the native translation, {cpu or 'this CPU'}'s kernels | {native(program, model, cpu):.0f} ms |", flush=True)
 
 
 def main():
@@ -90,18 +144,12 @@ def main():
         size = os.path.getsize(page) / 1e6
         wasm = os.path.getsize(os.path.join(options.module, "attn-demo.wasm")) / 1e6
         print(f"| the file | {size:.1f} MB, of the module {wasm:.1f} MB before packing |\n| --- | --- |")
-        browser = Browser(1400, 1000)
-        try:
-            shown, ready = (statistics.median(each) for each in zip(*(opening(browser, page) for _ in range(options.rounds))))
-            print(f"| from opening to the first picture | {shown:.0f} ms |\n| until one can translate | {ready:.0f} ms |")
-            print(f"| from a key to the picture, ten words | {keys(browser):.0f} ms |")
-        finally:
-            browser.close()
-        print(f"| CPU of the module: a picture of 17 words, 4 beams | {module(options.module, model):.0f} ms |")
-        print(f"| with vectors and the search | {module(options.module, model, vectors=True, tree=True):.0f} ms |")
-        for cpu in ("portable", "avx2", ""):
-            print(f"| CPU of the native translation, {cpu or 'this CPU'}'s kernels | {native(options.program, model, cpu):.0f} ms |")
-
+        beside_the_program(options, model)
+        for make in (Browser, Firefox):
+            try:
+                in_browser(make, page, options.rounds)
+            except Missing as problem:
+                print(problem, file=sys.stderr)
 
 
 if __name__ == "__main__":

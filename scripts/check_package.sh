@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Does the Debian package work where nothing else is installed? Makes a bare Debian 12 (debootstrap's minbase),
 # installs the package there with apt, runs it from another folder as a user without rights, types into bash, zsh and fish, removes
-# it and looks for what is left. Needs root, and build/release built.
+# it and looks for what is left. Needs root, and build/release and the page's module (scripts/build_web.sh) built.
 #
 #   scripts/check_package.sh [SYSTEM]     SYSTEM: a folder with a bare Debian 12 to use, which is left as it is
 #
@@ -41,6 +41,7 @@ unshare --mount --pid --fork --kill-child bash -euo pipefail -c '
       useradd --no-create-home somebody
       cd /var/empty 2>/dev/null || cd /
       setpriv --reuid=somebody --regid=somebody --clear-groups attn-demo translate \"The group went home\" --show cross:2:2
+      setpriv --reuid=somebody --regid=somebody --clear-groups attn-demo page --alone /tmp/try.html
       attn-demo --version
       apt-get install -y -qq --no-install-recommends zsh fish >/dev/null
       /tmp/check_completion.sh

@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Compares the ids that attn-demo gives lines of text with those of transformers' tokenizers.
 
-    python scripts/check_tokenizers.py [--program FILE] [--text FILE] [--lines N]
+    python scripts/check_tokenizers.py [--program FILE] [--text FILE] [--lines N] [--only CLASS] [--module build/web]
 
 The tokenizers are those of tests/golden/tokenizer: byte-level BPE as BartTokenizer and LEDTokenizer read
 it, PegasusTokenizer's model, MarianTokenizer's. The lines are drawn from a seed: two fifths from FILE
 (data/toy/train.en), the rest code points of all planes and pieces of the hostile texts of the goldens.
-What the program cleans in a line (docs/commands.md), both see cleaned.
+What the program cleans in a line (docs/commands.md), both see cleaned. With --module the ids are those of the page that translates
+alone (scripts/build_web.sh), under Node.
 
 Prints a line for each class; exits 1 where an id differs. Needs: pip install transformers sentencepiece protobuf
 """
@@ -51,13 +52,19 @@ def lines_of(text, count):
     return ordinary + [drawn(dice) for _ in range(count - len(ordinary))]
 
 
-def ours(program, tokenizer, kind, lines, folder):
-    """The text of each line as the program cleans it, and its ids, by records of a tiny model."""
+def tiny(tokenizer, kind, folder):
+    """A config of a model that is small, for its tokenizer's sake."""
     positions = {"led": "max_encoder_position_embeddings"}.get(kind, "max_position_embeddings")
     shape = {"model_type": kind, "d_model": 8, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 1,
              "decoder_attention_heads": 1, "encoder_ffn_dim": 8, "decoder_ffn_dim": 8, positions: 4096}
-    config, text, records = (folder / name for name in ("tiny.json", "lines", "records"))
+    config = folder / "tiny.json"
     config.write_text(json.dumps({"model": shape, "tokenizer": {"model": str(tokenizer)}}))
+    return config
+
+
+def ours(program, tokenizer, kind, lines, folder):
+    """The text of each line as the program cleans it, and its ids, by records of a tiny model."""
+    config, text, records = tiny(tokenizer, kind, folder), folder / "lines", folder / "records"
     text.write_text("".join(line + "\n" for line in lines), encoding="utf-8", newline="")
     subprocess.run([program, "translate", "--config", config, "--input", text, "--json", records, "--output", folder / "out",
                     "--beam", "1", "--max-length", "2", "--split", "never"], check=True, stderr=subprocess.DEVNULL)
@@ -67,19 +74,46 @@ def ours(program, tokenizer, kind, lines, folder):
     return [(source["text"], source["ids"]) for source in sources]
 
 
+def of_module(program, module, tokenizer, kind, lines, folder):
+    """The same of the page's module."""
+    model = folder / "model"
+    subprocess.run([program, "init", "--config", tiny(tokenizer, kind, folder), "--out", model], check=True, capture_output=True)
+    questions, answers, found = folder / "questions", folder / "answers", []
+    with questions.open("w", encoding="utf-8") as file:
+        for line in lines:
+            body = json.dumps({"text": line, "beams": 1, "max_length": 2})
+            file.write(json.dumps({"path": "/api/attend", "body": body}) + "\n")
+    with questions.open() as asked, answers.open("w") as said:
+        subprocess.run(["node", ROOT / "tests/alone/ask.js", module, model, "0"], stdin=asked, stdout=said, check=True)
+    with answers.open(encoding="utf-8") as file:
+        assert json.loads(next(file))["status"] == 200
+        for line in file:
+            source = json.loads(json.loads(line)["text"])["source"]
+            found.append((source["text"], source["ids"]))
+    assert len(found) == len(lines), (len(found), len(lines))
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", type=Path, default=ROOT / "build/release/app/attn-demo")
     parser.add_argument("--text", type=Path, default=ROOT / "data/toy/train.en")
     parser.add_argument("--lines", type=int, default=10_000)
+    parser.add_argument("--only", choices=[name for name, *_ in CASES], help="one class")
+    parser.add_argument("--module", type=Path, help="folder of attn-demo.wasm")
     options = parser.parse_args()
     need_files(parser, options.program, options.text)
     lines = lines_of(options.text, options.lines)
     wrong = 0
     for name, directory, kind in CASES:
+        if options.only not in (None, name):
+            continue
         theirs = getattr(transformers, name).from_pretrained(TOKENIZERS / directory)
         with tempfile.TemporaryDirectory() as folder:
-            found = ours(options.program, TOKENIZERS / directory, kind, lines, Path(folder))
+            if options.module:
+                found = of_module(options.program, options.module, TOKENIZERS / directory, kind, lines, Path(folder))
+            else:
+                found = ours(options.program, TOKENIZERS / directory, kind, lines, Path(folder))
         cleaned = sum(text != line for (text, _), line in zip(found, lines))
         other = [(text, ids) for text, ids in found
                  if theirs(text, split_special_tokens=True).input_ids != ids]

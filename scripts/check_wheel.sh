@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does the Python package work where nothing else is? Builds its wheel, installs it with numpy alone into an empty virtual
-# environment, and uses it from another folder. Needs the network for pip.
+# environment, and uses it from another folder. Needs the network for pip, and the page's module (scripts/build_web.sh).
 #
 #   scripts/check_wheel.sh [FOLDER]     FOLDER: where wheel and environment are made; build/wheel-check without one
 set -euo pipefail
@@ -24,6 +24,7 @@ model = attn_demo.load()
 assert pathlib.Path(model.directory).is_relative_to(pathlib.Path(attn_demo.__file__).parent), model.directory
 assert model.translate("The group went home") == "Die Gruppe ging nach Hause"
 a = model.attend("The group went home", without=["cross:2:2"])
+assert "attn-packed-0" in model.alone_page()
 print(attn_demo.__version__, model, a.cross.shape, a.text, sep="\n")
 EOF
 "$work/venv/bin/pip" list --format=freeze

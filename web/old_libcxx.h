@@ -86,6 +86,10 @@ template <class Range, class Compare = less, class Project = identity>
 constexpr auto max_element(Range&& range, Compare compare = {}, Project project = {}) {
   return std::max_element(std::begin(range), std::end(range), projected_compare(compare, project));
 }
+template <class Range, class Compare = less, class Project = identity>
+constexpr auto max(Range&& range, Compare compare = {}, Project project = {}) {
+  return *std::max_element(std::begin(range), std::end(range), projected_compare(compare, project));
+}
 template <class Range, class Value, class Compare = less, class Project = identity>
 constexpr auto lower_bound(Range&& range, const Value& value, Compare compare = {},
                            Project project = {}) {

@@ -10,14 +10,6 @@
 
 namespace attn {
 
-DType parse_dtype(const std::string& text) {
-  if (text == "float32") return DType::f32;
-  if (text == "float16") return DType::f16;
-  if (text == "bfloat16") return DType::bf16;
-  if (text == "int8") return DType::i8;
-  throw UsageError("--dtype {}: expected float32, float16, bfloat16 or int8", excerpt(text));
-}
-
 bool are_single_words(const std::vector<std::string>& sentences) {
   return sentences.size() > 1 &&
          std::all_of(sentences.begin(), sentences.end(), [](const std::string& each) {

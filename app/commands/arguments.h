@@ -5,14 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "model/directory/safetensors.h"
 #include "service/field_text.h"
 #include "service/values.h"
 
 namespace attn {
-
-/// float32, float16, bfloat16 or int8; UsageError otherwise.
-DType parse_dtype(const std::string& text);
 
 /// Whether these look like one sentence without its quotation marks: several, without a blank.
 bool are_single_words(const std::vector<std::string>& sentences);

@@ -10,6 +10,7 @@
 #include "config/families/own_parts.h"
 #include "model/directory/save_model.h"
 #include "service/model/model_source.h"
+#include "service/model/stored_type.h"
 #include "service/new_directory.h"
 #include "service/progress.h"
 #include "terminal/console.h"

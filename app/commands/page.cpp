@@ -19,6 +19,7 @@
 #include "service/alone_page.h"
 #include "service/file_guard.h"
 #include "service/model/model_source.h"
+#include "service/model/stored_type.h"
 #include "service/page_content.h"
 #include "service/progress.h"
 #include "terminal/console.h"

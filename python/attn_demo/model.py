@@ -146,6 +146,13 @@ class Model:
         """Its d_model, layers, heads and vocabularies under the names of config.json."""
         return self._core.sizes
 
+    def alone_page(self, dtype: str = "int8") -> str:
+        """The page that `attn-demo page --alone` writes, as HTML: it holds the program and this model, whose weights are "int8",
+        "float16" or "float32", and translates by itself."""
+        if len(self._core.names) > 1:
+            raise UsageError("alone_page: such a page holds one model; load one")
+        return _core.alone_page(self._options, dtype)
+
     def _with(self, precision: "str | None") -> "_core.Model":
         """This model, or its weights once more in another precision, loaded when first asked for."""
         options = self._options | given(precision=precision)

@@ -13,7 +13,9 @@
 #include "lock.h"
 #include "observer.h"
 #include "options.h"
+#include "service/alone_page.h"
 #include "service/model/languages.h"
+#include "service/model/stored_type.h"
 #include "service/sentence_notes.h"
 #include "service/translate_lines.h"
 #include "service/what_if.h"
@@ -143,6 +145,16 @@ std::vector<std::string> Model::notes() const {
   return all;
 }
 
+namespace {
+
+std::string alone_page_of(const py::dict& options, const std::string& dtype) {
+  const ModelChoice asked = model_choice(options);
+  const Unlocked unlocked;
+  return alone_page(asked, parse_dtype(dtype), ATTN_VERSION);
+}
+
+}  // namespace
+
 void add_models(py::module_& module) {
   py::class_<LineTranslation>(module, "LineTranslation")
       .def_readonly("text", &LineTranslation::text)
@@ -175,6 +187,7 @@ void add_models(py::module_& module) {
         }
         return sizes;
       });
+  module.def("alone_page", &alone_page_of, py::arg("options"), py::arg("dtype"));
 }
 
 }  // namespace attn

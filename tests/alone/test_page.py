@@ -12,7 +12,8 @@ import unittest
 import alone_case
 import goldens
 from alone_case import SHIPPED, ask_module, run
-from webdriver import Browser, until
+from marionette import Firefox
+from webdriver import Browser, Missing, until
 
 HOME = "The group went home"
 RECORDED = "Die Gruppe ging nach Hause"  # of the record that every page begins with
@@ -28,6 +29,11 @@ COUNT_WORKERS = """
 
 def page(path):
     run("page", "--alone", path)
+
+
+def german(text, *options):
+    """The native program's translation in 8 bits."""
+    return json.loads(run("translate", "--precision", "int8", "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
 
 
 def page_path():
@@ -79,9 +85,6 @@ class Page(unittest.TestCase):
         self.js("""const [selector, ...texts] = arguments, field = document.querySelector(selector);
             for (const text of texts) { field.value = text; field.dispatchEvent(new Event("input", {bubbles: true})); }""", selector, *texts)
 
-    def german(self, text, *options):
-        return json.loads(run("translate", "--precision", "int8", "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
-
     def hook_saves(self):
         """What is saved comes back as text."""
         self.js("""window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return "#"; };
@@ -97,7 +100,7 @@ class Page(unittest.TestCase):
         self.assertEqual(self.text("#live-target"), RECORDED)
         for text in ("The old dog sleeps", "Where is my red book"):
             self.type("#live-text", text)
-            self.wait_text("#live-target", self.german(text))
+            self.wait_text("#live-target", german(text))
         until("search and vectors", lambda: self.js("return document.getElementById('tree').getClientRects().length > 0"))
         for entry in self.browser.logs("performance"):
             message = json.loads(entry["message"])["message"]
@@ -108,7 +111,7 @@ class Page(unittest.TestCase):
 
     def test_what_if_beams_compare_and_saving(self):
         self.open(address="#text=The%20group%20went%20home&beams=6")
-        self.wait_text("#live-target", self.german(HOME, "--beam", "6"))
+        self.wait_text("#live-target", german(HOME, "--beam", "6"))
         self.browser.click("#live-off")
         until("before and after", lambda: self.js("return !document.getElementById('compare').hidden"))
         self.hook_saves()
@@ -161,18 +164,18 @@ class Page(unittest.TestCase):
             self.wait_says("out of memory")
             self.assertEqual(self.text("#live-target"), RECORDED)
             self.type("#live-text", HOME + " today")
-            self.wait_text("#live-target", self.german(HOME + " today"))
+            self.wait_text("#live-target", german(HOME + " today"))
         self.in_another_browser("--wasm-max-mem-pages=900", check)
 
     def test_a_question_that_nobody_waits_for_ends_with_its_worker(self):
         with self.browser.before_pages(COUNT_WORKERS):
             self.open(address="#beams=64")
             self.type("#live-text", "The dog")
-            self.wait_text("#live-target", self.german("The dog", "--beam", "64"))
+            self.wait_text("#live-target", german("The dog", "--beam", "64"))
             self.assertEqual(self.js("return workers"), {"begun": 1, "ended": 0})
             # It takes seconds, and is stale as soon as the next text is there.
             self.put("#live-text", "the old man who lives next door would like to see the red house and " * 12, "The cat")
-            self.wait_text("#live-target", self.german("The cat", "--beam", "64"))
+            self.wait_text("#live-target", german("The cat", "--beam", "64"))
             self.assertEqual(self.js("return workers"), {"begun": 2, "ended": 1})
 
     def test_a_cut_file_says_so_and_shows_its_record(self):
@@ -257,6 +260,25 @@ class Page(unittest.TestCase):
             del each["model"]["name"]  # the page knows no folder's
         self.assertEqual(record, expected)
         check(self, record, case)
+
+
+class InFirefox(unittest.TestCase):
+    def test_it_translates_what_is_typed(self):
+        try:
+            browser = Firefox(1400, 1000)
+        except Missing as problem:
+            self.skipTest(str(problem))
+        try:
+            browser.open(page_path())
+            until("the program", lambda: browser.run("return document.getElementById('alone').hidden && !document.getElementById('page').hidden"))
+            browser.click("#live-text")
+            browser.run("document.getElementById('live-text').select()")
+            browser.press(*"The", "Space", *"old", "Space", *"dog", "Space", *"sleeps")
+            expected = german("The old dog sleeps")
+            until(repr(expected), lambda: browser.run("return document.getElementById('live-target').value") == expected)
+            self.assertEqual(browser.run("return [localStorage.length, sessionStorage.length]"), [0, 0])
+        finally:
+            browser.close()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 library that another project finds, and a package that knows what it depends on."""
 
 import argparse
+import base64
+import gzip
 import json
 import os
 import pathlib
@@ -17,6 +19,7 @@ import unittest
 HERE = pathlib.Path(__file__).parent
 OPTIONS = None
 PREFIX = None
+MODULE = HERE.parents[1] / "build/web/attn-demo.wasm"  # which scripts/build_web.sh makes
 SENTENCE = "The group went home"
 GERMAN = "Die Gruppe ging nach Hause\n"
 
@@ -46,6 +49,21 @@ class Program(unittest.TestCase):
         said = run(program, "--version")
         self.assertRegex(said, r"^attn-demo \d+\.\d+\.\d+ \([a-z0-9_]+, (GCC|Clang) [0-9.]+; products for "
                                r"(avx512|avx2|neon|portable)\)\n$")
+
+    @unittest.skipUnless(MODULE.exists(), "scripts/build_web.sh has not run")
+    def test_the_page_that_translates_alone_holds_what_is_installed(self):
+        """Not what the sources have, which the program finds too: here another script is installed."""
+        page, script = PREFIX / "try.html", PREFIX / "usr/share/attn-demo/web/attn-demo.js"
+        whole = script.read_text(encoding="utf-8")
+        script.write_text(whole + "// as it is installed\n", encoding="utf-8")
+        try:
+            run(PREFIX / "usr/bin/attn-demo", "page", "--alone", page, cwd="/")
+        finally:
+            script.write_text(whole, encoding="utf-8")
+        packed = [gzip.decompress(base64.b64decode(text)) for text in
+                  re.findall(r'<script type="text/plain" id="attn-packed-\d+">([^<]+)', page.read_text(encoding="utf-8"))]
+        self.assertIn(MODULE.read_bytes(), packed)
+        self.assertIn((whole + "// as it is installed\n").encode(), packed)
 
     def test_manual_pages_are_the_help(self):
         pages = PREFIX / "usr/share/man/man1"
@@ -211,6 +229,8 @@ class Package(unittest.TestCase):
                      "./usr/share/man/man1/attn-demo-translate.1\n", "./usr/share/doc/attn-demo/copyright\n",
                      "./usr/share/zsh/vendor-completions/_attn-demo\n"):
             self.assertIn(name, files)
+        for name in ("wasm", "js"):  # where they have been made
+            self.assertEqual(f"./usr/share/attn-demo/web/attn-demo.{name}\n" in files, MODULE.exists())
         self.assertNotIn("/include/", files)
         run("dpkg-deb", "--extract", package, PREFIX / "unpacked")
         program = PREFIX / "unpacked/usr/bin/attn-demo"

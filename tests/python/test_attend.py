@@ -3,6 +3,7 @@
 import copy
 import gc
 import json
+import pathlib
 import pickle
 
 import numpy as np
@@ -135,6 +136,21 @@ def test_the_page_stands_in_a_notebook(model, program, tmp_path):
     code, _, _ = program("translate", SENTENCE, "--html", str(tmp_path / "page.html"))
     assert code == 0
     assert a.page() == (tmp_path / "page.html").read_text()
+
+
+def test_the_page_that_translates_alone(model, program, tmp_path):
+    if not (pathlib.Path(__file__).parents[2] / "build/web/attn-demo.wasm").exists():
+        with pytest.raises(attn_demo.InputError, match="scripts/build_web.sh makes it"):
+            model.alone_page()
+        return
+    for dtype in ("int8", "float16"):
+        code, _, _ = program("page", "--alone", str(tmp_path / "page.html"), "--dtype", dtype)
+        assert code == 0
+        assert model.alone_page(dtype) == (tmp_path / "page.html").read_text()
+    with pytest.raises(attn_demo.UsageError, match="--dtype int4: expected float32"):
+        model.alone_page("int4")
+    with pytest.raises(attn_demo.UsageError, match="one model"):
+        attn_demo.load([model.directory, model.directory]).alone_page()
 
 
 def test_plot(model):
