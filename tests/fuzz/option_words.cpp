@@ -6,6 +6,7 @@
 #include "commands/arguments.h"
 #include "commands/search_options.h"
 #include "fuzz.h"
+#include "service/model/stored_type.h"
 #include "service/what_if_words.h"
 
 using namespace attn;
