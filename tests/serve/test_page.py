@@ -517,7 +517,7 @@ class LivePage(ServerCase):
                     self.js("const m = document.getElementById('live-model'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", model)
                     until(f"{model}, not {[self.heading(field) for field in fields]}",
                         lambda: [self.heading(field) for field in fields] == shown)
-                    self.assertNotIn("target_lang", self.js("return location.hash"))
+                    until("the address without it", lambda: "target_lang" not in self.js("return location.hash"))
                 self.open({"text": "group", "model": t5, "prefix": "to German: "}, server)
                 until("the prefix", lambda: self.heading("live-prefix") == ["to German: ", ""])
                 self.assertEqual(self.js("return document.getElementById('live-prefixes').options.length"), 2)
