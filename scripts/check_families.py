@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Compares attn-demo with transformers' LED, BigBird-Pegasus and Pegasus-X at the edges of their patterns, and with T5, mT5 and
-UMT5 at the edges of their buckets of distances.
+"""Compares attn-demo with transformers' LED, BigBird-Pegasus and Pegasus-X at the edges of their patterns, with T5, mT5 and
+UMT5 at the edges of their buckets of distances, and with mBART and M2M100 up to their last position.
 
     python scripts/check_families.py [--program FILE] [FAMILY…]
 
@@ -37,10 +37,13 @@ LED = {"model_type": "led", "attention_window": 512, "max_encoder_position_embed
        "max_decoder_position_embeddings": 64}
 BIGBIRD = {"model_type": "bigbird_pegasus", "block_size": 64, "num_random_blocks": 3, "max_position_embeddings": 4096}
 PEGASUS_X = {"model_type": "pegasus_x", "block_size": 512, "max_position_embeddings": 2048}
+SEVERAL = {"max_position_embeddings": 1024, "scale_embedding": True}  # languages
+M2M100 = {**SEVERAL, "model_type": "m2m_100", "max_position_embeddings": 10_100}  # <pad> is the last of 10,020 ids here, and places count from it
 SMALL_T5 = {"d_model": 16, "num_layers": 2, "num_decoder_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 24}
 T5 = {**SMALL_T5, "model_type": "t5"}
 EDGES_T5 = (1, 8, 9, 13, 17, 24, 33, 47, 65, 92, 114, 129, 130, 513, 700)
 EDGES_LED = (1, 256, 512, 513, 2051, 4096)
+EDGES_SEVERAL = (1, 2, 129, 700, 1023, 1024)
 EDGES_X = (1, 511, 512, 513, 1300)
 # name: (config, lengths, lists of global tokens)
 CASES = {
@@ -51,6 +54,11 @@ CASES = {
     "Pegasus-X, no global token": ({**PEGASUS_X, "num_global_tokens": 0}, EDGES_X, ((0,),)),
     "Pegasus-X, one global token": ({**PEGASUS_X, "num_global_tokens": 1}, EDGES_X, ((0,),)),
     "Pegasus-X, five global tokens": ({**PEGASUS_X, "num_global_tokens": 5}, EDGES_X, ((0,),)),
+    "mBART": ({**SEVERAL, "model_type": "mbart"}, EDGES_SEVERAL, ((0,),)),
+    "mBART, untied": ({**SEVERAL, "model_type": "mbart", "tie_word_embeddings": False}, (1, 129, 1024), ((0,),)),
+    "M2M100": (M2M100, EDGES_SEVERAL, ((0,),)),
+    "M2M100, one head": ({**M2M100, "encoder_attention_heads": 1, "decoder_attention_heads": 1},
+                         (1, 129, 1024), ((0,),)),
     "T5": (T5, EDGES_T5, ((0,),)),
     "T5 v1.1": ({**T5, "feed_forward_proj": "gated-gelu", "tie_word_embeddings": False, "num_heads": 2, "d_kv": 8},
                 (1, 130, 700), ((0,),)),
@@ -73,15 +81,16 @@ def record_of(program, directory, length, places):
     words = ["house", "the", "group", "went", "home", "old", "man"]
     dice = random.Random(length)
     text = " ".join(dice.choice(words) for _ in range(length - 1))
+    alike = directory.name in ("t5", "mt5", "umt5", "mbart", "m2m_100")
     more = ["--global", ",".join(map(str, places)) or "none"] if "led" in directory.name else []
     record = json.loads(run([program, "translate", "--model", directory, "--json", "-", "--split", "never",
-                             "--target", text if text and "t5" in directory.name else "Die Gruppe ging", *more, "--", text]))
+                             "--target", text if text and alike else "Die Gruppe ging", *more, "--", text]))
     if len(record["source"]["ids"]) != length:
         sys.exit(f"a sentence of {len(record['source']['ids'])} tokens, not {length}")
     return record
 
 
-def encoder_maps(record, heads, layers):
+def encoder_maps(record, layers, heads):
     """[layer, head, query, key] of a whole or of a sparse record."""
     n = len(record["source"]["ids"])
     if record["encoder_self"]:
@@ -128,7 +137,7 @@ def compare(program, directory, model, plain, length, places):
     far = lambda a, b: float(np.abs(np.asarray(a) - np.asarray(b)).max())
     e = {key: far(narrow[key], exact[key]) for key in narrow}
     attention = max(far(best[key], narrow[key]) for key in ("cross", "decoder_self"))
-    encoder = far(encoder_maps(record, 2, 2), exact["encoder_self"])
+    encoder = far(encoder_maps(record, *exact["encoder_self"].shape[:2]), exact["encoder_self"])
     log_prob = far(best["log_probs"], narrow["log_probs"])
     e_attention = max(e["cross"], e["decoder_self"])
     good = (max(attention, encoder) <= max(1e-5, 3 * e_attention) and log_prob <= max(1e-4, 3 * e["log_probs"]))
@@ -138,7 +147,7 @@ def compare(program, directory, model, plain, length, places):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--program", default=ROOT / "build/release/app/attn-demo")
-    parser.add_argument("families", nargs="*", help="beginnings of names: LED, BigBird-Pegasus, Pegasus-X, T5, mT5, UMT5")
+    parser.add_argument("families", nargs="*", help="beginnings of names: LED, BigBird-Pegasus, Pegasus-X, mBART, M2M100, T5, mT5, UMT5")
     options = parser.parse_args()
     print("| model | tokens | encoder's maps | decoder's maps | log-prob. | e, maps | e, log-prob. |\n"
           "| --- | --- | --- | --- | --- | --- | --- |")

@@ -210,6 +210,7 @@ Family m2m_100() {
   row.pre_norm = true;
   row.learned_positions = false;
   row.sinusoids = SinusoidKind::m2m100;
+  row.places_follow_pad = true;
   row.first_position = 2;
   row.scale_embedding = true;
   row.logits_bias = false;

@@ -74,6 +74,8 @@ struct Family {
   SinusoidKind sinusoids = SinusoidKind::marian;  ///< where positions are not learned
   /// Rows of the position table before that of the first position.
   int first_position = 0;
+  /// The first position is pad_token_id + 1, and pad itself has none.
+  bool places_follow_pad = false;
   bool scale_embedding = false;  ///< default of the class, or what it fixes
   bool scale_attention = true;
   GlobalTokens globals = GlobalTokens::plain;
@@ -92,7 +94,7 @@ struct Family {
   void (*read_attention)(KeyReader& reader, ModelConfig& config) = nullptr;
   /// The same keys again.
   void (*write_attention)(const ModelConfig& config, Json& json) = nullptr;
-  bool starts_with_eos = false;  ///< decoder_start_token_id with a tokenizer of its own
+  bool starts_with_eos = false;  ///< a new model's start, unless its tokenizer has <pad> last
   int layers = 12;               ///< defaults of the class, as the next ones
   int d_model = 1024;
   int heads = 16;

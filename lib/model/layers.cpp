@@ -216,6 +216,13 @@ Index rows_before_places(const ModelConfig& config) {
   return family_of(config).first_position;
 }
 
+Matrix position_sinusoids(const ModelConfig& config, Index rows) {
+  const Family& family = family_of(config);
+  const Index first =
+      family.places_follow_pad ? config.pad_token_id + 1 - family.first_position : 0;
+  return sinusoids(rows, config.d_model, family.sinusoids, first);
+}
+
 Parameter position_rows(const ModelConfig& config, const Parameter& table) {
   const Index before = rows_before_places(config);
   if (before == 0 || table.data == nullptr) return table;

@@ -92,6 +92,10 @@ AttentionShape attention_shape(const ModelConfig& config, AttentionKind kind, In
 /// Rows of a position table before that of the first place: BART's 2.
 Index rows_before_places(const ModelConfig& config);
 
+/// The sinusoids of a position table of so many rows. M2M100's class counts places from
+/// pad_token_id + 1 on, 2 in all published models.
+Matrix position_sinusoids(const ModelConfig& config, Index rows);
+
 /// The places' rows of a stack's position table: without those before the first one.
 Parameter position_rows(const ModelConfig& config, const Parameter& table);
 

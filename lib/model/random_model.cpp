@@ -10,7 +10,6 @@
 #include "base/random.h"
 #include "model/layers.h"
 #include "model/model_memory.h"
-#include "nn/embedding.h"
 
 namespace attn {
 namespace {
@@ -36,8 +35,7 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
       break;
     case ParameterRole::positions:
       if (config.static_positions) {
-        Eigen::Map<Matrix>(data, p.rows, p.columns) =
-            sinusoids(p.rows, p.columns, family_of(config).sinusoids);
+        Eigen::Map<Matrix>(data, p.rows, p.columns) = position_sinusoids(config, p.rows);
       } else {
         fill_uniform(seed, info.name, bound_of(info, p, config), data, count);
       }

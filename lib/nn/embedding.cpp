@@ -53,7 +53,7 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
   });
 }
 
-Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind) {
+Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind, Index first) {
   Matrix table(positions, d_model);
   if (kind != SinusoidKind::marian) {
     const bool narrow = kind == SinusoidKind::m2m100;
@@ -64,12 +64,13 @@ Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind) {
       const double product = -step * static_cast<double>(i);
       const double factor =
           narrow ? std::exp(static_cast<float>(i) * static_cast<float>(-step)) : std::exp(product);
-      for (Index p = 0; p < positions; ++p) {
+      for (Index row = 0; row < positions; ++row) {
+        const Index p = first + row;
         const double angle =
             narrow ? static_cast<double>(static_cast<float>(p) * static_cast<float>(factor))
                    : static_cast<double>(p) * factor;
-        table(p, i) = static_cast<float>(std::sin(angle));
-        table(p, half + i) = static_cast<float>(std::cos(angle));
+        table(row, i) = static_cast<float>(std::sin(angle));
+        table(row, half + i) = static_cast<float>(std::cos(angle));
       }
     }
     return table;

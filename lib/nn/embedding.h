@@ -36,7 +36,9 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
 ///   PE(p, ⌈D/2⌉ + i)    = cos(p / 10000^(2i/D))   for the other ⌊D/2⌋
 /// Computed in double and rounded once, as transformers does. Pegasus-X has D/2 − 1 where this has
 /// D/2: the angles are p / 10000^(i / (D/2 − 1)), for an even D from 4 on. M2M100 computes those in
-/// float32, which differs by 1e-4 at position 1,000, and so does this.
-Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind = SinusoidKind::marian);
+/// float32, which differs by 1e-4 at position 1,000, and so does this. The first row is that of
+/// position `first`; of M2M100 and Pegasus-X alone.
+Matrix sinusoids(Index positions, Index d_model, SinusoidKind kind = SinusoidKind::marian,
+                 Index first = 0);
 
 }  // namespace attn

@@ -111,6 +111,23 @@ TEST_CASE(
   CHECK(tokens(m2m100.record({"--target-lang", "deu"})["hypotheses"][0]).front() == "__de__");
 }
 
+TEST_CASE("M2M100 has no place for <pad>, so none begins with it") {
+  const LanguageScene scene("m2m_100", "../tokenizer/opus");  // whose <pad> is the last piece
+  const auto input = tokens(scene.record({})["hypotheses"][0]["decoder_input"]);
+  CHECK(input.front() == "</s>");
+  const std::string file = scene.model + "/generation_config.json";
+  Json decode = read_json_file(file);
+  const Json pad = read_json_file(scene.model + "/config.json")["pad_token_id"];
+  decode["decoder_start_token_id"] = pad;
+  write_file(file, decode.dump());
+  const Result refused = scene.translate({});
+  CHECK(refused.code == kInput);
+  CHECK(refused.err.find("generation_config.json: decoder_start_token_id " + pad.dump() +
+                         " is pad_token_id, to which m2m_100 gives no position; expected another, "
+                         "most have eos_token_id 0") != std::string::npos);
+  CHECK(std::ranges::count(refused.err, '\n') == 1);
+}
+
 TEST_CASE("a Marian model of several languages is told by a mark, in each part of a line") {
   const LanguageScene marian("marian", "opus");
   const auto source = tokens(marian.record({"--target-lang", "German"})["source"]);

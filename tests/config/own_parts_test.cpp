@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "check_error.h"
+#include "config/family.h"
 
 using namespace attn;
 using namespace attn::test;
@@ -68,6 +69,16 @@ TEST_CASE("own parts are read, make the model one of attn-demo, and are written 
   CHECK_FALSE(none.absolute_positions);
   CHECK_FALSE(none.rotary);
   CHECK(own_model(R"("position": "relative")").relative.buckets == 32);
+}
+
+TEST_CASE("M2M100 counts places from pad's id on, so its class takes no pad behind its positions") {
+  ModelConfig m2m100 = family_defaults(family_of("m2m_100"));
+  m2m100.pad_token_id = 1025;
+  CHECK_FALSE(own_parts_note(m2m100));
+  m2m100.pad_token_id = 1026;
+  CHECK(own_parts_note(m2m100) ==
+        "transformers makes no M2M100ForConditionalGeneration with pad_token_id 1026, which is "
+        "beyond the 1026 rows of its positions; attn-demo alone loads this model");
 }
 
 TEST_CASE("what says no more than Marian's shape leaves the model Marian's") {

@@ -131,7 +131,8 @@ class FamilyReference(reference.Reference):
         kind = config["model_type"]
         pre = kind in ("bigbird_pegasus", "pegasus_x", "mbart", "m2m_100")
         super().__init__({**config, "normalize_before": pre, "add_final_layer_norm": pre,
-                          "normalize_embedding": kind in ("bart", "mbart", "led"), "tie_word_embeddings": True,
+                          "normalize_embedding": kind in ("bart", "mbart", "led"),
+                          "tie_word_embeddings": config.get("tie_word_embeddings", True),
                           "scale_embedding": config.get("scale_embedding", False) and kind != "led"}, {})
         self.kind, self.places = kind, (0,)
         self.take(weights)
@@ -162,10 +163,10 @@ class FamilyReference(reference.Reference):
             factor = torch.exp(-math.log(10000.0) / (half - 1) * torch.arange(half, dtype=torch.float64))
             angle = torch.arange(len(ids), dtype=torch.float64)[:, None] * factor
             self.weights[f"model.{side}.embed_positions.weight"] = torch.cat([angle.sin(), angle.cos()], 1)
-        elif self.kind == "m2m_100":  # in float32, as the class has it, from row 2 on
+        elif self.kind == "m2m_100":  # in float32, as the class has it, from the row behind pad's on
             half = self.config["d_model"] // 2
             factor = torch.exp(torch.arange(half).float() * -(math.log(10000) / (half - 1)))
-            angle = torch.arange(2, 2 + len(ids)).float()[:, None] * factor
+            angle = (self.config["pad_token_id"] + 1 + torch.arange(len(ids))).float()[:, None] * factor
             self.weights[f"model.{side}.embed_positions.weight"] = torch.cat([angle.sin(), angle.cos()], 1).double()
         return super().embed(side, ids)
 

@@ -62,6 +62,14 @@ SPECS = {
                      **{**BART, "decoder_start_token_id": 28}),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
         lengths=(2, 9), seed=290000),
+    "mbart-1-head": dict(
+        model=config("mbart", 10, (1, 1), (1, 1), (14, 12), "relu", max_position_embeddings=20, scale_embedding=True, **BART),
+        decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(1, 4, 20), seed=340000),
+    "mbart-untied": dict(
+        model=config("mbart", 9, (3, 1), (1, 2), (12, 10), "gelu", max_position_embeddings=16, tie_word_embeddings=False, **BART),
+        decode=dict(forced_bos_token_id=5, forced_eos_token_id=2, num_beams=3, max_length=10),
+        lengths=(2, 7, 16), seed=350000),
     "m2m100-3-heads": dict(
         model=config("m2m_100", 12, (3, 2), (2, 2), (20, 16), "relu", max_position_embeddings=24, scale_embedding=True, **BART),
         decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=3, max_length=12),
@@ -74,6 +82,11 @@ SPECS = {
         model=config("m2m_100", 10, (1, 1), (1, 1), (14, 12), "relu", max_position_embeddings=20, scale_embedding=True, **BART),
         decode=dict(forced_bos_token_id=4, forced_eos_token_id=None, num_beams=2, max_length=10),
         lengths=(1, 4, 20), seed=320000),
+    "m2m100-untied-pad-7": dict(  # places count from pad's id on
+        model=config("m2m_100", 8, (1, 2), (2, 1), (12, 10), "relu", max_position_embeddings=16, scale_embedding=True,
+                     tie_word_embeddings=False, **{**BART, "pad_token_id": 7}),
+        decode=dict(forced_bos_token_id=5, forced_eos_token_id=None, num_beams=3, max_length=10),
+        lengths=(2, 7, 16), seed=360000),
     "led-windows": dict(
         model=config("led", 12, (3, 2), (3, 1), (20, 16), "gelu", max_encoder_position_embeddings=48,
                      max_decoder_position_embeddings=24, attention_window=[4, 8, 4], **BART),
@@ -127,10 +140,18 @@ SPECS = {
         model=t5("mt5", 9, 2, 4, (2, 2), 10, "gated-gelu", 6, 20, tie_word_embeddings=False),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=3, max_length=12),
         lengths=(1, 6, 24), seed=310000),
+    "mt5-every-distance": dict(
+        model=t5("mt5", 8, 1, 5, (1, 1), 12, "gated-gelu", 32, 128, tie_word_embeddings=False), untied=True,
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(131, 2, 9), targets=(3, 131, 8), seed=370000),
     "umt5-tables": dict(
         model=t5("umt5", 12, 4, 2, (3, 2), 16, "gated-gelu", 8, 16),
         decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=3, max_length=12),
         lengths=(1, 5, 18), seed=320000),
+    "umt5-every-distance": dict(
+        model=t5("umt5", 8, 1, 3, (1, 1), 12, "gated-gelu", 32, 128, tie_word_embeddings=False), untied=True,
+        decode=dict(forced_bos_token_id=None, forced_eos_token_id=None, num_beams=2, max_length=10),
+        lengths=(131, 2, 9), targets=(3, 131, 8), seed=380000),
 }
 
 
@@ -153,6 +174,8 @@ def write_model(name, spec, seed):
     (directory / "blank").rmdir()
     if spec.get("untied"):
         shapes["lm_head.weight"] = shapes["shared.weight"]
+    elif not spec["model"].get("tie_word_embeddings", True):
+        shapes.pop("model.shared.weight", None)  # three tables of their own, this one is nobody's
     weights = {}
     for each in sorted(shapes):
         value = random_tensor(each, shapes[each], {"model": full, "decode": spec["decode"]}, rng)

@@ -168,7 +168,15 @@ bool has_own_parts(const ModelConfig& config) {
 }
 
 std::optional<std::string> own_parts_note(const ModelConfig& config) {
-  if (!family_of(config).marian_keys || !has_own_parts(config)) return std::nullopt;
+  const Family& family = family_of(config);
+  const int rows = config.max_positions + family.first_position;
+  if (family.places_follow_pad && config.pad_token_id >= rows) {
+    return fmt::format(
+        "transformers makes no {} with pad_token_id {}, which is beyond the {} rows of its "
+        "positions; attn-demo alone loads this model",
+        family.class_name, config.pad_token_id, rows);
+  }
+  if (!family.marian_keys || !has_own_parts(config)) return std::nullopt;
   Json keys = Json::object();
   write_own_parts(config, keys);
   std::string words;

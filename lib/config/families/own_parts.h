@@ -28,7 +28,8 @@ void settle_own_parts(ModelConfig& config);
 /// Whether the model has any: no class of transformers computes it then.
 bool has_own_parts(const ModelConfig& config);
 
-/// Who cannot load such a model, and because of what; nothing for others.
+/// Who cannot load such a model, and because of what, the place of M2M100's pad among it; nothing
+/// for others.
 std::optional<std::string> own_parts_note(const ModelConfig& config);
 
 /// The same keys again, as far as they are not the usual.

@@ -56,6 +56,15 @@ void take_ids(const Json& generation, DirectoryConfig& config, const std::string
   config.model.decoder_start_token_id = start.front();
 }
 
+void refuse_start_without_place(const ModelConfig& model, const std::string& where) {
+  if (!family_of(model).places_follow_pad || model.decoder_start_token_id != model.pad_token_id)
+    return;
+  throw InputError(
+      "{}: decoder_start_token_id {} is pad_token_id, to which {} gives no position; expected "
+      "another, most have eos_token_id {}",
+      where, model.decoder_start_token_id, model.model_type, model.eos_token_id);
+}
+
 std::vector<std::string> task_prefixes_of(const Json& config) {
   std::vector<std::string> prefixes;
   const auto tasks = config.find("task_specific_params");
@@ -122,6 +131,7 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   } else {
     result.decode = decode_options_from_directory(json, path, result.notes);
   }
+  refuse_start_without_place(result.model, result.decode.document ? generation : path);
   return result;
 }
 

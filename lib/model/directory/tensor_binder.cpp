@@ -12,7 +12,7 @@
 #include "compute/threads.h"
 #include "config/experiment.h"
 #include "config/family.h"
-#include "nn/embedding.h"
+#include "model/layers.h"
 
 namespace attn {
 namespace {
@@ -222,8 +222,7 @@ Parameter TensorBinder::make_default(const ParameterInfo& info) {
   if (info.role == ParameterRole::positions) {
     const auto rows = to_index(info.shape[0]);
     const auto columns = to_index(info.shape[1]);
-    Eigen::Map<Matrix>(data, rows, columns) =
-        sinusoids(rows, columns, family_of(config_).sinusoids);
+    Eigen::Map<Matrix>(data, rows, columns) = position_sinusoids(config_, rows);
   } else {
     std::fill_n(data, info.elements(), 0.0F);
   }

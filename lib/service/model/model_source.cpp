@@ -371,7 +371,9 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   const SpecialTokens special = tokenizer.special_tokens();
   config.eos_token_id = special.eos;
   config.pad_token_id = special.pad;
-  const bool eos_starts = family_of(config).starts_with_eos && special.pad != target - 1;
+  const Family& family = family_of(config);
+  const bool pad_may_start = special.pad == target - 1 && !family.places_follow_pad;
+  const bool eos_starts = family.starts_with_eos && !pad_may_start;
   config.decoder_start_token_id = eos_starts ? special.eos : special.pad;
   config.model_type = model_type_for(config);
   validate(config, where);
