@@ -76,7 +76,8 @@ void SearchOptions::add_languages_to(CLI::App& command) {
       ->type_name("LANGUAGE");
   command
       .add_option("--target-lang", target_lang,
-                  "Language to translate into, where the model knows several")
+                  "Language to translate into, where the model knows several: inspect --languages "
+                  "lists them")
       ->type_name("LANGUAGE");
 }
 

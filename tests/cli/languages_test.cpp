@@ -203,6 +203,12 @@ TEST_CASE("inspect lists the languages of a model") {
   REQUIRE(german != list.end());
   CHECK((*german)["name"] == "German");
   CHECK((*german)["token"] == "deu_Latn");
+  for (const Json& one : list) {  // all have a name, those that ICU does not know, too
+    CAPTURE(one.dump());
+    CHECK(one["name"].get<std::string>().find(one["code"].get<std::string>().substr(0, 3)) != 0);
+  }
+  CHECK(nllb.record({"--target-lang", "tamasheq (tifinagh)"})["hypotheses"][0]["tokens"][0] ==
+        "taq_Tfng");
 }
 
 TEST_CASE("languages that are unknown, several or none are refused in one line") {

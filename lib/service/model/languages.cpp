@@ -20,6 +20,33 @@ std::string in_small_letters(std::string text) {
   return text;
 }
 
+/// Languages of NLLB and M2M100 that Unicode's lists of names leave out.
+constexpr std::pair<std::string_view, std::string_view> kFurtherNames[] = {
+    {"acm", "Mesopotamian Arabic"},
+    {"acq", "Ta'izzi-Adeni Arabic"},
+    {"ajp", "South Levantine Arabic"},
+    {"apc", "North Levantine Arabic"},
+    {"azb", "South Azerbaijani"},
+    {"cjk", "Chokwe"},
+    {"fuv", "Nigerian Fulfulde"},
+    {"hne", "Chhattisgarhi"},
+    {"kbp", "Kabiyè"},
+    {"ns", "Northern Sotho"},
+    {"pbt", "Southern Pashto"},
+    {"quy", "Ayacucho Quechua"},
+    {"taq", "Tamasheq"}};
+
+/// With the script or the country where `whole`.
+std::string name_of(const std::string& code, bool whole) {
+  std::string name = english_name(code, whole);
+  for (const auto& [language, further] : kFurtherNames) {
+    if (name == language || name.starts_with(std::string(language) + " (")) {
+      return name.replace(0, language.size(), further);
+    }
+  }
+  return name;
+}
+
 /// Places of what may be meant among the tokens: of the nearest kind of likeness, all.
 std::vector<std::size_t> meant(const Languages& languages, const std::string& asked,
                                const std::vector<std::string>& names) {
@@ -56,7 +83,7 @@ std::size_t nearest_language(const Languages& languages, const std::string& aske
 }  // namespace
 
 std::string language_name(const std::string& code) {
-  return english_name(code, false);
+  return name_of(code, false);
 }
 
 std::vector<std::string> language_names(const Languages& languages) {
@@ -66,7 +93,7 @@ std::vector<std::string> language_names(const Languages& languages) {
     ++times[each.emplace_back(locale_code(token.code).language)];
   }
   for (std::size_t i = 0; i < each.size(); ++i) {
-    each[i] = english_name(languages.tokens[i].code, times[each[i]] > 1);
+    each[i] = name_of(languages.tokens[i].code, times[each[i]] > 1);
   }
   return each;
 }
