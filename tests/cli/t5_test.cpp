@@ -103,6 +103,33 @@ TEST_CASE("prefixes that config.json names are said once none is given") {
         std::string::npos);
 }
 
+TEST_CASE("T5: a directory's table of another shape, and buckets that no table has, in one line") {
+  const TemporaryDirectory scene;
+  const std::string model = make_t5(scene, "t5");
+  const Json good = Json::parse(bytes_of(model + "/config.json"));
+  const std::string table =
+      "tensor encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight has shape "
+      "[32, 2]; config.json asks for ";
+  struct Fault {
+    std::string key;
+    int value;
+    std::string said;
+  };
+  for (const Fault& fault : {Fault{"relative_attention_num_buckets", 16, table + "[16, 2]"},
+                             Fault{"num_heads", 4, table + "[32, 4]"},
+                             Fault{"relative_attention_num_buckets", 7, "is 7; use an even number"},
+                             Fault{"relative_attention_num_buckets", 0, "is 0; use 4 to 65536"}}) {
+    CAPTURE(fault.said);
+    Json config = good;
+    config[fault.key] = fault.value;
+    write_file(model + "/config.json", config.dump());
+    const Result refused = run_program({.args = {"translate", "--model", model, "group"}});
+    CHECK(refused.code == kInput);
+    CHECK_MESSAGE(refused.err.find(fault.said) != std::string::npos, refused.err);
+    CHECK(std::ranges::count(refused.err, '\n') == 1);
+  }
+}
+
 TEST_CASE("T5: explain shows the biases of distances as a step of their own") {
   const TemporaryDirectory scene;
   const std::string model = make_t5(scene, "umt5");
