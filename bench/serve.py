@@ -2,14 +2,16 @@
 """The live server under many connections, beside transformers behind FastAPI; and what a key costs.
 
     python3 bench/serve.py --program build/release/app/attn-demo [--connections 200] [--seconds 60]
-        [--beside PYTHON] [--rounds 1]
+        [--beside PYTHON] [--before PROGRAM] [--hostile N] [--rounds 1]
     python3 bench/serve.py --program … --keys           types a sentence in Chromium
 
 Each connection asks POST /api/translate again and again, a sentence of data/typed/sentences.txt at a time, with the model's
-own search. Told are requests a second, p50 and p99 of those answered, what else came than 200, and the server's memory at
-the beginning and at the end. --beside: the same for the same model in transformers (float32, eager, as many calls at once
+own search. Told are requests a second, p50 and p99 of those answered, the time of a processor a request, what else came than 200, and the server's
+memory at the beginning and at the end. --beside: the same for the same model in transformers (float32, eager, as many calls at once
 as there are cores, a thread each) behind FastAPI and uvicorn, in turn, so that both meet the same machine; PYTHON has
-torch, transformers, sentencepiece, fastapi and uvicorn. Prints Markdown.
+torch, transformers, sentencepiece, fastapi and uvicorn. --before: another attn-demo, in turn with this one. --hostile: each
+server is also asked by N more connections that ask for the longest text that is taken, with 64 beams, one after the other; told
+are the others' times. Prints Markdown.
 """
 
 import argparse
@@ -80,6 +82,13 @@ def memory(pid):
         return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
 
 
+def processor(pid):
+    """Seconds of a processor that a process has had: on a busy machine the rate is others' affair, this is not."""
+    with open(f"/proc/{pid}/stat") as stat:
+        fields = stat.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 async def one_connection(port, sentences, end, result):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
@@ -102,11 +111,25 @@ async def one_connection(port, sentences, end, result):
         writer.close()
 
 
-async def load(port, connections, seconds, sentences):
+async def hostile_connection(port, end):
+    """Asks for what takes longest."""
+    body = json.dumps({"text": ("wherever nobody " * 500)[:7990], "beams": 64, "n_best": 64}).encode()
+    while time.monotonic() < end:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        writer.write(b"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
+                     b"Content-Length: %d\r\n\r\n" % (port, len(body)) + body)
+        try:
+            await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), max(0.1, end - time.monotonic()))
+        except (asyncio.TimeoutError, asyncio.IncompleteReadError):
+            pass
+        writer.close()
+
+
+async def load(port, connections, seconds, sentences, hostile=0):
     result = {"times": [], "others": {}, "next": 0}
     end = time.monotonic() + seconds
     found = await asyncio.gather(*(one_connection(port, sentences, end, result) for _ in range(connections)),
-        return_exceptions=True)
+        *(hostile_connection(port, end) for _ in range(hostile)), return_exceptions=True)
     result["broken"] = [one for one in found if one is not None]
     return result
 
@@ -114,24 +137,29 @@ async def load(port, connections, seconds, sentences):
 def run_load(options):
     sentences = (ROOT / "data/typed/sentences.txt").read_text().splitlines()
     contenders = {"attn-demo serve": ([options.program, "serve", "--port", "18431"], 18431)}
+    if options.before:
+        contenders["before"] = ([options.before, "serve", "--port", "18433"], 18433)
     if options.beside:
         contenders["transformers, FastAPI"] = ([options.beside, __file__, "--worker", "18432"], 18432)
-    print("| server | requests a second | p50, ms | p99, ms | other answers | broken | memory, MB |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    print("| server | requests a second | p50, ms | p99, ms | ms of a processor a request | other answers | broken | memory, MB |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    turns = [(name, hostile) for name in contenders for hostile in sorted({0, options.hostile})]
     for _ in range(options.rounds):
-        for name, (command, port) in contenders.items():
+        for name, hostile in turns:
+            command, port = contenders[name]
             program = start(command, port)
             try:
                 asyncio.run(load(port, options.connections, 3, sentences))
-                before = memory(program.pid)
-                found = asyncio.run(load(port, options.connections, options.seconds, sentences))
-                after = memory(program.pid)
+                before, spent = memory(program.pid), processor(program.pid)
+                found = asyncio.run(load(port, options.connections, options.seconds, sentences, hostile))
+                after, spent = memory(program.pid), processor(program.pid) - spent
             finally:
                 program.terminate()
                 program.wait()
             times = sorted(found["times"]) or [0]
+            name += f", {hostile} hostile" if hostile else ""
             print(f"| {name} | {len(found['times']) / options.seconds:.1f} | {1000 * statistics.median(times):.0f} | "
-                  f"{1000 * times[int(len(times) * 0.99)]:.0f} | {found['others'] or 'none'} | {len(found['broken'])} | "
+                  f"{1000 * times[int(len(times) * 0.99)]:.0f} | {1000 * spent / len(times):.2f} | {found['others'] or 'none'} | {len(found['broken'])} | "
                   f"{before:.0f}, then {after:.0f} |", flush=True)
 
 
@@ -209,6 +237,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--beside")
+    parser.add_argument("--before")
+    parser.add_argument("--hostile", type=int, default=0)
     parser.add_argument("--keys", action="store_true")
     parser.add_argument("--pause", type=float, default=0, help="seconds more between two keys")
     parser.add_argument("--worker", type=int)

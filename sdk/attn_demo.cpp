@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "service/out_of_memory.h"
 #include "service/search_settings.h"
 #include "service/translate_lines.h"
+#include "translate/search/search_queue.h"
 
 namespace attn_demo {
 namespace {
@@ -77,6 +79,8 @@ Maps maps_of(const attn::AttentionMaps& from) {
 
 struct Model::Loaded {
   attn::ReadyEnsemble models;
+  /// What several threads search for shares steps.
+  std::optional<attn::SearchQueue> queue;
 
   /// A translator for one call; only the best of each sentence is asked for.
   std::unique_ptr<attn::Translator> translator(const Search& search) const {
@@ -95,6 +99,7 @@ Model::Model(const std::string& directory, const std::string& precision)
     if (!directory.empty()) choice.models = {directory};
     choice.precision = attn::parse_precision(precision);
     loaded_->models = attn::load_all(choice);
+    loaded_->queue.emplace(attn::ensemble_of(loaded_->models));
   });
 }
 
@@ -106,6 +111,7 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
                                           const Search& search) const {
   return guarded([&] {
     const auto translator = loaded_->translator(search);
+    translator->share(*loaded_->queue);
     std::vector<std::string> translations;
     for (auto& line : attn::translate_lines(*translator, texts, {.by_length = true})) {
       translations.push_back(std::move(line.front().text));

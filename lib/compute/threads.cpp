@@ -24,6 +24,7 @@ namespace {
 
 std::atomic<int> thread_count = 1;
 thread_local bool inside_task = false;
+thread_local bool runs_alone = false;
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -218,7 +219,12 @@ int available_cores() {
 }
 
 bool may_use_threads() {
-  return thread_count.load(std::memory_order_relaxed) > 1 && !inside_task;
+  return thread_count.load(std::memory_order_relaxed) > 1 && !inside_task && !runs_alone;
+}
+
+RunsAlone::RunsAlone() : before_(std::exchange(runs_alone, true)) {}
+RunsAlone::~RunsAlone() {
+  runs_alone = before_;
 }
 
 void run_on_threads(Index count, void (*run)(void* context, Index i), void* context) {

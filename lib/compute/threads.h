@@ -24,8 +24,21 @@ int threads();
 /// Cores that this process may run on.
 int available_cores();
 
-/// Whether more threads could help here: there are several, and this is not one of their tasks.
+/// Whether more threads could help here: there are several, and this is neither one of their tasks
+/// nor one that runs alone.
 bool may_use_threads();
+
+/// While it lives, this thread's loops run where they are: others of the process have the cores.
+class RunsAlone {
+ public:
+  RunsAlone();
+  ~RunsAlone();
+  RunsAlone(const RunsAlone&) = delete;
+  RunsAlone& operator=(const RunsAlone&) = delete;
+
+ private:
+  bool before_;
+};
 
 /// Calls run(context, i) for every i in [0, count), each once, on the threads; returns when all are
 /// done. Where calls throw, no new ones begin, and when all that began have ended, the exception of

@@ -1,6 +1,7 @@
 #include "serve/answers.h"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -34,8 +35,8 @@ std::vector<Answers::Translated> Answers::translate_all(const Translator& transl
     }
     if (all.size() == texts.size()) timed.reset();
   };
-  // A sentence at a time, so that a long text takes no more memory than its longest one.
-  const LineSettings settings{.batch = 1};
+  // All of them wait at once; how many are searched at a time is the queue's business.
+  const LineSettings settings{.batch = std::numeric_limits<std::size_t>::max()};
   auto found = translate_lines(translator, texts, settings, {told});
   for (std::size_t i = 0; i < all.size(); ++i) all[i].found = std::move(found[i]);
   return all;

@@ -145,6 +145,11 @@ std::string page_name(const httplib::Request& request) {
   return plain && name.size() <= kLongest ? name : "";
 }
 
+std::uint64_t client_of(const httplib::Request& request) {
+  const std::string peer = fmt::format("{}:{}", request.remote_addr, request.remote_port);
+  return std::hash<std::string>()(peer) >> 1 | 1;  // neither 0 nor a number of the queue's own
+}
+
 std::int64_t page_number(const httplib::Request& request) {
   const std::string text = request.get_header_value("Attn-Number");
   std::int64_t number = 0;

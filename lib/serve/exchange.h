@@ -45,6 +45,9 @@ std::string page_name(const httplib::Request& request);
 /// The page's own number of a request; 0 where it has none.
 std::int64_t page_number(const httplib::Request& request);
 
+/// Whose turns a request takes: its connection's.
+std::uint64_t client_of(const httplib::Request& request);
+
 /// {"error": "…"}, one line; where it may be tried again, when.
 void refuse(httplib::Response& response, int status, std::string_view message);
 

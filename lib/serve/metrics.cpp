@@ -79,6 +79,17 @@ std::string Metrics::text(const ServerState& now, const std::string& version) co
   for (const auto& [which, count] : requests_) {
     text.add(count, fmt::format("path=\"{}\",status=\"{}\"", which.first, which.second));
   }
+  text.begin("step_rows", "histogram", "Hypotheses that share a step of the decoder.");
+  const BatchSizes& batches = now.batches;
+  std::uint64_t steps = 0;
+  for (std::size_t i = 0; i < batches.counts.size(); ++i) {
+    steps += batches.counts[i];
+    const bool bounded = i < BatchSizes::bounds.size();
+    const std::string bound = bounded ? fmt::format("{}", BatchSizes::bounds[i]) : "+Inf";
+    text.add(steps, fmt::format("le=\"{}\"", bound), "_bucket");
+  }
+  text.add(batches.rows, "", "_sum");
+  text.add(steps, "", "_count");
   text.begin("request_seconds", "histogram", "From a request's headers to its answer.");
   for (const auto& [path, latencies] : latencies_) {
     std::uint64_t count = 0;

@@ -11,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "translate/search/search_queue.h"
+
 namespace attn {
 
 inline constexpr const char* metrics_type = "text/plain; version=0.0.4; charset=utf-8";
@@ -20,6 +22,7 @@ struct ServerState {
   std::size_t waiting = 0;    ///< requests for their turn
   std::size_t computing = 0;  ///< requests that have it
   bool draining = false;
+  BatchSizes batches;
 };
 
 /// Every call may come from several threads at once.

@@ -17,16 +17,26 @@ ServedModels::ServedModels(const ModelChoice& choice, Say say) : say_(std::move(
     if (!directory.empty()) own.models = {directory};
     places_.emplace_back(std::move(own));
   }
-  names_.front() = loaded(places_.front()).name;
+  names_.front() = loaded(places_.front()).model->name;
 }
 
-const ReadyModel& ServedModels::loaded(Place& place) {
+ServedModels::Place& ServedModels::loaded(Place& place) {
   const std::lock_guard lock(place.loading);
   if (!place.model) {
     place.model = load_or_make(place.choice);
+    place.queue.emplace(*place.model->transformer);
     for (const FieldText& text : place.model->notes) say_(text);
   }
-  return *place.model;
+  return place;
+}
+
+BatchSizes ServedModels::batch_sizes() {
+  BatchSizes all;
+  for (Place& place : places_) {
+    const std::lock_guard lock(place.loading);
+    if (place.queue) all += place.queue->sizes();
+  }
+  return all;
 }
 
 }  // namespace attn

@@ -11,6 +11,7 @@
 
 #include "base/at.h"
 #include "service/answer/asked_models.h"
+#include "translate/search/search_queue.h"
 
 namespace attn {
 
@@ -25,8 +26,13 @@ class ServedModels : public AskedModels {
 
   const std::vector<std::string>& names() const override { return names_; }
   const ReadyModel& model(std::size_t number) override {
-    return loaded(at(places_, to_index(number)));
+    return *loaded(at(places_, to_index(number))).model;
   }
+  SearchQueue* queue(std::size_t number) override {
+    return &*loaded(at(places_, to_index(number))).queue;
+  }
+  /// Of the steps of all models.
+  BatchSizes batch_sizes();
 
  private:
   struct Place {
@@ -35,8 +41,9 @@ class ServedModels : public AskedModels {
     ModelChoice choice;
     std::mutex loading;  ///< one's loading holds up nobody who asks for another
     std::optional<ReadyModel> model;
+    std::optional<SearchQueue> queue;  ///< there as soon as the model is
   };
-  const ReadyModel& loaded(Place& place);
+  Place& loaded(Place& place);
 
   Say say_;
   std::deque<Place> places_;  ///< which does not move them

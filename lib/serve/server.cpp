@@ -39,8 +39,9 @@ class LiveServer::Http {
         limits_(limits),
         version_(std::move(version)),
         log_(log),
+        models_(models),
         answers_(models),
-        turns_(limits.at_once, limits.waiting),
+        turns_({limits.at_once, limits.together}, limits.waiting),
         connections_(limits.request, most_body_bytes + kMostHeaderBytes),
         page_(answers_.live_page(version_)) {
     set_up();
@@ -71,6 +72,9 @@ class LiveServer::Http {
   using Answer = std::string (Answers::*)(const Question&, const std::atomic<bool>&,
                                           Timings&) const;
 
+  static bool is_translation(Answer how) {
+    return how == &Answers::libre || how == &Answers::translate;
+  }
   static Connections::Peer peer_of(const httplib::Request& request) {
     return {request.remote_addr, request.remote_port};
   }
@@ -95,6 +99,7 @@ class LiveServer::Http {
   std::string version_;
   RequestLog* log_;
   Metrics metrics_;
+  ServedModels& models_;
   Answers answers_;
   Turns turns_;
   Connections connections_;
@@ -206,8 +211,9 @@ void LiveServer::Http::probe(const httplib::Request& request, httplib::Response&
 void LiveServer::Http::metrics(const httplib::Request& request, httplib::Response& response) {
   const Busy busy(connections_, request, nullptr);
   const Turns::Counts jobs = turns_.counts();
-  response.set_content(metrics_.text({jobs.waiting, jobs.computing, draining_}, version_),
-                       metrics_type);
+  response.set_content(
+      metrics_.text({jobs.waiting, jobs.computing, draining_, models_.batch_sizes()}, version_),
+      metrics_type);
 }
 
 void LiveServer::Http::add(const char* path, QuestionKind kind, Answer how, const char* type) {
@@ -259,7 +265,9 @@ void LiveServer::Http::answer(const httplib::Request& request, httplib::Response
     return refuse(response, 400, error.what());
   }
   try {
-    work(request, response, read_question(body, kind), how, type);
+    Question question = read_question(body, kind);
+    question.client = client_of(request);
+    work(request, response, question, how, type);
   } catch (const Error& error) {
     refuse(response, error.code() == ExitCode::memory ? 503 : 422, error.what());
   } catch (const std::bad_alloc&) {
@@ -274,6 +282,7 @@ void LiveServer::Http::work(const httplib::Request& request, httplib::Response& 
   Job job;
   job.page = page_name(request);
   job.number = page_number(request);
+  job.shares = is_translation(how);
   const Busy busy(connections_, request, &job);
   std::exception_ptr problem;
   const bool had_turn = turns_.run(job, [&] {

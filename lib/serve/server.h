@@ -17,7 +17,8 @@ namespace attn {
 struct ServeLimits {
   std::size_t connections = 256;
   std::size_t waiting = 256;                  ///< requests that wait for their turn
-  std::size_t at_once = 2;                    ///< requests that compute
+  std::size_t at_once = 2;                    ///< requests that compute records and pages
+  std::size_t together = 64;                  ///< translations whose searches share steps
   std::chrono::milliseconds request{10'000};  ///< until a request has come in whole
   std::chrono::milliseconds work{30'000};     ///< until its turn comes, and from then to its answer
   std::chrono::milliseconds ending{1'200};    ///< what runs may go on for so long

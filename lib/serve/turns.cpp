@@ -4,8 +4,10 @@
 
 namespace attn {
 
-Turns::Turns(std::size_t at_once, std::size_t most_waiting) : most_waiting_(most_waiting) {
-  for (std::size_t i = 0; i < at_once; ++i) threads_.emplace_back([this] { serve(); });
+Turns::Turns(const AtOnce& at_once, std::size_t most_waiting) : most_waiting_(most_waiting) {
+  for (std::size_t i = 0; i < at_once.alone + at_once.sharing; ++i) {
+    threads_.emplace_back([this, sharing = i >= at_once.alone] { serve(sharing); });
+  }
 }
 
 Turns::~Turns() {
@@ -13,17 +15,21 @@ Turns::~Turns() {
     const std::lock_guard lock(mutex_);
     ending_ = true;
   }
-  arrived_.notify_all();
+  for (std::condition_variable& arrived : arrived_) arrived.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Turns::serve() {
+void Turns::serve(bool sharing) {
   std::unique_lock lock(mutex_);
   while (true) {
-    arrived_.wait(lock, [&] { return ending_ || !waiting_.empty(); });
-    if (waiting_.empty()) return;
-    Job& job = *waiting_.front();
-    waiting_.pop_front();
+    auto next = waiting_.end();
+    arrived_[sharing ? 1 : 0].wait(lock, [&] {
+      next = std::ranges::find(waiting_, sharing, &Job::shares);
+      return ending_ || next != waiting_.end();
+    });
+    if (next == waiting_.end()) return;
+    Job& job = **next;
+    waiting_.erase(next);
     running_.push_back(&job);
     job.begun = true;
     job.since = std::chrono::steady_clock::now();
@@ -45,7 +51,7 @@ bool Turns::run(Job& job, const std::function<void()>& work) {
   if (waiting_.size() >= most_waiting_) return false;
   job.work = &work;
   waiting_.push_back(&job);
-  arrived_.notify_one();
+  arrived_[job.shares ? 1 : 0].notify_one();
   job.changed.wait(lock, [&] { return job.done || (job.stop && !job.begun); });
   if (job.done) return true;
   waiting_.erase(std::find(waiting_.begin(), waiting_.end(), &job));

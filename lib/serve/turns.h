@@ -1,6 +1,7 @@
 // Who computes when: a few requests at once, a few more wait, and each can be told to stop.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -30,6 +31,7 @@ struct Job {
   /// The page's own number of the request: they come on several connections, which may overtake
   /// one another. Of equal ones the last that comes is the newest.
   std::int64_t number = 0;
+  bool shares = false;            ///< it waits for what many compute together
   std::atomic<bool> stop{false};  ///< what the search looks at
   std::atomic<StopReason> reason{StopReason::none};
   /// When it came, and from its turn on when that was.
@@ -50,7 +52,12 @@ struct Job {
 /// not once a connection.
 class Turns {
  public:
-  Turns(std::size_t at_once, std::size_t most_waiting);
+  /// Threads that compute by themselves, and for jobs that share.
+  struct AtOnce {
+    std::size_t alone = 0;
+    std::size_t sharing = 0;
+  };
+  Turns(const AtOnce& at_once, std::size_t most_waiting);
   ~Turns();
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
@@ -71,13 +78,13 @@ class Turns {
   bool idle() const { return counts().waiting + counts().computing == 0; }
 
  private:
-  void serve();
+  void serve(bool sharing);
   void supersede(Job& one, Job& coming);
   void stop(Job& job, StopReason why);
 
   std::size_t most_waiting_;
   mutable std::mutex mutex_;
-  std::condition_variable arrived_;
+  std::array<std::condition_variable, 2> arrived_;  ///< one that does not share, one that does
   std::vector<Job*> running_;
   std::deque<Job*> waiting_;
   bool ending_ = false;

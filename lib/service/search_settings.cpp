@@ -96,15 +96,19 @@ std::unique_ptr<Translator> make_translator(const ReadyModel& model, const Decod
   return translator;
 }
 
+Ensemble ensemble_of(const ReadyEnsemble& models) {
+  std::vector<const Transformer*> transformers;
+  for (const ReadyModel& model : models.models) transformers.push_back(model.transformer.get());
+  return Ensemble(std::move(transformers));
+}
+
 std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
                                             const DecodeOptions& given) {
   const ReadyModel& first = models.models.front();
-  std::vector<const Transformer*> transformers;
-  for (const ReadyModel& model : models.models) transformers.push_back(model.transformer.get());
   DecodeConfig decode = decode_config(first, given);
   const LanguageChoice languages = choose_languages(first, given, decode);
-  auto translator = std::make_unique<Translator>(
-      Ensemble(std::move(transformers)), *first.tokenizer, std::move(decode), models.maps_of);
+  auto translator = std::make_unique<Translator>(ensemble_of(models), *first.tokenizer,
+                                                 std::move(decode), models.maps_of);
   translator->speak(languages);
   ModelSummary summary = summary_of(models.mapped());
   if (models.models.size() > 1) summary.ensemble = models.names();

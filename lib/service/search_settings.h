@@ -67,6 +67,8 @@ void use_threads(std::optional<int> asked);
 /// outlives it.
 std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
 
+Ensemble ensemble_of(const ReadyEnsemble& models);
+
 /// The same for models that translate together: the files that count are the first model's, and the
 /// maps those of `models.maps_of`.
 std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,

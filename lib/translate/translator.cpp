@@ -11,6 +11,7 @@
 #include "model/layers.h"
 #include "translate/alternatives.h"
 #include "translate/recorder.h"
+#include "translate/search/search_queue.h"
 #include "translate/search/search_tree.h"
 #include "translate/vector_recorder.h"
 
@@ -179,7 +180,10 @@ std::vector<std::vector<SearchHypothesis>> Translator::find(
   }
   watch.observer = watcher_;
   watch.stop = stop_;
-  std::vector<std::vector<SearchHypothesis>> found = search(models_, source, decode_, watch);
+  std::vector<std::vector<SearchHypothesis>> found =
+      queue_ != nullptr && watcher_ == nullptr
+          ? queue_->search(source, decode_, {client_, stop_, watch.encoded, watch.at_once})
+          : search(models_, source, decode_, watch);
   std::vector<std::vector<SearchHypothesis>> results;
   auto next = found.begin();
   for (const PreparedSentence& sentence : batch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 
 namespace attn {
 
+class SearchQueue;
 class VectorRecorder;
 
 /// A source sentence made ready: clean text, ids within the model's positions.
@@ -120,6 +122,14 @@ class Translator {
   /// outlives the translator.
   void stop_when(const std::atomic<bool>& stop) { stop_ = &stop; }
 
+  /// From now on what is searched waits in `queue`, whose models are these, and runs there with
+  /// what other threads ask for; but where somebody watches or follows. `client`: see Asker. It
+  /// outlives the translator.
+  void share(SearchQueue& queue, std::uint64_t client = 0) {
+    queue_ = &queue;
+    client_ = client;
+  }
+
   /// From now on the parts of translations and records add their times there; it outlives them.
   void time_into(ModelTimes& times) { times_ = &times; }
 
@@ -171,6 +181,8 @@ class Translator {
   std::string prefix_;
   ModelSummary summary_;
   const std::atomic<bool>* stop_ = nullptr;
+  SearchQueue* queue_ = nullptr;
+  std::uint64_t client_ = 0;
   ModelTimes* times_ = nullptr;
   AttentionObserver* watcher_ = nullptr;
 };

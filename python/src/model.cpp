@@ -67,6 +67,7 @@ Model::Model(const py::dict& options) {
   for (std::size_t i = 0; i < names.size() && i < models_.models.size(); ++i) {
     models_.models[i].name = names[i];
   }
+  queue_ = std::make_unique<SearchQueue>(ensemble_of(models_));
 }
 
 std::pair<Model::Translations, std::vector<std::string>> Model::translate(
@@ -80,6 +81,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
   note_language(*translator, into(notes));
   translator->watch(watching.first());
+  translator->share(*queue_);
   SentenceNotes read(into(notes));
   read.offer_parts();
   LineHooks hooks;

@@ -3,12 +3,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "record.h"
 #include "service/model/model_source.h"
 #include "translate/line_parts.h"
+#include "translate/search/search_queue.h"
 
 namespace attn {
 
@@ -35,6 +37,8 @@ class Model {
 
  private:
   ReadyEnsemble models_;
+  /// What several threads of Python search for shares steps.
+  std::unique_ptr<SearchQueue> queue_;
 };
 
 void add_models(pybind11::module_& module);

@@ -213,6 +213,31 @@ class Hostile(ServerCase):
         self.answers()
         self.assertLess(time.monotonic() - begun, 10, "their searches, which take many seconds, went on")
 
+    def test_requests_that_share_steps_are_answered_as_alone(self):
+        """50 at once of many settings, some of which nobody waits for, some of which cannot be done."""
+        text = "The old dog sleeps in the warm kitchen"
+        bodies = [{"text": text, "beams": 1 + i % 6, "n_best": 1, "length_penalty": i % 4, "no_repeat_ngram": i % 3}
+                  if i % 5 else {"text": text, "sample": True, "beams": 1, "sample_seed": i} for i in range(40)]
+        bodies += [{"text": [text, SENTENCE] * 20}, {"text": text, "length_penalty": 99, "min_length": 90}] * 5
+        alone = [self.server.post("/api/translate", body)[::2] for body in bodies]
+        self.assertEqual({status for status, _ in alone}, {200, 422})
+        found = [None] * len(bodies)
+
+        def ask(i):
+            found[i] = self.server.post("/api/translate", bodies[i])[::2]
+        threads = [threading.Thread(target=ask, args=(i,)) for i in range(len(bodies))]
+        slow = json.dumps(self.slow).encode()
+        gone = [socket.create_connection(("127.0.0.1", self.server.port)) for _ in range(4)]
+        for client in gone:
+            client.sendall(request(self.server.port, slow, "/api/translate"))
+        for thread in threads:
+            thread.start()
+        for client in gone:
+            client.close()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(found, alone)
+
     def test_no_host(self):
         status, found = self.refused(b"GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
         self.assertEqual(status, 421)

@@ -67,6 +67,11 @@ class Operations(ServerCase):
         self.assertGreater(grown['attn_demo_tokens_total{side="target"}'], 0)
         buckets = [value for name, value in after.items() if name.startswith('attn_demo_request_seconds_bucket{path="/api/translate"')]
         self.assertEqual(buckets, sorted(buckets))
+        steps = [value for name, value in grown.items() if name.startswith("attn_demo_step_rows_bucket")]
+        self.assertEqual(steps, sorted(steps))
+        self.assertEqual(steps[-1], grown["attn_demo_step_rows_count"])
+        self.assertGreater(steps[-1], 0)
+        self.assertGreaterEqual(grown["attn_demo_step_rows_sum"], steps[-1])
         self.assertEqual(after["attn_demo_draining"], 0)
         self.assertGreater(after["attn_demo_resident_memory_bytes"], 1e6)
 

@@ -25,8 +25,9 @@ void wait_for(const std::function<bool()>& what) {
 /// A request on a thread of its own, whose work goes on until it is let go or stopped.
 class Asked {
  public:
-  Asked(Turns& turns, const std::string& page = "", std::int64_t number = 0) {
+  Asked(Turns& turns, const std::string& page = "", std::int64_t number = 0, bool shares = false) {
     job.page = page;
+    job.shares = shares;
     job.number = number;
     thread_ = std::thread([&] { taken = turns.run(job, [&] { work(); }); });
   }
@@ -63,7 +64,7 @@ void give_time() {
 }  // namespace
 
 TEST_CASE("as many compute as may, the next one when one is done, in the order they came") {
-  Turns turns(2, 10);
+  Turns turns({2, 0}, 10);
   Asked a(turns), b(turns);
   wait_for([&] { return a.working && b.working; });
   Asked c(turns);
@@ -84,7 +85,7 @@ TEST_CASE("as many compute as may, the next one when one is done, in the order t
 }
 
 TEST_CASE("more than may wait are sent away, and nothing is done for them") {
-  Turns turns(1, 1);
+  Turns turns({1, 0}, 1);
   Asked running(turns);
   wait_for([&] { return running.working.load(); });
   Asked waiting(turns);
@@ -97,7 +98,7 @@ TEST_CASE("more than may wait are sent away, and nothing is done for them") {
 }
 
 TEST_CASE("a newer request of a page stops its older ones, whether they wait or compute") {
-  Turns turns(1, 10);
+  Turns turns({1, 0}, 10);
   Asked computing(turns, "one");
   wait_for([&] { return computing.working.load(); });
   // The other page comes before the second of the first page, which stops the one that computes.
@@ -120,7 +121,7 @@ TEST_CASE("a newer request of a page stops its older ones, whether they wait or 
 }
 
 TEST_CASE("an older request of a page that comes later is the one that is stopped") {
-  Turns turns(1, 10);
+  Turns turns({1, 0}, 10);
   Asked newer(turns, "one", 8);
   wait_for([&] { return newer.working.load(); });
   Asked older(turns, "one", 7);
@@ -137,7 +138,7 @@ TEST_CASE("an older request of a page that comes later is the one that is stoppe
 }
 
 TEST_CASE("requests are stopped for a reason, and the first one counts") {
-  Turns turns(1, 10);
+  Turns turns({1, 0}, 10);
   Asked computing(turns);
   wait_for([&] { return computing.working.load(); });
   Asked waiting(turns, "later");
@@ -155,7 +156,7 @@ TEST_CASE("requests are stopped for a reason, and the first one counts") {
 }
 
 TEST_CASE("a request's time begins anew with its turn") {
-  Turns turns(1, 10);
+  Turns turns({1, 0}, 10);
   Asked computing(turns);
   wait_for([&] { return computing.working.load(); });
   Asked waiting(turns);
@@ -164,4 +165,21 @@ TEST_CASE("a request's time begins anew with its turn") {
   computing.join();
   wait_for([&] { return waiting.working.load(); });
   CHECK(waiting.job.since - came >= 20ms);
+}
+
+TEST_CASE("jobs that share have turns of their own, and are stopped by the others of their page") {
+  Turns turns({1, 2}, 10);
+  Asked record(turns), second(turns);
+  wait_for([&] { return record.working || second.working; });
+  Asked shared(turns, "one", 1, true), other(turns, "", 0, true);
+  wait_for([&] { return shared.working && other.working; });
+  Asked third(turns, "", 0, true);
+  give_time();
+  CHECK_FALSE(third.working);
+  CHECK(record.working != second.working);
+  Asked newer(turns, "one", 2);
+  wait_for([&] { return shared.finished && third.working; });
+  CHECK(shared.job.reason == StopReason::superseded);
+  for (Asked* one : {&record, &second, &other, &third, &newer}) one->let_go = true;
+  for (Asked* one : {&record, &second, &other, &third, &newer}) one->join();
 }

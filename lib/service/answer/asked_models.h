@@ -10,6 +10,8 @@
 
 namespace attn {
 
+class SearchQueue;
+
 class AskedModels {
  public:
   virtual ~AskedModels() = default;
@@ -19,6 +21,9 @@ class AskedModels {
 
   /// A model, which may be loaded only now. It stays as long as this.
   virtual const ReadyModel& model(std::size_t number) = 0;
+
+  /// In which its searches share steps; null: each has its own.
+  virtual SearchQueue* queue(std::size_t /*number*/) { return nullptr; }
 };
 
 }  // namespace attn

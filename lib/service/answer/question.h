@@ -2,6 +2,7 @@
 // alone: strict JSON, no key that is not known.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -28,7 +29,8 @@ struct Question {
   WhatIfWords what_if;
   DecodeOptions decode;
   bool vectors = false, tree = false, report = false;
-  bool choices = false;  ///< the page: what its model lets one choose (SentenceAnswers)
+  bool choices = false;      ///< the page: what its model lets one choose (SentenceAnswers)
+  std::uint64_t client = 0;  ///< whose turns the search takes (translate/search/search_queue.h)
 };
 
 /// Which keys a body may have.

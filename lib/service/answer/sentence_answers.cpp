@@ -126,7 +126,7 @@ void add_notes(std::vector<std::string>& notes, const PreparedSentence& sentence
   }
 }
 
-const ReadyModel& SentenceAnswers::model_of(const Question& question) const {
+std::size_t SentenceAnswers::number_of(const Question& question) const {
   const std::vector<std::string>& names = models_.names();
   const auto named =
       question.model.empty() ? names.begin() : std::ranges::find(names, question.model);
@@ -134,13 +134,15 @@ const ReadyModel& SentenceAnswers::model_of(const Question& question) const {
     throw InputError("the request: no model {} is served; the nearest is {}",
                      excerpt(question.model), excerpt(nearest(question.model, names)));
   }
-  return models_.model(static_cast<std::size_t>(named - names.begin()));
+  return static_cast<std::size_t>(named - names.begin());
 }
 
 std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& question,
                                                            const std::atomic<bool>& stop,
                                                            Timings& timings) const {
-  auto translator = answering_translator(model_of(question), question.decode);
+  const std::size_t number = number_of(question);
+  auto translator = answering_translator(models_.model(number), question.decode);
+  if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, question.client);
   translator->stop_when(stop);
   translator->time_into(timings.model);
   return translator;

@@ -55,7 +55,10 @@ class SentenceAnswers {
   AskedModels& models() const { return models_; }
 
  private:
-  const ReadyModel& model_of(const Question& question) const;
+  std::size_t number_of(const Question& question) const;
+  const ReadyModel& model_of(const Question& question) const {
+    return models_.model(number_of(question));
+  }
 
   struct PageRecords {
     std::vector<std::string> records;

@@ -27,23 +27,6 @@ std::vector<std::size_t> longest_first(const PackedTokens& source) {
   return order;
 }
 
-/// Bytes of keys, values and logits of a sentence in all models; nothing where those leave 64 bits.
-std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
-                                          Index source_length) {
-  const Index steps = most_tokens(rules.decode, models, source_length);
-  std::optional<std::uint64_t> bytes = 0;
-  for (const Transformer* model : models.models()) {
-    const ModelConfig& config = model->config();
-    const auto logits = checked_product(
-        {to_size(rules.hypotheses()), to_size(config.decoder_vocab_size), sizeof(float)});
-    const std::uint64_t cache =
-        IncrementalDecoder::cache_bytes(config, rules.hypotheses(), steps, source_length);
-    bytes = bytes && logits ? checked_add(*bytes, *logits) : std::nullopt;
-    bytes = bytes ? checked_add(*bytes, cache) : std::nullopt;
-  }
-  return bytes;
-}
-
 /// MemoryError where keys, values and logits of the longest `at_once` sentences, or of all where
 /// that is 0, would not fit for all models together, whatever number of threads shares them.
 void require_room(const SearchRules& rules, const Ensemble& models, const PackedTokens& source,
@@ -143,6 +126,22 @@ SearchRules::SearchRules(const Ensemble& ensemble, const DecodeConfig& given)
       start(start_of(given, ensemble.config())),
       processor(given, ends, ensemble.config().decoder_vocab_size),
       models(ensemble.name()) {}
+
+std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
+                                          Index source_length) {
+  const Index steps = most_tokens(rules.decode, models, source_length);
+  std::optional<std::uint64_t> bytes = 0;
+  for (const Transformer* model : models.models()) {
+    const ModelConfig& config = model->config();
+    const auto logits = checked_product(
+        {to_size(rules.hypotheses()), to_size(config.decoder_vocab_size), sizeof(float)});
+    const std::uint64_t cache =
+        IncrementalDecoder::cache_bytes(config, rules.hypotheses(), steps, source_length);
+    bytes = bytes && logits ? checked_add(*bytes, *logits) : std::nullopt;
+    bytes = bytes ? checked_add(*bytes, cache) : std::nullopt;
+  }
+  return bytes;
+}
 
 std::unique_ptr<SentenceSearch> sentence_search(const SearchRules& rules,
                                                 std::span<const int> source, Index most_tokens,

@@ -2,7 +2,9 @@
 // and what it chooses from their scores.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +32,10 @@ struct SearchRules {
     return decode.sampling ? decode.num_return_sequences : decode.num_beams;
   }
 };
+
+/// Bytes of keys, values and logits of a sentence in all models; nothing where those leave 64 bits.
+std::optional<std::uint64_t> search_bytes(const SearchRules& rules, const Ensemble& models,
+                                          Index source_length);
 
 /// Rows of all sentences of a step: their tokens, which row of the step before each continues, and
 /// whose slot it has.
