@@ -1,6 +1,7 @@
 # The HTML page's files become part of a library: one script after the other, in this order.
 set(page_scripts text dom maps data seen scene state color overview lines heatmap stage compare next_word way way_view
-  steps steps_view beside curve training alignment report tree controls alone live live_view keyboard main)
+  steps steps_view beside curve training alignment report tree controls live/program live/alone live/live
+  live/live_view live/trainer keyboard main)
 set(page_styles page panels live)
 
 function(attn_page_sources target page_folder)

@@ -1,17 +1,21 @@
-// What the page's worker calls: a model out of files that it has put into the module's memory, and
-// answers to the live page's questions, as the server gives them (docs/serve.md).
+// What the page's worker calls: a model, or a training of one, out of files that it has put into
+// the module's memory, and answers to the live page's questions, as the server gives them
+// (docs/serve.md).
 #include <emscripten.h>
 
 #include <atomic>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "service/answer/sentence_answers.h"
+#include "service/training/watched_training.h"
 
 namespace attn {
 namespace {
@@ -45,7 +49,8 @@ class OneModel : public AskedModels {
 };
 
 OneModel opened;
-std::string said;  // what the last call gave
+std::unique_ptr<WatchedTraining> training;  // of a worker that trains, in the place of `opened`
+std::string said;                           // what the last call gave
 
 int refuse(int status, const std::string& message) {
   said = json_line([&](JsonWriter& json) { json.object([&] { json.member("error", message); }); });
@@ -66,6 +71,11 @@ int answer(Make&& make, const char* smaller = "ask for a shorter sentence or few
   } catch (const std::exception& error) {
     return refuse(kInternal, std::string("internal error; please report it: ") + error.what());
   }
+}
+
+AskedModels& asked_models() {
+  if (training != nullptr) return *training;
+  return opened;
 }
 
 using Answer = std::string (SentenceAnswers::*)(const Question&, const std::atomic<bool>&,
@@ -98,11 +108,25 @@ EMSCRIPTEN_KEEPALIVE int attn_open(const char* directory, const char* name, int 
       "smaller model");
 }
 
+/// Reads the experiment `directory`/`name`.json and makes its model, whose training has yet to
+/// begin; what the page says of itself.
+EMSCRIPTEN_KEEPALIVE int attn_train(const char* directory, const char* name) {
+  using namespace attn;
+  return answer(
+      [&] {
+        training.reset();
+        training = std::make_unique<WatchedTraining>(std::string(directory) + "/" + name + ".json");
+        return SentenceAnswers(*training).live_settings(ATTN_VERSION);
+      },
+      "this browser gives the page less than the training needs; close other pages");
+}
+
 /// The answer to the body of a request to one of the server's paths.
 EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
   using namespace attn;
   const Answer how = answer_at(path);
-  if (how == nullptr)
+  const bool trains = training != nullptr && std::string_view(path) == "/api/train";
+  if (how == nullptr && !trains)
     return refuse(kNothingThere, std::string(path) + ": nothing is answered there");
   Json asked;
   const int status = answer([&] {
@@ -110,13 +134,14 @@ EMSCRIPTEN_KEEPALIVE int attn_ask(const char* path, const char* body) {
     return std::string();
   });
   if (status != kDone) return kNoJson;
+  if (trains) return answer([&] { return training->answer(asked); });
   return answer([&] {
     const bool attends = how == &SentenceAnswers::attend;
     const Question question =
         read_question(asked, attends ? QuestionKind::attend : QuestionKind::page);
     const std::atomic<bool> never{false};  // the worker is ended instead
     Timings timings;
-    return (SentenceAnswers(opened).*how)(question, never, timings);
+    return (SentenceAnswers(asked_models()).*how)(question, never, timings);
   });
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/at.h"
+#include "metrics/lowercase.h"
 #include "text/pipeline/pipeline.h"
 #include "text/sentences/icu_boundaries.h"
 
@@ -16,6 +17,14 @@ EM_JS(char*, attn_unicode_form, (const char* text, int form), {
   const size = lengthBytesUTF8(normal) + 1;
   const out = _malloc(size);
   stringToUTF8(normal, out, size);
+  return out;
+});
+
+EM_JS(char*, attn_small_letters, (const char* text), {
+  const small = UTF8ToString(text).toLowerCase();
+  const size = lengthBytesUTF8(small) + 1;
+  const out = _malloc(size);
+  stringToUTF8(small, out, size);
   return out;
 });
 
@@ -31,13 +40,24 @@ EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });
 // clang-format on
 
 namespace attn {
+namespace {
+
+/// A text that a function above has made.
+std::string taken(char* text) {
+  const std::unique_ptr<char, decltype(&std::free)> freed(text, &std::free);
+  return freed.get();
+}
+
+}  // namespace
 
 Normalizer unicode_normalizer(UnicodeForm form) {
   return [form](const std::string& text) {
-    const std::unique_ptr<char, decltype(&std::free)> normal(
-        attn_unicode_form(text.c_str(), static_cast<int>(form)), &std::free);
-    return std::string(normal.get());
+    return taken(attn_unicode_form(text.c_str(), static_cast<int>(form)));
   };
+}
+
+std::string lowercase(std::string_view text) {
+  return taken(attn_small_letters(std::string(text).c_str()));
 }
 
 std::vector<std::size_t> icu_boundaries(std::string_view text, TextPart part) {

@@ -1,4 +1,5 @@
-// The worker of a page that translates alone: it puts the model's files into the module's memory, and hands questions on.
+// The worker of a page that translates alone: it puts the files of a model, or of a training, into the module's memory, and
+// hands questions on.
 
 const attnWorker = (() => {
   const FOLDER = "/model";
@@ -21,19 +22,27 @@ const attnWorker = (() => {
     return { status, text: module.ccall("attn_said", "string", [], []) };
   }
 
-  function open({ name, eightBits, files }) {
-    module.FS.mkdirTree(FOLDER);
-    for (const file of files) module.FS.writeFile(`${FOLDER}/${file.name}`, new Uint8Array(file.bytes), { canOwn: true });
-    const answer = call("attn_open", ["string", "string", "number"], [FOLDER, name, eightBits ? 1 : 0]);
+  /** What `run` answers while the files lie in a folder. */
+  function withFiles(files, run) {
+    for (const file of files) {
+      const path = `${FOLDER}/${file.name}`;
+      module.FS.mkdirTree(path.slice(0, path.lastIndexOf("/")));
+      module.FS.writeFile(path, new Uint8Array(file.bytes), { canOwn: true });
+    }
+    const answer = run();
     for (const file of files) module.FS.unlink(`${FOLDER}/${file.name}`);
     return answer;
   }
+
+  const open = ({ name, eightBits, files }) => withFiles(files,
+      () => call("attn_open", ["string", "string", "number"], [FOLDER, name, eightBits ? 1 : 0]));
+  const train = ({ name, files }) => withFiles(files, () => call("attn_train", ["string", "string"], [FOLDER, name]));
 
   async function hear({ data }) {
     try {
       if (data.module) {
         module = await make(data.module);
-        postMessage({ opened: true, ...open(data.model) });
+        postMessage({ opened: true, ...(data.training ? train(data.training) : open(data.model)) });
       } else {
         postMessage(call("attn_ask", ["string", "string"], [data.path, data.body]));
       }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/lowercase.h"
 #include "metrics/ngrams.h"
 #include "metrics/unicode_text.h"
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "metrics/edit_path.h"
+#include "metrics/lowercase.h"
 #include "metrics/ngrams.h"
 #include "metrics/unicode_text.h"
 

@@ -120,7 +120,7 @@ std::string tokenize_international(std::string_view line) {
 }
 
 std::string tokenize_chinese(std::string_view line) {
-  return separate_punctuation(joined(characters_of(strip(line)), is_chinese));
+  return separate_punctuation(joined(characters_of(strip_spaces(line)), is_chinese));
 }
 
 }  // namespace attn

@@ -1,11 +1,5 @@
 #include "metrics/unicode_text.h"
 
-#include <unicode/bytestream.h>
-#include <unicode/casemap.h>
-#include <unicode/stringpiece.h>
-
-#include <stdexcept>
-
 namespace attn {
 
 std::size_t space_length(std::string_view text) {
@@ -39,7 +33,7 @@ std::string_view strip_right(std::string_view text) {
   return text.substr(0, end);
 }
 
-std::string_view strip(std::string_view text) {
+std::string_view strip_spaces(std::string_view text) {
   while (const std::size_t space = space_length(text)) text.remove_prefix(space);
   return strip_right(text);
 }
@@ -66,18 +60,6 @@ std::vector<std::string_view> split_at_spaces(std::string_view text) {
     at += space > 0 ? space : 1;
   }
   return words;
-}
-
-std::string lowercase(std::string_view text) {
-  std::string lower;
-  icu::StringByteSink<std::string> sink(&lower, static_cast<std::int32_t>(text.size()));
-  UErrorCode status = U_ZERO_ERROR;
-  // "" is the root locale: never the machine's, where Turkish would make I a dotless ı.
-  icu::CaseMap::utf8ToLower("", 0,
-                            icu::StringPiece(text.data(), static_cast<std::int32_t>(text.size())),
-                            sink, nullptr, status);
-  if (U_FAILURE(status) != 0) throw std::runtime_error("ICU cannot lower-case a text");
-  return lower;
 }
 
 }  // namespace attn

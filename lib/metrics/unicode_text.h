@@ -1,4 +1,4 @@
-// What Python does to a text before sacreBLEU counts anything: split() and lower().
+// What Python does to a text before sacreBLEU counts anything: split() and strip().
 #pragma once
 
 #include <cstddef>
@@ -16,16 +16,12 @@ std::size_t space_length(std::string_view text);
 std::string_view strip_right(std::string_view text);
 
 /// `text` without the spaces at both ends, as str.strip().
-std::string_view strip(std::string_view text);
+std::string_view strip_spaces(std::string_view text);
 
 /// str.split(): what stands between spaces, without empty strings. The views point into `text`.
 std::vector<std::string_view> split_at_spaces(std::string_view text);
 
 /// The words between spaces with one blank between them: ' '.join(text.split()).
 std::string single_spaced(std::string_view text);
-
-/// str.lower(): Unicode's full mapping in no language (İ becomes two characters, Σ at a word's end
-/// becomes ς). Invalid bytes stay as they are.
-std::string lowercase(std::string_view text);
 
 }  // namespace attn

@@ -18,6 +18,7 @@
 #include "service/model/model_source.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
+#include "service/training/carried_experiment.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -107,6 +108,26 @@ std::vector<std::string> files_of_model(const std::string& directory) {
   return names;
 }
 
+/// Files in a directory, as the page is told of them.
+Json files_json(PackedFiles& packed, const std::string& directory,
+                const std::vector<std::string>& names) {
+  Json files = Json::array();
+  for (const std::string& name : names) {
+    files.push_back(
+        {{"name", name}, {"id", packed.add(read_file(path_in(directory, name.c_str())))}});
+  }
+  return files;
+}
+
+/// What trains in the page before one's eyes.
+Json training_json(PackedFiles& packed) {
+  const std::shared_ptr<Unfinished> directory = temporary_directory();
+  const CarriedExperiment toy = carry_experiment(shipped("configs/toy.json"), directory->path());
+  return {{"name", toy.name},
+          {"pairs", toy.pairs},
+          {"files", files_json(packed, directory->path(), toy.files)}};
+}
+
 }  // namespace
 
 std::string alone_page(const ModelChoice& choice, DType dtype, const std::string& version) {
@@ -136,11 +157,8 @@ std::string alone_page(const ModelChoice& choice, DType dtype, const std::string
   alone["script"] = files.add(read_file(script));
   alone["name"] = name;
   alone["eight_bits"] = dtype == DType::i8;
-  alone["files"] = Json::array();
-  for (const std::string& file : files_of_model(directory->path())) {
-    alone["files"].push_back(
-        {{"name", file}, {"id", files.add(read_file(path_in(directory->path(), file.c_str())))}});
-  }
+  alone["files"] = files_json(files, directory->path(), files_of_model(directory->path()));
+  alone["training"] = training_json(files);
   alone["letters"] = files.letters();
   Json live = Json::parse(answers.live_settings(version));
   live["alone"] = std::move(alone);

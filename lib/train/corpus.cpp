@@ -1,6 +1,8 @@
 #include "train/corpus.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "base/at.h"
 #include "base/error.h"
@@ -32,7 +34,9 @@ std::vector<std::string> read_side(std::string_view text, const std::string& pat
 }  // namespace
 
 ParallelText read_parallel(const DataFiles& files) {
-  constexpr std::size_t kMostBytes = std::size_t{1} << 34;
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 34;
+  constexpr auto kMostBytes = static_cast<std::size_t>(
+      std::min<std::uint64_t>(kMost, std::numeric_limits<std::size_t>::max()));
   const std::string source = read_text_file(files.source, kMostBytes);
   return parse_parallel(source, read_text_file(files.target, kMostBytes), files);
 }
@@ -74,6 +78,12 @@ void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& c
     });
     for (std::size_t i = 0; i < pairs.size(); ++i) take(first + i, pairs[i]);
   }
+}
+
+std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train) {
+  auto most = static_cast<std::uint64_t>(model.pair_positions());
+  if (train.max_length > 0) most = std::min<std::uint64_t>(most, train.max_length);
+  return to_size(std::min<std::uint64_t>(most, train.batch_tokens));
 }
 
 Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {

@@ -65,6 +65,9 @@ struct PairOfIds {
 void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& cut,
                const std::function<void(std::size_t, const PairOfIds&)>& take);
 
+/// Tokens of a side beyond which a pair is left out.
+std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train);
+
 Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens);
 
 }  // namespace attn

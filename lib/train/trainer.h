@@ -3,35 +3,11 @@
 
 #include <atomic>
 #include <memory>
-#include <optional>
-#include <string>
 
-#include "config/train_config.h"
-#include "model/transformer.h"
-#include "train/corpus.h"
 #include "train/run/training_listener.h"
-#include "train/sampled_text.h"
-#include "train/validation.h"
+#include "train/trainer_setup.h"
 
 namespace attn {
-
-/// Everything that a run needs, read and checked.
-struct TrainerSetup {
-  std::string directory;  ///< DIR; exists, and nobody else writes into it
-  TrainConfig train;
-  ModelConfig model;    ///< fits the tokenizer
-  DecodeConfig decode;  ///< of the model that is kept
-  /// Training begins with its weights, of the shape `model`; null: random ones from the seed.
-  std::shared_ptr<const Transformer> start;
-  std::string tokenizer_directory;
-  Corpus corpus;
-  std::optional<SampledText> sampled;  ///< the corpus' text, where each epoch cuts it anew
-  std::optional<ParallelText> dev;
-  std::string probe;         ///< sentence whose attention is recorded; empty: none
-  std::string probe_target;  ///< its translation; empty: the model's own at the time
-  Json identity;             ///< what a resumed run must share (run_identity.h)
-  std::string title;         ///< of the curve
-};
 
 enum class TrainingEnd { finished, stopped };
 

@@ -1,8 +1,10 @@
 """What the tests of the page that translates alone share: models, native answers and the module's."""
 
+import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import tempfile
 
@@ -49,11 +51,46 @@ def random_model(name, *settings):
     return made(name, make)
 
 
-def ask_module(model, questions, eight_bits=False):
-    """The worker's messages under Node: of the model's opening, then of each question (path, body)."""
+def ask_module(model, questions, kind="0"):
+    """The worker's messages under Node: of the opening, then of each question (path, body). `kind` is "0", "1" for products in 8
+    bits, or "train" where `model` is an experiment's folder."""
     lines = "".join(json.dumps({"path": path, "body": body if isinstance(body, str) else json.dumps(body)}) + "\n"
                     for path, body in questions)
-    told = subprocess.run(["node", os.path.join(ROOT, "tests", "alone", "ask.js"), MODULE, model, "1" if eight_bits else "0"],
+    told = subprocess.run(["node", os.path.join(ROOT, "tests", "alone", "ask.js"), MODULE, model, kind],
                           input=lines, capture_output=True, text=True)
     assert told.returncode == 0, told.stderr
     return [json.loads(line) for line in told.stdout.splitlines()]
+
+
+class NativeToy:
+    """The toy as `train` trains it with the module's kernels: the loss of each update, its looks, and a digest of its weights."""
+
+    def __init__(self):
+        self.folder = made("toy-run", lambda path: run("train", os.path.join(ROOT, "configs", "toy.json"), "--out", path, "--threads", "1",
+                                                       "--set", "train.log_every=1"))
+        with open(os.path.join(self.folder, "train.jsonl"), encoding="utf-8") as file:
+            events = [json.loads(line) for line in file]
+        self.losses = [[event["update"], event["loss"]] for event in events if event["event"] == "train"]
+        self.looks = [[event["update"], event["loss"], event["bleu"], event["chrf"]] for event in events
+                      if event["event"] in ("early", "validation")]
+        with open(os.path.join(self.folder, "checkpoints", f"checkpoint-{len(self.losses):09}"), "rb") as file:
+            file.readline()
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+            (name, size), *_ = header["arrays"]
+            assert name == "weights"
+            self.weights = hashlib.sha256(file.read(4 * size)).hexdigest()
+
+    def experiment(self):
+        """A folder with what the page holds of it."""
+        def make(path):
+            shutil.copytree(os.path.join(self.folder, "tokenizer"), os.path.join(path, "tokenizer"))
+            with open(os.path.join(self.folder, "config.json"), encoding="utf-8") as file:
+                config = json.load(file)
+            data, config["tokenizer"] = config["data"], {"model": "tokenizer"}
+            for part in ("train", "dev"):
+                for side, file in list(data[part].items()):
+                    data[part][side] = f"{part}.{side}"
+                    shutil.copy(file, os.path.join(path, data[part][side]))
+            with open(os.path.join(path, "toy.json"), "w", encoding="utf-8") as file:
+                json.dump(config, file)
+        return made("toy-experiment", make)

@@ -1,5 +1,6 @@
 // The page's worker under Node: node ask.js MODULE MODEL EIGHT_BITS, with a question a line on stdin, {path, body}. A line a
-// message of the worker on stdout, with the milliseconds that it took.
+// message of the worker on stdout, with the milliseconds that it took. With "train" as EIGHT_BITS MODEL is the folder of an
+// experiment, toy.json.
 
 const fs = require("fs");
 const path = require("path");
@@ -20,10 +21,17 @@ async function say(data) {
   await answer;
 }
 
+function namesIn(folder, before = "") {
+  return fs.readdirSync(path.join(folder, before), { withFileTypes: true }).flatMap((entry) => {
+    const name = path.join(before, entry.name);
+    return entry.isDirectory() ? namesIn(folder, name) : [name];
+  });
+}
+
 async function main() {
   const module = await WebAssembly.compile(fs.readFileSync(path.join(folder, "attn-demo.wasm")));
-  const files = fs.readdirSync(model).map((name) => ({ name, bytes: fs.readFileSync(path.join(model, name)) }));
-  await say({ module, model: { name: model, eightBits: eightBits === "1", files } });
+  const files = namesIn(model).map((name) => ({ name, bytes: fs.readFileSync(path.join(model, name)) }));
+  await say(eightBits === "train" ? { module, training: { name: "toy", files } } : { module, model: { name: model, eightBits: eightBits === "1", files } });
   for (const line of fs.readFileSync(0, "utf8").split("\n").filter((each) => each !== "")) await say(JSON.parse(line));
 }
 

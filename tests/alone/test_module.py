@@ -5,7 +5,7 @@ import unittest
 
 import alone_case
 import goldens
-from alone_case import SHIPPED, ask_module, random_model, run
+from alone_case import SHIPPED, NativeToy, ask_module, random_model, run
 
 SENTENCES = ["The group went home", "The old dog sleeps in the warm kitchen, because nobody wants to go out.", "Häuser – “quoted” ½ ﬁne\u0301 字",
              "I", "", "What will you do if it rains tomorrow?"]
@@ -50,7 +50,7 @@ class Module(unittest.TestCase):
     def compare(self, model, asked, eight_bits=False):
         """`asked` is [(sentence, what the body has besides, options that say the same)]; the records."""
         records = []
-        opened, *answers = ask_module(model, [("/api/attend", {"text": text, **body}) for text, body, _ in asked], eight_bits)
+        opened, *answers = ask_module(model, [("/api/attend", {"text": text, **body}) for text, body, _ in asked], "1" if eight_bits else "0")
         self.assertEqual(opened["status"], 200, opened)
         for answer, (text, body, options) in zip(answers, asked):
             with self.subTest(model=model, text=text, body=body):
@@ -94,6 +94,23 @@ class Module(unittest.TestCase):
         model = random_model("performer", 'model.encoder_attention={"type": "performer"}')
         _, answer = ask_module(model, [("/api/attend", {"text": TOY_TEXT, "max_length": 12})])
         self.assertLess(largest_difference(json.loads(answer["text"]), json.loads(native(model, TOY_TEXT, "--max-length", "12"))), 1e-5)
+
+    def test_training_has_the_native_bits(self):
+        native_toy = NativeToy()
+        steps = [0, 1, 2, 37, 500, 1500]
+        asked = [("/api/train", {"updates": step}) for step in steps] + [("/api/page", {"text": TOY_TEXT}), ("/api/train", {"updates": 1.5})]
+        opened, *answers, page, refused = ask_module(native_toy.experiment(), asked, "train")
+        self.assertEqual(json.loads(opened["text"])["models"], ["toy"])
+        told = [json.loads(answer["text"])["live"]["training"] for answer in answers]
+        self.assertEqual([one["update"] for one in told], [0, 1, 3, 40, 540, 1500])
+        self.assertEqual([one["finished"] for one in told], [False] * 5 + [True])
+        self.assertEqual([loss for one in told for loss in one["losses"]], native_toy.losses)
+        self.assertEqual([look for one in told for look in one["looks"]], native_toy.looks)
+        self.assertEqual(told[-1]["weights"], native_toy.weights)
+        self.assertEqual(told[-1]["text"], "Die Gruppe ging nach Hause")
+        self.assertEqual(json.loads(page["text"])["records"][0]["hypotheses"][0]["text"], "Morgen wird die Frau zur Schule gehen")
+        self.assertEqual(refused["status"], 422)
+        self.assertIn("whole number", refused["text"])
 
     def test_refusals_are_the_servers(self):
         home = {"text": SENTENCES[0]}

@@ -11,7 +11,7 @@ import unittest
 
 import alone_case
 import goldens
-from alone_case import SHIPPED, ask_module, run
+from alone_case import SHIPPED, NativeToy, ask_module, run
 from marionette import Firefox
 from webdriver import Browser, Missing, until
 
@@ -126,6 +126,47 @@ class Page(unittest.TestCase):
         self.browser.click("#live-compare-open")
         self.type("#live-compare", "The dog went home")
         self.wait_text("#compare-changes", "changed: another sentence")
+
+    def train_says(self):
+        """The update that the panel tells."""
+        found = re.search(r"update ([\d,]+) of", self.text("#train-says"))
+        return int(found[1].replace(",", "")) if found else -1
+
+    def test_the_toy_trains_before_ones_eyes(self):
+        with self.browser.before_pages(COUNT_WORKERS + """
+            window.told = [];
+            const parse = JSON.parse;
+            JSON.parse = (text) => { const value = parse(text); if (value.live && value.live.training) told.push(value.live.training); return value; };"""):
+            self.open()
+            self.assertTrue(self.js("return document.getElementById('train').hidden"))
+            self.browser.click("#train-open")
+            until("the first updates", lambda: self.train_says() >= 3)
+            shades = "const c = document.querySelector('#overview-grid canvas'); return c ? c.toDataURL() : ''"
+            first = self.js(shades)
+            self.browser.click("#train-go")
+            self.wait_text("#train-go", "Go on")
+            # What is typed meanwhile the toy answers, as it is now; then it goes on where it was.
+            self.put("#live-text", "Tomorrow the woman will go to school")
+            until("the toy's answer", lambda: self.js("return document.getElementById('training').hidden"))
+            self.assertLess(self.train_says(), 200)
+            self.js("document.getElementById('train-pace').value = '100'")
+            self.browser.click("#train-go")
+            until("the end", lambda: self.js("return !document.getElementById('train-try').hidden"))
+            self.assertEqual(self.train_says(), 1500)
+            self.assertEqual(self.text("#live-target"), RECORDED)
+            self.assertNotEqual(self.js(shades), first)
+            self.assertGreater(self.js("return document.querySelectorAll('.curve').length"), 3)
+            native_toy = NativeToy()
+            told = self.js("return told")
+            self.assertEqual([loss for one in told for loss in one["losses"]], native_toy.losses)
+            self.assertEqual([look for one in told for look in one["looks"]], native_toy.looks)
+            self.assertEqual(told[-1]["weights"], native_toy.weights)
+            self.browser.click("#train-try button")
+            self.wait_text("#live-target", "Morgen wird die Frau zur Schule gehen")
+            self.browser.click("#train-back")
+            self.wait_text("#live-target", german(HOME))
+            self.assertEqual(self.js("return workers"), {"begun": 2, "ended": 0})
+            self.assertEqual(self.js("return [localStorage.length, sessionStorage.length, document.cookie]"), [0, 0, ""])
 
     def refuses(self, path, words):
         """The page says why nothing can be translated, and shows its record and that one's maps."""

@@ -9,6 +9,7 @@
 
 #include "metrics/bleu.h"
 #include "metrics/chrf.h"
+#include "metrics/lowercase.h"
 #include "metrics/tokenize_13a.h"
 #include "metrics/unicode_text.h"
 

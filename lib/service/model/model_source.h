@@ -78,11 +78,4 @@ std::shared_ptr<Unfinished> temporary_directory();
 /// the message is about.
 void check_shape(const ModelConfig& shape, const std::string& path, const FieldText& asked);
 
-/// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
-/// InputError where they contradict each other.
-void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
-
-/// How a model that is made here searches: the experiment's `decode`, never producing padding.
-DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
-
 }  // namespace attn

@@ -13,6 +13,7 @@
 #include "model/directory/model_directory.h"
 #include "record/json/record_json.h"
 #include "service/file_guard.h"
+#include "service/model/fitted_model.h"
 #include "service/model/hub_cache.h"
 #include "service/model/model_source.h"
 #include "service/new_directory.h"
@@ -171,10 +172,7 @@ class TrainingRun {
   }
 
   std::size_t most_tokens() const {
-    const TrainConfig& c = experiment_.train;
-    auto most = to_size(experiment_.model.pair_positions());
-    if (c.max_length > 0) most = std::min(most, c.max_length);
-    return to_size(std::min(most, c.batch_tokens));
+    return attn::most_tokens(experiment_.model, experiment_.train);
   }
 
   /// By what the config says; the text will say more exactly.

@@ -14,14 +14,6 @@ double perplexity(double nll) {
 
 }  // namespace
 
-double mean_of(double sum, Index tokens) {
-  return tokens > 0 ? sum / static_cast<double>(tokens) : 0.0;
-}
-
-std::uint64_t epoch_of(const RunState& state) {
-  return state.next_batch == 0 && state.epoch > 1 ? state.epoch - 1 : state.epoch;
-}
-
 Journal::Journal(std::string directory, std::string title, TrainingListener& listener)
     : directory_(std::move(directory)), title_(std::move(title)), listener_(listener) {}
 

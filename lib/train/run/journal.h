@@ -11,12 +11,6 @@
 
 namespace attn {
 
-/// sum / tokens; 0 where there are none.
-double mean_of(double sum, Index tokens);
-
-/// The epoch that the last update belonged to: at its very end the state is in the next one.
-std::uint64_t epoch_of(const RunState& state);
-
 class Journal {
  public:
   /// The listener outlives the journal.

@@ -84,4 +84,12 @@ RunState RunState::from_json(const Json& json, const std::string& where) {
   return state;
 }
 
+double mean_of(double sum, Index tokens) {
+  return tokens > 0 ? sum / static_cast<double>(tokens) : 0.0;
+}
+
+std::uint64_t epoch_of(const RunState& state) {
+  return state.next_batch == 0 && state.epoch > 1 ? state.epoch - 1 : state.epoch;
+}
+
 }  // namespace attn

@@ -29,4 +29,10 @@ struct RunState {
   static RunState from_json(const Json& json, const std::string& where);
 };
 
+/// sum / tokens; 0 where there are none.
+double mean_of(double sum, Index tokens);
+
+/// The epoch that the last update belonged to: at its very end the state is in the next one.
+std::uint64_t epoch_of(const RunState& state);
+
 }  // namespace attn

@@ -35,6 +35,13 @@ function takePage(page) {
   overallBest = page.best || [];
 }
 
+/** Moments of a run that goes on, in the place of the page's sentences. */
+function takeMoments(moments) {
+  sentences = [{ text: moments[0].source.text, name: moments[0].model.name, moments }];
+  overall = null;
+  overallBest = [];
+}
+
 /** Records of one source text whose weights are of different updates of one run become moments of
  *  one sentence; all others stand for themselves. */
 function groupMoments(records) {

@@ -1,6 +1,6 @@
 // The page begins here: it reads the data, and every view follows the state.
 
-const FIRST = [controls, trainingView, compareView, overview, stage, liveView];
+const FIRST = [controls, trainer, trainingView, compareView, overview, stage, liveView];
 const BELOW = new Map([["beside", besideView], ["next", nextView], ["way", wayView], ["field", fieldView], ["steps", stepsView],
   ["tree", treeView], ["report", reportView]]);  // the maps, further down
 const AFTER_FRAME = 20;  // ms: the frame is on the screen by then
@@ -27,7 +27,7 @@ function updateRest(mine) {
 function updateAll() {
   document.documentElement.dataset.theme = printing ? "light" : state.theme;
   for (const view of FIRST) view.update();
-  const hurry = live.hurries();
+  const hurry = live.hurries() || trainer.hurries();
   const mine = ++turn;
   rest = hurry ? [controls.finish, stage.finish] : [];
   for (const [id, view] of BELOW) {

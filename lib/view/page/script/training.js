@@ -33,7 +33,7 @@ const trainingView = (() => {
 
   /** From where it stands; from the beginning where it stands at the end. */
   function play() {
-    if (moments().length < 2) return;
+    if (trainer.pause() || moments().length < 2) return;
     if (isPlaying()) {
       stop();
       return;
@@ -44,6 +44,7 @@ const trainingView = (() => {
   }
 
   function jump(moment) {
+    trainer.pause();
     if (isPlaying()) stop();
     change({ moment });
   }
@@ -74,6 +75,7 @@ const trainingView = (() => {
     replaceChildren(find("training-says"), make("span", { class: "strong number", text: momentText() }),
       make("span", { class: "quiet", text: ` · ${state.moment + 1} of ${count}` }));
     const given = scene.record.decoding && scene.record.decoding.given;
+    const { own } = scene.record;
     replaceChildren(find("training-text"), make("span", { class: "quiet", text: given ? "reads the given translation " : "writes " }),
       dataText(printable(scene.hypothesis ? scene.hypothesis.text : "") || "(nothing)", { class: "strong" }));
     curveView.update(moments());

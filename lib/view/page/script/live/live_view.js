@@ -167,11 +167,12 @@ const liveView = (() => {
     }
     put(find("live-text"), document.activeElement === find("live-text") ? find("live-text").value : asked.text);
     const given = asked.target !== null;
-    const german = scene.hypothesis ? printable(scene.hypothesis.text) : "";
+    const { own } = scene.record;  // of a training: what it writes, where the maps are those of another translation
+    const german = own !== undefined ? printable(own) : scene.hypothesis ? printable(scene.hypothesis.text) : "";
     put(find("live-target"), given ? asked.target : german);
     find("live").classList.toggle("is-given", given);
     find("live-search").hidden = !given;
-    find("live-beams").placeholder = scene.record.decoding ? scene.record.decoding.beams : "";
+    find("live-beams").placeholder = (scene.record.decoding && scene.record.decoding.beams) || "";
     find("live-beams").disabled = given;
     if (document.activeElement !== find("live-beams")) find("live-beams").value = asked.beams === null ? "" : asked.beams;
     find("live-model").value = asked.model === null ? live.settings().models[0] : asked.model;

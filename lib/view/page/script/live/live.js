@@ -1,4 +1,4 @@
-// With a server behind the page (attn-demo serve), or the program inside it (alone.js): what is asked of it, and
+// With a server behind the page (attn-demo serve), or the program inside it (live/alone.js): what is asked of it, and
 // one request at a time. A new one takes the place of what still runs. Without either nothing here happens.
 
 const live = (() => {
@@ -52,7 +52,7 @@ const live = (() => {
 
   /** The server's answer; that there is none in words, for which each browser has its own. */
   async function ask(path, request) {
-    if (settings.alone) return alone.ask(path, request);
+    if (settings.alone) return (trainer.programOf(modelAsked()) || alone).ask(path, request);
     try {
       return await fetch(path, request);
     } catch (problem) {
@@ -96,10 +96,18 @@ const live = (() => {
     }
   }
 
-  /** Asks for what is wanted now: at once without what takes long, and with it after a pause. */
-  async function follow() {
+  /** Nothing that was asked for is shown any more. */
+  function rests() {
     clearTimeout(rest);
     if (running) running.abort();
+    running = null;
+    status.busy = false;
+  }
+
+  /** Asks for what is wanted now: at once without what takes long, and with it after a pause. */
+  async function follow() {
+    trainer.pause();
+    rests();
     const control = new AbortController();
     running = control;
     const begun = performance.now();
@@ -237,7 +245,7 @@ const live = (() => {
   }
 
   function takeSettings(found) {
-    settings = { ...found, alone: settings.alone };
+    settings = { ...found, models: [...found.models, ...trainer.models()], alone: settings.alone };
     Object.assign(asked, { model: null, source_lang: null, target_lang: null, prefix: null });
     choices.clear();
     takeChoices();
@@ -247,6 +255,15 @@ const live = (() => {
   /** The first model's come with the page. */
   function takeChoices() {
     if (settings.choices) choices.set(settings.models[0], settings.choices);
+  }
+
+  /** What is trained in this page is one of its models from now on, asked for its sentence, though not at once. */
+  function turnTo(model, text) {
+    rests();
+    if (!settings.models.includes(model)) settings.models.push(model);
+    Object.assign(asked, nothing(), { text, model });
+    Object.assign(status, { error: "", said: "", notes: [], took: null });
+    tell();
   }
 
   /** A model of the reader's own, in files. */
@@ -275,6 +292,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, say, save, saveRecord, openFiles, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, say, turnTo, save, saveRecord, openFiles, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

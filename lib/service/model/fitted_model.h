@@ -1,0 +1,19 @@
+// A model that is made here and not loaded, by the tokenizer it will have.
+#pragma once
+
+#include <string>
+
+#include "config/decode_config.h"
+#include "config/model_config.h"
+#include "text/tokenizer.h"
+
+namespace attn {
+
+/// The tokenizer decides vocabulary and special ids of a model that is made; validates the whole.
+/// InputError where they contradict each other.
+void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
+
+/// How a model that is made here searches: the experiment's `decode`, never producing padding.
+DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
+
+}  // namespace attn

@@ -1,0 +1,87 @@
+// The updates of a run, one after the other, from the first random weights on: no file, no log, and
+// nobody who looks. Whoever asks for them between two others' doings gets the same bits.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/training/training_pass.h"
+#include "train/adam.h"
+#include "train/batches.h"
+#include "train/run/checkpoint.h"
+#include "train/run/run_state.h"
+#include "train/trainer_setup.h"
+#include "train/weight_average.h"
+
+namespace attn {
+
+/// A look at the model between two updates.
+enum class Look {
+  none,
+  early,  ///< before the first validation: measured and recorded, nothing else
+  whole,  ///< a validation: decides which model is kept, and when to stop
+};
+
+class Updates {
+ public:
+  /// `setup` outlives it; the model to begin with is taken out of it.
+  explicit Updates(TrainerSetup& setup);
+
+  /// The epoch's cuts and batches, before the first update: they depend on nothing but the setup
+  /// and the epoch's number.
+  void begin_epoch();
+
+  /// One update; the sum of its losses. InputError where loss or weights are no longer finite; it
+  /// says which checkpoint is kept, `checkpointed`, 0 being none.
+  LossSum update(std::uint64_t checkpointed);
+
+  /// Whether all of an epoch's batches were seen; begin_next_epoch() goes on.
+  bool epoch_ends() const { return state_.next_batch >= plan_.size(); }
+  void begin_next_epoch();
+
+  /// Whether the config ends the run here.
+  bool finished() const;
+
+  /// By updates, or as many as the epochs will have if all have as many batches as this one.
+  std::uint64_t in_all() const;
+
+  /// What is due after the last update.
+  Look look_due() const;
+
+  /// The model as it is now: the average where there is one, in the memory that the next update
+  /// changes.
+  Transformer model();
+
+  /// A checkpoint's state and arrays, the latter where they lie; restore() after they were read.
+  std::vector<CheckpointArray> arrays();
+  void restore(const RunState& state);
+  /// The number of averaged snapshots goes into the state, too.
+  void before_checkpoint() { state_.snapshots = average_.snapshots(); }
+  /// Where the config asks for a checkpoint, though none may be written.
+  void average_checkpoint() { average_.after_checkpoint(model_.weights()); }
+
+  RunState& state() { return state_; }
+  std::span<const float> weights() { return model_.weights(); }  ///< that the optimizer moves
+  double gradient_norm() const { return norm_; }                 ///< of the last update
+  double learning_rate() const { return rate_; }
+
+ private:
+  const Corpus& corpus() const { return setup_.sampled ? sampled_corpus_ : setup_.corpus; }
+  [[noreturn]] void refuse(const LossSum& sum, std::uint64_t checkpointed) const;
+
+  TrainerSetup& setup_;
+  bool seen_;  ///< there is something to look at
+  TrainableModel model_;
+  TrainingPass pass_;
+  Adam adam_;
+  WeightAverage average_;
+  RunState state_;
+  Corpus sampled_corpus_;        ///< as the current epoch has cut it, where the setup samples
+  std::vector<BatchPlan> plan_;  ///< of the epoch that is going on
+  TrainingBatch batch_;
+  double norm_ = 0;
+  double rate_ = 0;
+};
+
+}  // namespace attn

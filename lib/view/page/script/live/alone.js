@@ -1,0 +1,116 @@
+// A page that translates alone: the program's libraries as WebAssembly, in a worker, answer what live.js asks a server
+// otherwise. Module and model lie in the page, packed; nothing is sent anywhere. Without them nothing here happens.
+
+const alone = (() => {
+  const PIECE = 1 << 20;   // letters of base64 that are unpacked at a time, a multiple of 4
+  const MOST_BYTES = 1e9;  // of a model that is opened
+
+  const program = makeProgram(true);
+  let parts = null;     // {module, script}; null: not there yet, or never
+  let training = null;  // {name, pairs, files: [{name, bytes}]}: what can be trained here
+
+  function progress(fraction) {
+    find("alone-progress").value = fraction;
+  }
+
+  function bytesOf(base64) {
+    if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
+    return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  }
+
+  /** The bytes of an element of the page; `done` hears of each piece's letters. */
+  async function unpack(id, done) {
+    const host = find(id);
+    if (!host) throw new Error("this file is not whole: it ends before its model does; copy it again");
+    const text = host.textContent;
+    host.remove();
+    const stream = new DecompressionStream("gzip");
+    const whole = new Response(stream.readable).arrayBuffer();
+    const writer = stream.writable.getWriter();
+    try {
+      for (let at = 0; at < text.length; at += PIECE) {
+        await writer.write(bytesOf(text.slice(at, at + PIECE)));
+        done(Math.min(PIECE, text.length - at));
+      }
+      await writer.close();
+      return await whole;
+    } catch {
+      await whole.catch(() => null);
+      throw new Error("this file is damaged: what is packed in it cannot be unpacked; copy it again");
+    }
+  }
+
+  async function compile(bytes) {
+    try {
+      return await WebAssembly.compile(bytes);
+    } catch (problem) {
+      if (/unsafe-eval|content security/i.test(problem.message)) {
+        throw new Error("this page may not run WebAssembly here: a policy of whoever serves it forbids that (wasm-unsafe-eval)");
+      }
+      throw new Error(`this browser's WebAssembly lacks what the program needs (SIMD, exceptions): ${problem.message}`);
+    }
+  }
+
+  /** Unpacks what the page holds and starts; `given` is {letters, module, script, name, eight_bits,
+   *  files: [{id, name}], training: {name, pairs, files}}. */
+  async function start(given) {
+    if (typeof WebAssembly !== "object") throw new Error("this browser has no WebAssembly, which the program here needs");
+    if (typeof DecompressionStream !== "function") {
+      throw new Error("this browser cannot unpack what this page holds (DecompressionStream); a newer one can");
+    }
+    find("alone").hidden = false;
+    await new Promise((resolve) => {
+      if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve);
+      else resolve();
+    });
+    let letters = 0;
+    const done = (more) => progress((letters += more) / given.letters);
+    const unpacked = new Map();  // files that are the same lie in one element
+    const bytesIn = (id) => {
+      if (!unpacked.has(id)) unpacked.set(id, unpack(id, done));
+      return unpacked.get(id);
+    };
+    const filesIn = (files) => Promise.all(files.map(async ({ name, id }) => ({ name, bytes: await bytesIn(id) })));
+    const [module, script, files, toy] = await Promise.all([bytesIn(given.module).then(compile), bytesIn(given.script),
+      filesIn(given.files), filesIn(given.training.files)]);
+    parts = { module, script: URL.createObjectURL(new Blob([script], { type: "text/javascript" })) };
+    const settings = await program.open({ ...parts, model: { name: given.name, eightBits: given.eight_bits, files } });
+    training = { ...given.training, files: toy };
+    find("alone").hidden = true;
+    return settings;
+  }
+
+  /** All files of what was dropped or chosen: [File, …]. */
+  async function filesOf(transfer) {
+    const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter((entry) => entry);
+    if (entries.length === 0) return Array.from(transfer.files);
+    const found = [];
+    for (const entry of entries) {
+      if (entry.isFile) {
+        found.push(await new Promise((resolve, reject) => entry.file(resolve, reject)));
+        continue;
+      }
+      const inside = await new Promise((resolve, reject) => entry.createReader().readEntries(resolve, reject));
+      for (const one of inside.filter((each) => each.isFile)) {
+        found.push(await new Promise((resolve, reject) => one.file(resolve, reject)));
+      }
+    }
+    return found;
+  }
+
+  /** A model's files as the reader gave them. */
+  async function openFiles(files) {
+    if (!files.some((file) => file.name === "config.json")) {
+      throw new Error("no config.json among these files; a model's directory has one, with model.safetensors and its tokenizer");
+    }
+    const bytes = files.reduce((sum, file) => sum + file.size, 0);
+    if (bytes > MOST_BYTES) {
+      throw new Error(`these files have ${thousands(Math.round(bytes / 1e6))} MB, and at most ${thousands(MOST_BYTES / 1e6)} are taken`);
+    }
+    const folder = (files[0].webkitRelativePath || "").split("/")[0];
+    return program.open({ ...parts, model: { name: folder || "the opened model", eightBits: false,
+      files: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() }))) } });
+  }
+
+  return { start, ask: program.ask, openFiles, filesOf, parts: () => parts, training: () => training };
+})();
