@@ -1,5 +1,7 @@
 #include "translate/search/search_lane.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/at.h"

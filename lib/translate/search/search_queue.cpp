@@ -221,7 +221,7 @@ void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>
   gone.insert(gone.end(), step.again.begin(), step.again.end());
   gone.insert(gone.end(), joining.begin(), joining.end());
   std::ranges::sort(gone);
-  gone.erase(std::ranges::unique(gone).begin(), gone.end());
+  gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
   for (QueuedSentence* one : gone) one->error = std::current_exception();
   step.again.clear();
 }
