@@ -23,7 +23,7 @@ bool is_heavy(Index hypotheses, Index source_length) {
 }
 
 /// Of a lane; the last to join may have more.
-constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+constexpr std::uint64_t kMostQueueBytes = std::uint64_t{256} << 20;
 
 std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTokens& source,
                                           const DecodeConfig& decode, const Asker& asker) {
@@ -270,7 +270,7 @@ bool SearchQueue::State::may_join(const Client& client, const Lane& lane,
   constexpr Index kAmongOthers = 4, kByItself = 2;
   const QueuedSentence& one = *client.waiting.front();
   if (one.alone) return lane.searches.empty() && load.rows == 0;
-  if (load.rows >= rows_ || load.bytes >= kMostBytes) return false;
+  if (load.rows >= rows_ || load.bytes >= kMostQueueBytes) return false;
   const Index all = rows_ * std::ssize(lanes_);
   const Index share = all / (others > 0 ? kAmongOthers : kByItself);
   return client.sentences == 0 || client.rows + one.size.hypotheses <= share;
