@@ -2,11 +2,11 @@
 """The live server under many connections, beside transformers behind FastAPI; and what a key costs.
 
     python3 bench/serve.py --program build/release/app/attn-demo [--connections 200] [--seconds 60]
-        [--beside PYTHON] [--before PROGRAM] [--hostile N] [--rounds 1]
+        [--beside PYTHON] [--before PROGRAM] [--hostile N] [--rounds 1] [--beams N] [--precision float32]
     python3 bench/serve.py --program … --keys           types a sentence in Chromium
 
 Each connection asks POST /api/translate again and again, a sentence of data/typed/sentences.txt at a time, with the model's
-own search. Told are requests a second, p50 and p99 of those answered, the time of a processor a request, what else came than 200, and the server's
+own search (or --beams). Told are requests a second, p50 and p99 of those answered, the time of a processor a request, what else came than 200, and the server's
 memory at the beginning and at the end. --beside: the same for the same model in transformers (float32, eager, as many calls at once
 as there are cores, a thread each) behind FastAPI and uvicorn, in turn, so that both meet the same machine; PYTHON has
 torch, transformers, sentencepiece, fastapi and uvicorn. --before: another attn-demo, in turn with this one. --hostile: each
@@ -89,11 +89,11 @@ def processor(pid):
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-async def one_connection(port, sentences, end, result):
+async def one_connection(port, sentences, end, result, more):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         while time.monotonic() < end:
-            body = json.dumps({"text": sentences[result["next"] % len(sentences)]}).encode()
+            body = json.dumps({"text": sentences[result["next"] % len(sentences)]} | more).encode()
             result["next"] += 1
             begun = time.monotonic()
             writer.write(b"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\n"
@@ -125,10 +125,10 @@ async def hostile_connection(port, end):
         writer.close()
 
 
-async def load(port, connections, seconds, sentences, hostile=0):
+async def load(port, connections, seconds, sentences, hostile=0, more=None):
     result = {"times": [], "others": {}, "next": 0}
     end = time.monotonic() + seconds
-    found = await asyncio.gather(*(one_connection(port, sentences, end, result) for _ in range(connections)),
+    found = await asyncio.gather(*(one_connection(port, sentences, end, result, more or {}) for _ in range(connections)),
         *(hostile_connection(port, end) for _ in range(hostile)), return_exceptions=True)
     result["broken"] = [one for one in found if one is not None]
     return result
@@ -136,9 +136,11 @@ async def load(port, connections, seconds, sentences, hostile=0):
 
 def run_load(options):
     sentences = (ROOT / "data/typed/sentences.txt").read_text().splitlines()
-    contenders = {"attn-demo serve": ([options.program, "serve", "--port", "18431"], 18431)}
+    serve = ["serve", "--model", str(MODEL), "--precision", options.precision]
+    more = {"beams": options.beams} if options.beams else {}
+    contenders = {"attn-demo serve": ([options.program, *serve, "--port", "18431"], 18431)}
     if options.before:
-        contenders["before"] = ([options.before, "serve", "--port", "18433"], 18433)
+        contenders["before"] = ([options.before, *serve, "--port", "18433"], 18433)
     if options.beside:
         contenders["transformers, FastAPI"] = ([options.beside, __file__, "--worker", "18432"], 18432)
     print("| server | requests a second | p50, ms | p99, ms | ms of a processor a request | other answers | broken | memory, MB |")
@@ -149,9 +151,9 @@ def run_load(options):
             command, port = contenders[name]
             program = start(command, port)
             try:
-                asyncio.run(load(port, options.connections, 3, sentences))
+                asyncio.run(load(port, options.connections, 3, sentences, more=more))
                 before, spent = memory(program.pid), processor(program.pid)
-                found = asyncio.run(load(port, options.connections, options.seconds, sentences, hostile))
+                found = asyncio.run(load(port, options.connections, options.seconds, sentences, hostile, more))
                 after, spent = memory(program.pid), processor(program.pid) - spent
             finally:
                 program.terminate()
@@ -202,7 +204,7 @@ def run_keys(options):
     """Types key by key and asks the browser what each took."""
     sys.path[:0] = [str(ROOT / "tests/page")]
     from webdriver import Browser, until
-    program = start([options.program, "serve", "--port", "18431"], 18431)
+    program = start([options.program, *serve, "--port", "18431"], 18431)
     browser = Browser(1400, 1000)
     rows = []
     try:
@@ -238,6 +240,8 @@ def main():
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--beside")
     parser.add_argument("--before")
+    parser.add_argument("--beams", type=int)
+    parser.add_argument("--precision", default="float32")
     parser.add_argument("--hostile", type=int, default=0)
     parser.add_argument("--keys", action="store_true")
     parser.add_argument("--pause", type=float, default=0, help="seconds more between two keys")

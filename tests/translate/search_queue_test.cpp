@@ -225,17 +225,27 @@ TEST_CASE_FIXTURE(Fixture, "clients take turns: one with many sentences holds up
   SearchQueue queue(model, {4, 1});
   Asked many(queue, sentences(60, 1), endless(1, kLong), 1);  // 90,000 steps, two at a time
   wait_for([&] { return steps_of(queue) > 0; });
+  // While others are here it has one row, a quarter; before and after two, half.
+  CHECK(queue.sizes().counts[1] > 0);
+  CHECK(queue.sizes().counts[2] == 0);
   Asked one(queue, sentences(1, 2), endless(), 2), other(queue, sentences(1, 3), endless(), 3);
   wait_for([&] { return one.done && other.done; });
   CHECK_FALSE(many.done);
-  // While they are here it has one row, a quarter; before and after two, half.
-  CHECK(queue.sizes().counts[3] == 0);
+  wait_for([&] { return queue.sizes().counts[1] > kLong; });  // of its next two
   CHECK(same(one.found, search(model, sentences(1, 2), endless())));
   CHECK(same(other.found, search(model, sentences(1, 3), endless())));
 }
 
-TEST_CASE_FIXTURE(Fixture,
-                  "heavy sentences share no steps with others, and have a quarter of the time") {
+TEST_CASE_FIXTURE(Fixture, "where there is room for one alone, it is another client's turn next") {
+  SearchQueue queue(model, {1, 1});
+  Asked many(queue, sentences(60, 1), endless(1, kLong), 1);
+  wait_for([&] { return steps_of(queue) > 0; });
+  Asked one(queue, sentences(1, 2), endless(), 2);
+  wait_for([&] { return one.done.load(); });
+  CHECK_FALSE(many.done);
+}
+
+TEST_CASE_FIXTURE(Fixture, "heavy sentences share no steps with others, and take fewer") {
   SearchQueue queue(model, {96, 1});
   std::deque<Asked> heavy;
   for (int i = 0; i < 3; ++i)

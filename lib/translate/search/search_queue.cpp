@@ -3,10 +3,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <deque>
 #include <limits>
 #include <list>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 #include "base/at.h"
@@ -50,6 +52,9 @@ std::unique_ptr<QueuedRequest> request_of(const Ensemble& models, const PackedTo
 class SearchQueue::State {
  public:
   State(const Ensemble& models, const Room& room);
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   void search(QueuedRequest& request);
   bool begin_whole();
@@ -61,6 +66,8 @@ class SearchQueue::State {
     explicit Lane(const Ensemble& models) : searches(models) {}
     SearchLane searches;
     bool driven = false;
+    bool handed = false;  ///< to its keeper, who has not seen it yet
+    std::thread keeper;   ///< drives it from when who asked has what it wanted until all have
   };
   struct Client {
     std::uint64_t number = 0;
@@ -68,22 +75,17 @@ class SearchQueue::State {
     Index rows = 0;     ///< of its sentences that run
     int sentences = 0;  ///< that run
   };
-  /// A thread that waits, or drives.
-  struct Asking {
-    QueuedRequest* request = nullptr;
-    bool driving = false;
-    Lane* lane = nullptr;  ///< that is handed to it
-  };
   using Lock = std::unique_lock<std::mutex>;
 
   void add(QueuedRequest& request);
   Client& client_of(const QueuedRequest& request);
-  Lane* free_lane(bool may_begin);
+  Lane* free_lane();
   void remove_idle(const Client& client);
-  bool drive(Lock& lock, Lane& lane, QueuedRequest& own);
+  void drive(Lock& lock, Lane& lane, const QueuedRequest* own);
   static void fail_all(Lane& lane, const std::vector<QueuedSentence*>& joining,
                        SearchLane::Step& step);
-  void hand_over(Lane& lane);
+  void hand_over(Lock& lock, Lane& lane);
+  void keep(Lane& lane);
   void stop_those_asked();
   bool may_join(const Client& client, const Lane& lane, const SearchLane::Load& load,
                 int others) const;
@@ -97,7 +99,9 @@ class SearchQueue::State {
   mutable std::mutex mutex_;
   std::list<Client> clients_;  ///< whose turn is next comes first
   std::deque<Lane> lanes_;
-  std::list<Asking> asking_;
+  std::list<QueuedRequest*> asking_;
+  std::condition_variable handed_over_;
+  bool closing_ = false;
   int driven_ = 0;
   bool whole_ = false;  ///< somebody has all threads for sentences of their own
   std::uint64_t next_client_ = std::uint64_t{1} << 63;
@@ -107,6 +111,17 @@ class SearchQueue::State {
 SearchQueue::State::State(const Ensemble& models, const Room& room) : rows_(room.rows) {
   const int lanes = room.lanes > 0 ? room.lanes : std::max(1, available_cores());
   for (int i = 0; i < lanes; ++i) lanes_.emplace_back(models);
+}
+
+SearchQueue::State::~State() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_ = true;
+  }
+  handed_over_.notify_all();
+  for (Lane& lane : lanes_) {
+    if (lane.keeper.joinable()) lane.keeper.join();
+  }
 }
 
 /// Whether nobody is here, so that a batch may have all threads to itself.
@@ -135,7 +150,7 @@ SearchQueue::State::Client& SearchQueue::State::client_of(const QueuedRequest& r
 
 void SearchQueue::State::add(QueuedRequest& request) {
   if (request.client == 0) request.client = next_client_++;
-  asking_.push_back({&request});
+  asking_.push_back(&request);
   try {
     Client& client = client_of(request);
     for (QueuedSentence& one : request.sentences) client.waiting.push_back(&one);
@@ -150,52 +165,35 @@ void SearchQueue::State::add(QueuedRequest& request) {
 void SearchQueue::State::search(QueuedRequest& request) {
   Lock lock(mutex_);
   add(request);
-  Asking& asking = asking_.back();
-  bool may_drive = true;
-  while (request.open > 0 || asking.lane != nullptr) {
-    Lane* lane = std::exchange(asking.lane, nullptr);
-    if (lane == nullptr) lane = free_lane(may_drive);
-    if (lane != nullptr) {
-      asking.driving = true;
-      may_drive = drive(lock, *lane, request);
-      asking.driving = false;
-    } else {
-      request.changed.wait(lock, [&] { return request.open == 0 || asking.lane != nullptr; });
-      may_drive = true;
-    }
-  }
-  std::erase_if(asking_, [&](const Asking& one) { return &one == &asking; });
+  if (Lane* lane = free_lane()) drive(lock, *lane, &request);
+  request.changed.wait(lock, [&] { return request.open == 0; });
+  std::erase(asking_, &request);
 }
 
 bool SearchQueue::State::somebody_waits() const {
   return std::ranges::any_of(clients_, [](const Client& c) { return !c.waiting.empty(); });
 }
 
-/// One that nobody drives and that has something to do, now driven; null: there is none. Where it
-/// may not begin one, only one in which sentences run.
-SearchQueue::State::Lane* SearchQueue::State::free_lane(bool may_begin) {
-  const auto left = std::ranges::find_if(
-      lanes_, [](const Lane& lane) { return !lane.driven && !lane.searches.empty(); });
-  const auto free = left != lanes_.end() ? left : std::ranges::find(lanes_, false, &Lane::driven);
+/// One that nobody drives, now driven; null: there is none.
+SearchQueue::State::Lane* SearchQueue::State::free_lane() {
+  const auto free = std::ranges::find(lanes_, false, &Lane::driven);
   if (free == lanes_.end()) return nullptr;
-  if (free->searches.empty() && !(may_begin && somebody_waits())) return nullptr;
   free->driven = true;
   ++driven_;
   return &*free;
 }
 
-/// Until its own sentences are done; false where nothing is to be done here before that.
-bool SearchQueue::State::drive(Lock& lock, Lane& lane, QueuedRequest& own) {
-  bool idle = false;
+/// Until the sentences of `own` are done, or where that is null until nobody is here; never longer
+/// than something is to be done. Who waits then waits for one of the same client in another lane.
+void SearchQueue::State::drive(Lock& lock, Lane& lane, const QueuedRequest* own) {
   std::vector<QueuedSentence*> joining;
-  while (own.open > 0) {
+  while (own == nullptr || own->open > 0) {
     SearchLane::Step step;
     try {
       joining.clear();
       stop_those_asked();
       choose(lane, joining);
-      idle = joining.empty() && lane.searches.empty();
-      if (idle) break;
+      if (joining.empty() && lane.searches.empty()) break;
       std::optional<RunsAlone> beside;
       if (driven_ > 1) beside.emplace();
       lock.unlock();
@@ -209,8 +207,7 @@ bool SearchQueue::State::drive(Lock& lock, Lane& lane, QueuedRequest& own) {
   }
   lane.driven = false;
   --driven_;
-  if (!idle) hand_over(lane);
-  return !idle;
+  if (own != nullptr && own->open == 0) hand_over(lock, lane);
 }
 
 /// Called while handling what ended a lane's step: with it ends whatever had part in it.
@@ -226,30 +223,34 @@ void SearchQueue::State::fail_all(Lane& lane, const std::vector<QueuedSentence*>
   step.again.clear();
 }
 
-/// Somebody else drives on: best who waits for a sentence that runs there.
-void SearchQueue::State::hand_over(Lane& lane) {
+/// Its keeper drives on, who does not stop for an answer of its own: a thread that has to be woken
+/// for each would leave the lane to itself meanwhile, long where others want the cores.
+void SearchQueue::State::hand_over(Lock& lock, Lane& lane) {
   if (lane.searches.empty() && !somebody_waits()) return;
-  const auto waits = [](const Asking& one) {
-    return !one.driving && one.lane == nullptr && one.request->open > 0;
-  };
-  auto next = asking_.end();
-  if (!lane.searches.empty()) {
-    const QueuedRequest* runs = lane.searches.any().request;
-    next = std::ranges::find_if(
-        asking_, [&](const Asking& one) { return one.request == runs && waits(one); });
-  }
-  if (next == asking_.end()) next = std::ranges::find_if(asking_, waits);
-  if (next == asking_.end()) return;  // who drives another lane comes here after
   lane.driven = true;
   ++driven_;
-  next->lane = &lane;
-  next->request->changed.notify_one();
+  try {
+    if (!lane.keeper.joinable()) lane.keeper = std::thread([this, &lane] { keep(lane); });
+  } catch (...) {  // the system has no more threads
+    return drive(lock, lane, nullptr);
+  }
+  lane.handed = true;
+  handed_over_.notify_all();
+}
+
+void SearchQueue::State::keep(Lane& lane) {
+  Lock lock(mutex_);
+  for (;;) {
+    handed_over_.wait(lock, [&] { return lane.handed || closing_; });
+    if (!lane.handed) return;
+    lane.handed = false;
+    drive(lock, lane, nullptr);
+  }
 }
 
 void SearchQueue::State::stop_those_asked() {
-  for (const Asking& one : asking_) {
-    const std::atomic<bool>* stop = one.request->stop;
-    if (stop != nullptr && *stop && !one.request->over) give_up(*one.request);
+  for (QueuedRequest* one : asking_) {
+    if (one->stop != nullptr && *one->stop && !one->over) give_up(*one);
   }
 }
 

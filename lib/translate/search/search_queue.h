@@ -37,9 +37,9 @@ struct Asker {
 
 /// What is asked waits until a lane has room for it: a batch of sentences that are searched step by
 /// step, each with its own settings, in which others join and leave between any two steps. There
-/// are as many lanes as cores, and no thread of the queue's own: whoever asks drives a lane while
-/// the others wait, and hands it on when its own sentences are done. One that drives alone has all
-/// threads for its products.
+/// are as many lanes as cores. Who asks and finds one free drives it until its own sentences are
+/// done; where others' are left, a thread of the queue's own drives on until nobody's are. One that
+/// drives alone has all threads for its products.
 ///
 /// Clients take turns. None has more than a quarter of the rows while others wait, nor ever more
 /// than half of them, but a sentence at a time always. An error is the sentence's own: where a step
