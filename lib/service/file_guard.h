@@ -3,9 +3,9 @@
 
 #include <sys/types.h>
 
-#include <compare>
 #include <map>
 #include <string>
+#include <tuple>
 
 #include "service/field_text.h"
 
@@ -35,7 +35,9 @@ class FileGuard {
     dev_t device = 0;
     ino_t inode = 0;
     std::string rest;  ///< below that folder, where nothing is there yet
-    auto operator<=>(const Place&) const = default;
+    bool operator<(const Place& other) const {
+      return std::tie(device, inode, rest) < std::tie(other.device, other.inode, other.rest);
+    }
   };
   static bool find(const std::string& path, Place& place);
   static bool find(int descriptor, Place& place);
