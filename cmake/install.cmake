@@ -8,6 +8,10 @@ install(DIRECTORY configs data DESTINATION ${CMAKE_INSTALL_DATADIR}/attn-demo)
 # Of the page that translates alone, where scripts/build_web.sh has made it.
 set(web_module ${PROJECT_SOURCE_DIR}/build/web/attn-demo.wasm ${PROJECT_SOURCE_DIR}/build/web/attn-demo.js)
 install(FILES ${web_module} DESTINATION ${CMAKE_INSTALL_DATADIR}/attn-demo/web OPTIONAL)
+install(CODE "
+  if(NOT EXISTS \"${PROJECT_SOURCE_DIR}/build/web/attn-demo.wasm\")
+    message(STATUS \"Without the module of `attn-demo page --alone`: scripts/build_web.sh has not run here\")
+  endif()")
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
