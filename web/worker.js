@@ -19,7 +19,8 @@ const attnWorker = (() => {
   /** {status, text} of a call. */
   function call(name, types, values) {
     const status = module.ccall(name, "number", types, values);
-    return { status, text: module.ccall("attn_said", "string", [], []) };
+    const text = module.ccall("attn_said", "string", [], []);
+    return { status, text: status === 200 ? text : text.replaceAll(`${FOLDER}/`, "") };  // the reader's folder has another name
   }
 
   /** What `run` answers while the files lie in a folder. */

@@ -51,6 +51,38 @@ def random_model(name, *settings):
     return made(name, make)
 
 
+# name → its shape, its tokenizer and what its config.json says besides: families that need more than a vocabulary.
+GOLDEN = os.path.join(ROOT, "tests", "golden")
+FAMILIES = {
+    "nllb": ("m2m_100", os.path.join(GOLDEN, "languages", "Nllb"), {}),
+    "mbart": ("mbart", os.path.join(GOLDEN, "languages", "MBart"), {}),
+    "t5": ("t5", os.path.join(ROOT, "data", "demo", "tokenizer"),
+           {"task_specific_params": {"a": {"prefix": "to German: "}, "b": {"prefix": "to French: "}}}),
+}
+
+
+def family_model(name):
+    """A small model of a family, with random weights and the files that published ones have."""
+    kind, tokenizer, more = FAMILIES[name]
+    both = {"layers": 1, "attention_heads": 2, "ffn_dim": 8}
+    shape = {"num_layers": 1, "num_heads": 2, "d_kv": 5, "d_ff": 8} if kind == "t5" else \
+        {f"{side}_{key}": value for side in ("encoder", "decoder") for key, value in both.items()}
+
+    def make(path):
+        with open(path + ".json", "w", encoding="utf-8") as file:
+            json.dump({"model": {"model_type": kind, "d_model": 8, **shape}, "tokenizer": {"model": tokenizer}}, file)
+        run("init", "--config", path + ".json", "--out", path)
+        change_json(os.path.join(path, "config.json"), **more)
+    return made(name, make)
+
+
+def change_json(path, **keys):
+    with open(path, encoding="utf-8") as file:
+        value = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**value, **keys}, file)
+
+
 def ask_module(model, questions, kind="0"):
     """The worker's messages under Node: of the opening, then of each question (path, body). `kind` is "0", "1" for products in 8
     bits, or "train" where `model` is an experiment's folder."""

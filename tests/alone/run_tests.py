@@ -35,7 +35,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--program", required=True)
     parser.add_argument("--module", required=True, help="the folder of attn-demo.wasm and attn-demo.js")
-    parser.add_argument("tests", nargs="*", default=["test_module", "test_page"])
+    parser.add_argument("tests", nargs="*", default=["test_module", "test_page", "test_dropped"])
     options = parser.parse_args()
     lacking = missing(options.module)
     if lacking:

@@ -12,88 +12,12 @@ import unittest
 import alone_case
 import goldens
 from alone_case import SHIPPED, NativeToy, ask_module, run
+from browser_case import COUNT_WORKERS, HOME, RECORDED, BrowserCase, german, page_path
 from marionette import Firefox
-from webdriver import Browser, Missing, until
-
-HOME = "The group went home"
-RECORDED = "Die Gruppe ging nach Hause"  # of the record that every page begins with
-
-# Counts the page's workers in `workers`: how many there were, and how many were ended.
-COUNT_WORKERS = """
-    window.workers = {begun: 0, ended: 0};
-    window.Worker = class extends Worker {
-      constructor(url) { super(url); ++workers.begun; }
-      terminate() { ++workers.ended; super.terminate(); }
-    };"""
+from webdriver import Missing, until
 
 
-def page(path):
-    run("page", "--alone", path)
-
-
-def german(text, *options):
-    """The native program's translation in 8 bits."""
-    return json.loads(run("translate", "--precision", "int8", "--json", "-", "--show", "none", *options, "--", text))["hypotheses"][0]["text"]
-
-
-def page_path():
-    return alone_case.made("try.html", page)
-
-
-class Page(unittest.TestCase):
-    browser = None
-
-    @classmethod
-    def setUpClass(cls):
-        Page.browser = Page.browser or Browser(1400, 1000)
-
-    @classmethod
-    def tearDownClass(cls):
-        Page.browser.close()
-        Page.browser = None
-
-    def js(self, script, *arguments):
-        return self.browser.run(script, *arguments)
-
-    def text(self, selector):
-        return self.js("const e = document.querySelector(arguments[0]); return e.matches('input, textarea') ? e.value : e.textContent", selector)
-
-    def wait_text(self, selector, expected):
-        until(f"{selector} to be {expected!r}", lambda: self.text(selector) == expected)
-
-    def wait_says(self, words):
-        until(f"the page to say {words!r}", lambda: words in self.text("#live-says"))
-
-    def begun(self):
-        until("the record", lambda: self.js("return !document.getElementById('page').hidden"))
-
-    def ready(self):
-        self.begun()
-        until("the program", lambda: self.js("return document.getElementById('alone').hidden"))
-
-    def open(self, path=None, address=""):
-        self.browser.open(path or page_path(), address)
-        self.ready()
-
-    def type(self, selector, text):
-        self.browser.click(selector)
-        self.js("document.querySelector(arguments[0]).select()", selector)
-        self.browser.press(*["Space" if c == " " else c for c in text])
-
-    def put(self, selector, *texts):
-        """Texts into a field at once, one after the other."""
-        self.js("""const [selector, ...texts] = arguments, field = document.querySelector(selector);
-            for (const text of texts) { field.value = text; field.dispatchEvent(new Event("input", {bubbles: true})); }""", selector, *texts)
-
-    def hook_saves(self):
-        """What is saved comes back as text."""
-        self.js("""window.saved = []; URL.createObjectURL = (blob) => { blob.text().then((text) => saved.push(text)); return "#"; };
-            HTMLAnchorElement.prototype.click = () => {};""")
-
-    def saved(self):
-        until("the saved file", lambda: self.js("return saved.length > 0"))
-        return self.js("return saved.pop()")
-
+class Page(BrowserCase):
     def test_it_translates_what_is_typed_and_asks_nobody(self):
         self.browser.logs("performance")
         self.open()
@@ -145,6 +69,7 @@ class Page(unittest.TestCase):
             first = self.js(shades)
             self.browser.click("#train-go")
             self.wait_text("#train-go", "Go on")
+            until("the picture of the last update", lambda: self.text("#training-says").startswith(f"update {self.train_says()} · "))
             # What is typed meanwhile the toy answers, as it is now; then it goes on where it was.
             self.put("#live-text", "Tomorrow the woman will go to school")
             until("the toy's answer", lambda: self.js("return document.getElementById('training').hidden"))
@@ -182,15 +107,6 @@ class Page(unittest.TestCase):
         for lacking, words in (("WebAssembly", "no WebAssembly"), ("DecompressionStream", "cannot unpack what this page holds")):
             with self.subTest(lacking=lacking), self.browser.before_pages(f"delete window.{lacking};"):
                 self.refuses(page_path(), words)
-
-    def in_another_browser(self, flags, check):
-        """`check` in a Chromium whose engine has these flags."""
-        ours, self.browser = self.browser, Browser(1400, 1000, options=[f"--js-flags={flags}"])
-        try:
-            check()
-        finally:
-            self.browser.close()
-            self.browser = ours
 
     def test_a_cpu_without_simd_says_so(self):
         self.in_another_browser("--no-enable-sse4-1", lambda: self.refuses(page_path(), "lacks what the program needs (SIMD"))
@@ -251,13 +167,6 @@ class Page(unittest.TestCase):
             server.shutdown()
             self.browser._ask("POST", "/url", {"url": "about:blank"})
             self.browser.logs()
-
-    def choose(self, folder):
-        """Files into the field that Open a model clicks."""
-        field = self.browser._ask("POST", "/element", {"using": "css selector", "value": "#live-files"})
-        paths = "\n".join(os.path.join(folder, name) for name in sorted(os.listdir(folder)))
-        self.js("document.getElementById('live-files').hidden = false")
-        self.browser._ask("POST", f"/element/{next(iter(field.values()))}/value", {"text": paths})
 
     def test_a_model_of_the_readers_own(self):
         self.open()

@@ -6,6 +6,7 @@ const alone = (() => {
   const MOST_BYTES = 1e9;  // of a model that is opened
 
   const program = makeProgram(true);
+  let started = null;   // fails where nothing runs here
   let parts = null;     // {module, script}; null: not there yet, or never
   let training = null;  // {name, pairs, files: [{name, bytes}]}: what can be trained here
 
@@ -80,26 +81,42 @@ const alone = (() => {
     return settings;
   }
 
-  /** All files of what was dropped or chosen: [File, …]. */
-  async function filesOf(transfer) {
-    const entries = Array.from(transfer.items, (item) => item.webkitGetAsEntry && item.webkitGetAsEntry()).filter((entry) => entry);
-    if (entries.length === 0) return Array.from(transfer.files);
+  const chosen = (files) => ({ name: files.length > 0 ? files[0].webkitRelativePath.split("/")[0] : "", files });
+
+  /** The files that lie in a directory. By its handle: through the entry Chromium reads none for a page from disk. */
+  async function filesInside({ handle, entry }) {
     const found = [];
-    for (const entry of entries) {
-      if (entry.isFile) {
-        found.push(await new Promise((resolve, reject) => entry.file(resolve, reject)));
-        continue;
-      }
-      const inside = await new Promise((resolve, reject) => entry.createReader().readEntries(resolve, reject));
-      for (const one of inside.filter((each) => each.isFile)) {
-        found.push(await new Promise((resolve, reject) => one.file(resolve, reject)));
-      }
+    if (handle) {
+      for await (const one of (await handle).values()) if (one.kind === "file") found.push(await one.getFile());
+      return found;
     }
-    return found;
+    const reader = entry.createReader();
+    for (;;) {  // it tells some at a time, none at the end
+      const some = await new Promise((resolve, reject) => reader.readEntries(resolve, reject));
+      if (some.length === 0) return found;
+      for (const one of some.filter((each) => each.isFile)) found.push(await new Promise((resolve, reject) => one.file(resolve, reject)));
+    }
   }
 
-  /** A model's files as the reader gave them. */
-  async function openFiles(files) {
+  /** What was dropped: files, or the directory that they lie in. */
+  async function dropped(transfer) {
+    // All of it is asked for before the first wait, which empties the transfer.
+    const directories = Array.from(transfer.items, (item) => ({ item, entry: item.webkitGetAsEntry && item.webkitGetAsEntry() }))
+      .filter(({ entry }) => entry && entry.isDirectory)
+      .map(({ item, entry }) => ({ entry, handle: item.getAsFileSystemHandle ? item.getAsFileSystemHandle() : null }));
+    const files = Array.from(transfer.files);
+    if (directories.length === 0) return chosen(files);
+    if (directories.length > 1) throw new Error("several directories were dropped here, and a model is one of them; drop that one");
+    try {
+      return { name: directories[0].entry.name, files: await filesInside(directories[0]) };
+    } catch (problem) {
+      throw new Error(`this browser does not let the page read that directory (${problem.message}); choose its files by “Open a model”`);
+    }
+  }
+
+  /** A model's files as the reader gave them, with their bytes. */
+  async function read({ name, files }) {
+    await started;
     if (!files.some((file) => file.name === "config.json")) {
       throw new Error("no config.json among these files; a model's directory has one, with model.safetensors and its tokenizer");
     }
@@ -107,10 +124,12 @@ const alone = (() => {
     if (bytes > MOST_BYTES) {
       throw new Error(`these files have ${thousands(Math.round(bytes / 1e6))} MB, and at most ${thousands(MOST_BYTES / 1e6)} are taken`);
     }
-    const folder = (files[0].webkitRelativePath || "").split("/")[0];
-    return program.open({ ...parts, model: { name: folder || "the opened model", eightBits: false,
-      files: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() }))) } });
+    return { name: name || "the opened model", eightBits: false,
+      files: await Promise.all(files.map(async (file) => ({ name: file.name, bytes: await file.arrayBuffer() }))) };
   }
 
-  return { start, ask: program.ask, openFiles, filesOf, parts: () => parts, training: () => training };
+  const open = (model) => program.open({ ...parts, model });
+
+  return { start: (given) => { started = start(given); return started; }, ask: program.ask, chosen, dropped, read, open,
+    parts: () => parts, training: () => training };
 })();

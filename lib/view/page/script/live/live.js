@@ -13,6 +13,7 @@ const live = (() => {
   let running = null;
   let number = 0;  // of the last request: on several connections an older one may come later
   let rest = 0;
+  let openings = 0;  // of the reader's own models
   let hurry = false;  // an answer is being shown: what is in sight comes first
   let branch = null;  // of an address, until the second answer brings the search
   const choices = new Map();  // what each model lets one choose: {languages: [[code, name], …], source, target, prefixes}
@@ -266,15 +267,19 @@ const live = (() => {
     tell();
   }
 
-  /** A model of the reader's own, in files. */
-  async function openFiles(files) {
+  /** A model of the reader's own; `given` becomes {name, files}. Of several the one that was given last counts. */
+  async function openModel(given) {
+    const mine = ++openings;
     status.said = "opening the model";
     status.error = "";
     tell();
     try {
-      takeSettings(await alone.openFiles(files));
+      const model = await alone.read(await given);
+      if (mine !== openings) return;
+      takeSettings(await alone.open(model));
       await want({ target: null, without: [], force: [] });
     } catch (problem) {
+      if (mine !== openings) return;
       status.said = "";
       failed(problem);
     }
@@ -292,6 +297,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, say, turnTo, save, saveRecord, openFiles, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, say, turnTo, save, saveRecord, openModel, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

@@ -154,6 +154,7 @@ const liveView = (() => {
     };
     field.addEventListener("input", () => take(false));
     field.addEventListener("change", () => take(true));
+    field.addEventListener("blur", updateLanguages);  // what was typed as a code has a name
   }
 
   function update() {
@@ -211,17 +212,20 @@ const liveView = (() => {
   }
 
   /** Only where the program is inside the page. */
-  function openFiles(files) {
-    if (files.length > 0) live.openFiles(files);
-    find("live-files").value = "";
-  }
-
   function listenAlone() {
-    addEventListener("dragover", (event) => event.preventDefault());
-    addEventListener("drop", async (event) => {
-      event.preventDefault();
-      openFiles(await alone.filesOf(event.dataTransfer));
+    find("live-open").addEventListener("click", () => find("live-files").click());
+    find("live-files").addEventListener("change", (event) => {
+      const files = Array.from(event.target.files);
+      if (files.length > 0) live.openModel(alone.chosen(files));
+      event.target.value = "";
     });
+    const onFiles = (name, run) => addEventListener(name, (event) => {
+      if (!event.dataTransfer.types.includes("Files")) return;  // a text goes where it always goes
+      event.preventDefault();
+      run(event.dataTransfer);
+    });
+    onFiles("dragover", (transfer) => { transfer.dropEffect = "copy"; });
+    onFiles("drop", (transfer) => live.openModel(alone.dropped(transfer)));
   }
 
   function listen() {
@@ -260,8 +264,6 @@ const liveView = (() => {
     on("live-link", copy);
     on("live-save", live.save);
     on("live-record", live.saveRecord);
-    on("live-open", () => find("live-files").click());
-    on("live-files", (event) => openFiles(Array.from(event.target.files)), "change");
     on("live-off", switchOff);
     on("live-pin", pin);
   }

@@ -9,7 +9,8 @@ function makeProgram(forgets) {
   const STALE = 300;  // ms that a question which nobody waits for may hold up another
 
   let content = null;  // what is opened: {module, script} and {model} or {training}
-  let worker = null;
+  let standing = null; // of what was opened last and is there
+  let worker = null;   // null: none yet, or it has failed
   let ready = false;   // the worker has opened it
   let ended = null;    // an Error: nothing is answered any more
   let running = null;  // the question that it works on
@@ -20,13 +21,15 @@ function makeProgram(forgets) {
   /** A worker with the content; whoever waits for it is told. */
   function begin() {
     if (worker) worker.terminate();
+    if (running && !running.stale) queue.unshift(running);  // whose worker is gone
+    running = null;
     ready = false;
     ended = null;
-    worker = new Worker(workerPolicy.createScriptURL(content.script));
-    worker.onmessage = ({ data }) => hear(data);
+    const mine = worker = new Worker(workerPolicy.createScriptURL(content.script));
+    worker.onmessage = ({ data }) => { if (worker === mine) hear(data); };
     worker.onerror = (event) => {
       event.preventDefault();
-      fail(new Error(`the program stopped: ${event.message || "this browser starts no worker here"}`));
+      if (worker === mine) fail(new Error(`the program stopped: ${event.message || "this browser starts no worker here"}`));
     };
     worker.postMessage(content);
   }
@@ -34,6 +37,7 @@ function makeProgram(forgets) {
   /** The worker is of no use any more. */
   function fail(problem) {
     worker.terminate();
+    worker = null;
     const all = [running, ...queue, opening].filter((one) => one !== null);
     running = opening = null;
     queue = [];
@@ -47,10 +51,9 @@ function makeProgram(forgets) {
       fail(new Error(`the program stopped: ${broken}`));
     } else if (opened) {
       ready = status === 200;
-      const waiting = opening ? [opening] : [];
+      if (!ready) fail(new Error(JSON.parse(text).error));
+      else if (opening) opening.resolve(JSON.parse(text));
       opening = null;
-      if (ready) waiting.forEach((one) => one.resolve(JSON.parse(text)));
-      else [...waiting, ...queue.splice(0)].forEach((one) => one.reject(new Error(JSON.parse(text).error)));
     } else if (running) {
       running.resolve({ ok: status === 200, status, text: async () => text });
       running = null;
@@ -61,19 +64,13 @@ function makeProgram(forgets) {
   function next() {
     clearTimeout(hurry);
     if (!ready) return;
-    if (running) {
+    if (running) {  // on what nobody waits for another worker need not go on
       const waits = forgets && running.stale && queue.length > 0;
-      if (waits) hurry = setTimeout(replace, Math.max(0, running.stale + STALE - performance.now()));
+      if (waits) hurry = setTimeout(begin, Math.max(0, running.stale + STALE - performance.now()));
       return;
     }
     running = queue.shift() || null;
     if (running) worker.postMessage({ path: running.path, body: running.body });
-  }
-
-  /** Another worker, for this one works on what nobody waits for. */
-  function replace() {
-    running = null;
-    begin();
   }
 
   /** As fetch() does it: an answer with `ok`, `status` and `text()`. */
@@ -93,6 +90,7 @@ function makeProgram(forgets) {
         });
       }
       queue.push(question);
+      if (!worker && content) begin();
       next();
     });
   }
@@ -100,16 +98,19 @@ function makeProgram(forgets) {
   /** Opens {module, script} with {model: {name, eightBits, files: [{name, bytes}]}} or {training: {name, files}}; what the page
    *  then says of itself. Where it cannot be opened, that of before stays. */
   async function open(wanted) {
-    const before = content;
     if (opening) opening.reject(new Error("another model was opened meanwhile"));
     const settings = new Promise((resolve, reject) => { opening = { resolve, reject }; });
     content = wanted;
     begin();
     try {
-      return await settings;
+      const said = await settings;
+      standing = wanted;
+      return said;
     } catch (problem) {
-      content = before;
-      if (before) begin();
+      if (content === wanted) {  // nothing else was opened meanwhile
+        content = standing;
+        if (content) begin();
+      }
       throw problem;
     }
   }

@@ -14,6 +14,7 @@ const trainer = (() => {
   let shown = false;    // the panel
   let hurry = false;
   let film = [];        // a record a moment, with `own`: its translation at the time
+  let onShow = null;    // the film as the page has it
   let curve = null;     // as page_curve.h has it
   let news = null;      // {update, updates, finished, …} of the last answer
   let problem = "";
@@ -45,8 +46,12 @@ const trainer = (() => {
     film = [...film.filter((one) => one.model.update !== record.model.update), Object.assign(record, { own: news.text, curve })];
   }
 
+  /** Whether the last moment that was there to be seen is on show. */
+  const follows = () => sentences[state.sentence].moments === onShow && state.moment === onShow.length - 1;
+
   function showFilm() {
     takeMoments(film);
+    onShow = film;
     hurry = true;
     try {
       change({ sentence: 0, moment: film.length - 1, hypothesis: 0, branch: null, lock: state.lock, cell: state.cell });
@@ -84,7 +89,7 @@ const trainer = (() => {
         const begun = performance.now();
         await advance(pace());
         if (mine !== turn) return;
-        if (!going) break;  // the reader looks at something else
+        if (!going && !follows()) break;  // the reader looks at something else
         showFilm();
         await onScreen();
         await wait(begun + LEAST - performance.now());
