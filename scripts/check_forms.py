@@ -194,6 +194,16 @@ LANGUAGES = {  # name: (class, its files, source and target as typed, as the cla
 # --- the comparison --------------------------------------------------------------------------------
 
 
+def checkpoint_files(model, tokenizer, files, folder, write=save):
+    """Saves both; where there are `files`, they are the tokenizer's instead of what the class writes."""
+    write(model, tokenizer, folder)
+    for file in (folder.iterdir() if files else ()):
+        if file.name not in ("model.safetensors", "config.json", "generation_config.json"):
+            file.unlink()
+    for file, content in (files or {}).items():
+        (folder / file).write_bytes(content)
+
+
 def checkpoint_of(name, scratch):
     folder, files = scratch / "model", None
     if name in LANGUAGES:
@@ -202,12 +212,7 @@ def checkpoint_of(name, scratch):
     else:
         make, write, _ = FORMS[name]
         model, tokenizer = make()
-    write(model, tokenizer, folder)
-    for file in (folder.iterdir() if files else ()):
-        if file.name not in ("model.safetensors", "config.json", "generation_config.json"):
-            file.unlink()
-    for file, content in (files or {}).items():
-        (folder / file).write_bytes(content)
+    checkpoint_files(model, tokenizer, files, folder, write)
     whole = scratch / "whole.safetensors"  # what every form holds, for the reference's searches
     save_file({k: v.contiguous().clone() for k, v in model.state_dict().items() if "embed_tokens" not in k and k != "lm_head.weight"
                and not ("embed_positions" in k and model.config.model_type in ("marian", "pegasus"))}, whole)

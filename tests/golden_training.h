@@ -57,17 +57,8 @@ struct TrainingGolden {
   explicit TrainingGolden(const std::string& name)
       : golden(read_json_file(training_root() + "/" + name + "/golden.json")),
         directory(training_root() + "/" + name),
-        model(read_directory_config(directory).model, 1) {
-    const SafetensorsFile file(directory + "/model.safetensors");
-    model.visit([&](const TrainableModel::Trained& trained) {
-      const std::vector<float> values = read_tensor(file, trained.info.name);
-      const Parameter p = trained.info.transposed ? trained.weight.transposed() : trained.weight;
-      for (Index i = 0; i < p.rows; ++i) {
-        for (Index j = 0; j < p.columns; ++j) {
-          p.element(i, j) = values.at(to_size(i * p.columns + j));
-        }
-      }
-    });
+        model(read_directory_config(directory).model,
+              load_model(directory, Backend::panels).transformer) {
     for (const Json& pair : golden["batch"]) {
       batch.add(pair["source_ids"].get<std::vector<int>>(),
                 pair["target_ids"].get<std::vector<int>>(), model.config().decoder_start_token_id);

@@ -72,6 +72,15 @@ void add_train(CLI::App& app, Run& run) {
       ->add_option("--from", options->request.from,
                    "Begin with the weights and the tokenizer of a model directory")
       ->type_name("DIR");
+  command
+      ->add_option(
+          "--source-lang", options->request.languages.source,
+          "Language of the sources, where the tokenizer knows several: de, deu_Latn, German")
+      ->type_name("LANGUAGE");
+  command
+      ->add_option("--target-lang", options->request.languages.target,
+                   "Language of the targets, likewise")
+      ->type_name("LANGUAGE");
   command->add_flag("--resume", options->request.resume,
                     "Go on from the newest checkpoint in --out");
   command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");

@@ -196,12 +196,22 @@ DataFiles read_files(KeyReader& data, const std::string& key, ExperimentConfig& 
   return files;
 }
 
+std::string read_language(KeyReader& reader, const std::string& key) {
+  const std::optional<std::string> language = reader.text(key);
+  if (language && language->empty()) {
+    reader.fail(key, "is empty; expected a language, by its code or its English name");
+  }
+  return language.value_or("");
+}
+
 DataConfig read_data(const Json& json, ExperimentConfig& experiment) {
   KeyReader reader(json, printable(experiment.path), "data.");
   DataConfig config;
   config.train = read_files(reader, "train", experiment);
   config.dev = read_files(reader, "dev", experiment);
   config.test = read_files(reader, "test", experiment);
+  config.source_lang = read_language(reader, "source_lang");
+  config.target_lang = read_language(reader, "target_lang");
   config.probe = reader.text("probe").value_or("");
   config.probe_target = reader.text("probe_target").value_or("");
   reader.refuse_unused();

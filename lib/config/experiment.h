@@ -34,6 +34,8 @@ struct DataConfig {
   DataFiles train;
   DataFiles dev;
   DataFiles test;
+  /// Codes or names, of tokenizers that know several languages; empty: as their files say.
+  std::string source_lang, target_lang;
   std::string probe;         ///< sentence whose attention is watched during training
   std::string probe_target;  ///< its translation; empty: what the model makes of it at the time
 };

@@ -60,14 +60,14 @@ ExplanationStep embedding_step(const Scene& s, bool encoder) {
       encoder ? s.model.parameters().encoder : s.model.parameters().decoder;
   const TokenSequence& sequence = encoder ? s.record.source : s.hypothesis().decoder_input;
   const auto n = std::ssize(sequence.ids);
-  const float scale = embedding_scale(s.model.config());
-  const Parameter places = position_rows(s.model.config(), ends.positions);
+  const auto [words, places, scale, without_place] = embedding_tables(s.model.config(), ends);
   const bool placed = s.config().absolute_positions;
   Matrix table(n, s.d()), positions(n, s.d());
   for (Index t = 0; t < n; ++t) {
     for (Index j = 0; j < s.d(); ++j) {
-      table(t, j) = ends.embedding.at(at(sequence.ids, t), j);
-      if (placed) positions(t, j) = places.at(t, j);
+      const int id = at(sequence.ids, t);
+      table(t, j) = words.at(id, j);
+      if (placed) positions(t, j) = id == without_place ? 0.0F : places.at(t, j);
     }
   }
   const AttentionKind stack = encoder ? AttentionKind::encoder_self : AttentionKind::decoder_self;

@@ -185,8 +185,7 @@ void decoder_layer(const DecoderLayer& layer, Index index, const StackRun& run,
 
 void enter_stack(const EmbeddingsAndNorm& stack, const StackRun& run, std::span<const int> tokens,
                  MatrixRef x) {
-  embed({stack.embedding, position_rows(run.config, stack.positions), embedding_scale(run.config)},
-        {tokens, run.places}, x);
+  embed(embedding_tables(run.config, stack), {tokens, run.places}, x);
   if (run.config.normalize_embedding) stack.embedding_norm.forward(x, x);
   Watch{run.observer, run.kind, 0}(Stage::embedded, x);
 }
@@ -232,6 +231,12 @@ Parameter position_rows(const ModelConfig& config, const Parameter& table) {
   return rows;
 }
 
+EmbeddingTables embedding_tables(const ModelConfig& config, const EmbeddingsAndNorm& stack) {
+  const int without_place = family_of(config).places_follow_pad ? config.pad_token_id : -1;
+  return {stack.embedding, position_rows(config, stack.positions), embedding_scale(config),
+          without_place};
+}
+
 float embedding_scale(const ModelConfig& config) {
   return config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F;
 }
@@ -242,6 +247,11 @@ float output_scale(const ModelConfig& config) {
 
 int frozen_row(const ModelConfig& config) {
   return config.absolute_positions ? config.pad_token_id : -1;
+}
+
+Index loss_classes(const ModelConfig& config) {
+  const int all = config.decoder_vocab_size;
+  return config.pad_token_id == all - 1 ? all - 1 : all;
 }
 
 void Workspace::reserve(Index rows, const ModelConfig& config, bool encoder, bool watched) {

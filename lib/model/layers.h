@@ -16,6 +16,7 @@
 #include "nn/attention/distance_bias.h"
 #include "nn/attention/rotation.h"
 #include "nn/attention/step_memory.h"
+#include "nn/embedding.h"
 
 namespace attn {
 
@@ -99,6 +100,10 @@ Matrix position_sinusoids(const ModelConfig& config, Index rows);
 /// The places' rows of a stack's position table: without those before the first one.
 Parameter position_rows(const ModelConfig& config, const Parameter& table);
 
+/// A stack's tables. Where places count from pad_token_id on, pad itself has none, as M2M100's
+/// class decodes token by token; the tokens behind it have theirs as if it had one.
+EmbeddingTables embedding_tables(const ModelConfig& config, const EmbeddingsAndNorm& stack);
+
 /// √D, or 1 where the model does not scale its embeddings.
 float embedding_scale(const ModelConfig& config);
 /// 1/√D, or 1 where the model does not scale what its output layer reads.
@@ -108,6 +113,10 @@ float output_scale(const ModelConfig& config);
 /// starts; −1: none. Where no position is added to it, a row of zeros would start nothing: a norm
 /// divides by its size.
 int frozen_row(const ModelConfig& config);
+
+/// The pieces that training's loss runs over, the first ones: all, as in transformers' classes, but
+/// for padding where it is the last, as in models of this program.
+Index loss_classes(const ModelConfig& config);
 
 /// The rows that enter a stack (sections 3.4 and 3.5): x[t] = embedding of tokens[t] · √D +
 /// position run.places[t], normed where the model norms embeddings. x [T, D].

@@ -78,6 +78,10 @@ void initialise(const ParameterInfo& info, const Parameter& p, const ModelConfig
 void initialise_for_training(const ParameterInfo& info, const Parameter& p,
                              const ModelConfig& config, std::uint64_t seed) {
   initialise(info, p, config, seed);
+  // A class that nothing ever is to produce would weigh on a smoothed loss.
+  if (info.role == ParameterRole::logits_bias && config.pad_token_id < loss_classes(config)) {
+    p.data[config.pad_token_id] = 0.0F;
+  }
   if (info.side_by_side == 1) return;
   const auto in = static_cast<double>(p.rows);
   const auto out = static_cast<double>(p.columns);

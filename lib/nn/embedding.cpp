@@ -9,7 +9,7 @@
 namespace attn {
 
 void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out) {
-  const auto& [table, positions, scale] = tables;
+  const auto& [table, positions, scale, without_place] = tables;
   const auto& [ids, position] = placed;
   for (std::size_t t = 0; t < ids.size(); ++t) {
     if (ids[t] < 0 || ids[t] >= table.rows) throw std::logic_error("token id outside the table");
@@ -17,7 +17,7 @@ void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef 
     table.transposed().copy_column(ids[t], row);
     Eigen::Map<RowVector> numbers(row, table.columns);
     numbers *= scale;
-    if (positions.data == nullptr) continue;
+    if (positions.data == nullptr || ids[t] == without_place) continue;
     if (position[t] < 0 || position[t] >= positions.rows)
       throw std::logic_error("no such position");
     const Eigen::Map<const RowVector, 0, Eigen::InnerStride<>> place(
@@ -46,7 +46,7 @@ void embed_backward(const ConstMatrixRef& dout, const PlacedTokens& placed, int 
         float* row = dtable.data + ids[t] * dtable.row_stride;
         for (Index j = first; j < last; ++j) row[j] += scale * gradient[j];
       }
-      if (dpositions.data == nullptr) continue;
+      if (dpositions.data == nullptr || ids[t] == gradients.without_place) continue;
       float* place = dpositions.data + position[t] * dpositions.row_stride;
       for (Index j = first; j < last; ++j) place[j] += gradient[j];
     }

@@ -19,10 +19,11 @@ struct EmbeddingTables {
   Parameter tokens;     ///< [V, D]
   Parameter positions;  ///< [P, D]; without data: none, as of gradients where they are not learned
   float scale = 1.0F;   ///< of the tokens' rows
+  int without_place = -1;  ///< a token that no position is added to; -1: none
 };
 
-/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]. Ids and positions are
-/// checked by the caller (std::logic_error here).
+/// out[t] = tokens[ids[t]] · scale + positions[position[t]], out [T, D]; of `without_place` the
+/// first alone. Ids and positions are checked by the caller (std::logic_error here).
 void embed(const EmbeddingTables& tables, const PlacedTokens& placed, MatrixRef out);
 
 /// The gradients of embed(): tokens[ids[t]] += scale · dout[t], positions[position[t]] += dout[t].

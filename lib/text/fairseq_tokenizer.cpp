@@ -166,8 +166,28 @@ void add_m2m100_languages(Pipeline& p, const TokenizerSettings& settings,
   for (const std::string& code : codes_of(known, settings.language_codes)) {
     p.pieces.push_back(token_of(known, code));
   }
-  for (int i = 0; i < kMadeUpWords; ++i) p.pieces.push_back(fmt::format("madeupword{:04}", i));
+  for (int i = 0; i < kMadeUpWords; ++i) {
+    p.nameless.insert(to_int(p.pieces.size()));
+    p.pieces.push_back(fmt::format("madeupword{:04}", i));
+  }
   p.is_special.resize(p.pieces.size(), true);
+}
+
+/// As the class does: what lies between pieces that are no text is joined for itself.
+TokenDecoder joining_around(const std::string& unknown, std::shared_ptr<const PieceModel> model) {
+  return [unknown, model = std::move(model)](std::vector<std::string> pieces) {
+    std::string text;
+    std::vector<std::string> part;
+    for (std::string& piece : pieces) {
+      if (piece != unknown) {
+        part.push_back(std::move(piece));
+        continue;
+      }
+      text += model->join(part) + unknown;
+      part.clear();
+    }
+    return std::vector<std::string>{strip(text + model->join(part))};
+  };
 }
 
 std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directory,
@@ -191,9 +211,7 @@ std::unique_ptr<const TokenizerKind> m2m100_tokenizer(const std::string& directo
   add_m2m100_languages(p, settings, known);
   std::vector<AddedToken> added = settings.added_tokens;
   add_tokens(p, added, directory + ": added tokens");
-  p.decoders = {[model](std::vector<std::string> pieces) {
-    return std::vector<std::string>{strip(model->join(pieces))};
-  }};
+  p.decoders = {joining_around(settings.unk_token, model)};
   set_languages(p, settings, directory + "/tokenizer_config.json");
   return pipeline_tokenizer(std::move(p));
 }

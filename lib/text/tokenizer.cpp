@@ -136,10 +136,20 @@ const std::vector<std::string>& tokenizer_files() {
   return names;
 }
 
-void copy_tokenizer(const std::string& from, const std::string& to) {
+void copy_tokenizer(const std::string& from, const std::string& to,
+                    const LanguageCodes& languages) {
+  const bool speaks = !languages.source.empty() || !languages.target.empty();
   for (const std::string& name : tokenizer_files()) {
     const std::string file = from + "/" + name;
-    if (file_exists(file)) write_file(to + "/" + name, read_file(file));
+    if (!file_exists(file)) continue;
+    if (name != "tokenizer_config.json" || !speaks) {
+      write_file(to + "/" + name, read_file(file));
+      continue;
+    }
+    Json settings = read_json_file(file);
+    if (!languages.source.empty()) settings["src_lang"] = languages.source;
+    if (!languages.target.empty()) settings["tgt_lang"] = languages.target;
+    write_file(to + "/" + name, settings.dump(2) + "\n");
   }
 }
 

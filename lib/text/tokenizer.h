@@ -92,7 +92,15 @@ class Tokenizer {
 /// The files of a directory that make its tokenizer, those that may be absent included.
 const std::vector<std::string>& tokenizer_files();
 
-/// Copies those that `from` has, atomically each. SystemError where the system refuses.
-void copy_tokenizer(const std::string& from, const std::string& to);
+/// What a copied tokenizer says of languages: codes, or empty where it stays as it is.
+struct LanguageCodes {
+  std::string source;
+  std::string target;
+};
+
+/// Copies those that `from` has, atomically each; src_lang and tgt_lang of tokenizer_config.json
+/// become `languages`. SystemError where the system refuses.
+void copy_tokenizer(const std::string& from, const std::string& to,
+                    const LanguageCodes& languages = {});
 
 }  // namespace attn

@@ -86,14 +86,20 @@ std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train) {
   return to_size(std::min<std::uint64_t>(most, train.batch_tokens));
 }
 
-Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens) {
+Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens,
+                   const LanguageChoice& languages) {
   Corpus corpus;
-  const auto cut = [&](std::size_t line) {
-    return PairOfIds{tokenizer.encode_source(text.source[line]).ids,
-                     tokenizer.encode_target(text.target[line]).ids};
+  const auto cut_texts = [&](std::string_view source, std::string_view target) {
+    return PairOfIds{tokenizer.encode_source(source, languages.source).ids,
+                     tokenizer.encode_target(target, languages.target).ids};
   };
+  const auto cut = [&](std::size_t line) {
+    return cut_texts(text.source[line], text.target[line]);
+  };
+  const PairOfIds nothing = cut_texts("", "");
   cut_pairs(text.source.size(), cut, [&](std::size_t line, const PairOfIds& pair) {
-    if (pair.source.size() < 2 || pair.target.size() < 2) {
+    if (pair.source.size() <= nothing.source.size() ||
+        pair.target.size() <= nothing.target.size()) {
       ++corpus.empty;
     } else if (pair.source.size() > max_tokens || pair.target.size() > max_tokens) {
       ++corpus.too_long;

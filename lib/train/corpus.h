@@ -68,6 +68,9 @@ void cut_pairs(std::size_t count, const std::function<PairOfIds(std::size_t)>& c
 /// Tokens of a side beyond which a pair is left out.
 std::size_t most_tokens(const ModelConfig& model, const TrainConfig& train);
 
-Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens);
+/// `languages` stand around the texts. A side that has nothing but the tokenizer's own tokens is
+/// empty.
+Corpus make_corpus(const ParallelText& text, const Tokenizer& tokenizer, std::size_t max_tokens,
+                   const LanguageChoice& languages = {});
 
 }  // namespace attn

@@ -24,6 +24,8 @@ SampledText::SampledText(const ParallelText& text, const Corpus& best, const Tok
     const auto pair = to_size(i);
     pairs_[pair] = {tokenizer.normalise_source(text.source[best.lines[pair]]),
                     tokenizer.normalise_target(text.target[best.lines[pair]])};
+    std::string& mark = pairs_[pair].source.language_mark;
+    if (settings.language >= 0 && mark.empty()) mark = tokenizer.source_piece(settings.language);
   });
   for (const auto& [source, target] : pairs_) {
     most_tokens_ = std::max({most_tokens_, most_pieces(source), most_pieces(target)});

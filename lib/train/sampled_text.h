@@ -14,6 +14,7 @@ struct SamplingSettings {
   double sampling = 0;         ///< tokenizer.sampling
   std::uint64_t seed = 1;      ///< train.seed
   std::size_t max_tokens = 0;  ///< of a side; at least that of the best cuts
+  int language = -1;           ///< the mark of sources that begin with none; -1: none
 };
 
 /// The pairs of a corpus as text that is ready to be cut. Read-only after it is made.

@@ -25,12 +25,7 @@ class Trainer::Run {
         state_(updates_.state()),
         journal_(setup_.directory, setup_.title, listener) {
     if (setup_.dev) {
-      DecodeConfig search = setup_.decode;
-      search.num_beams = to_int(setup_.train.validate_beams);
-      search.num_return_sequences = 1;
-      validator_.emplace(std::move(*setup_.dev), tokenizer_, search,
-                         to_size(setup_.model.pair_positions()),
-                         static_cast<float>(setup_.train.label_smoothing));
+      validator_.emplace(std::move(*setup_.dev), tokenizer_, validation_settings(setup_));
     }
   }
 
@@ -183,8 +178,15 @@ class Trainer::Run {
     std::error_code error;
     std::filesystem::create_directories(directory, error);
     if (error) throw SystemError("{}: cannot make the directory: {}", directory, error.message());
-    copy_tokenizer(setup_.tokenizer_directory, directory);
+    copy_tokenizer(setup_.tokenizer_directory, directory, spoken_languages());
     save_model(candidate, setup_.decode, directory, DType::f32);
+  }
+
+  /// What the kept tokenizer says of languages, where they stand around texts.
+  LanguageCodes spoken_languages() const {
+    const Languages& known = tokenizer_.languages();
+    if (!known.frames_texts()) return {};
+    return {known.code_of(setup_.languages.source), known.code_of(setup_.languages.target)};
   }
 
   // --- checkpoints -----------------------------------------------------------------------------

@@ -20,6 +20,9 @@ struct TrainerSetup {
   TrainConfig train;
   ModelConfig model;    ///< fits the tokenizer
   DecodeConfig decode;  ///< of the model that is kept
+  /// Of all texts. The model's start and the forced first token of `decode` agree with the
+  /// target's.
+  LanguageChoice languages;
   /// Training begins with its weights, of the shape `model`; null: random ones from the seed.
   std::shared_ptr<const Transformer> start;
   std::string tokenizer_directory;
@@ -31,5 +34,8 @@ struct TrainerSetup {
   Json identity;             ///< what a resumed run must share (run_identity.h)
   std::string title;         ///< of the curve
 };
+
+/// How a run's models are validated.
+ValidationSettings validation_settings(const TrainerSetup& setup);
 
 }  // namespace attn

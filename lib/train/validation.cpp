@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "model/layers.h"
 #include "model/training/training_pass.h"
 #include "train/batches.h"
 #include "translate/translate_all.h"
@@ -30,17 +31,15 @@ LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_
     const Matrix hidden = model.decode(batch.decoder_input, model.encode(batch.source));
     logits.resize(hidden.rows(), config.decoder_vocab_size);
     model.logits(hidden, logits);
-    sum += cross_entropy(logits.leftCols(logits.cols() - 1), batch.targets, label_smoothing, 0.0F);
+    sum +=
+        cross_entropy(logits.leftCols(loss_classes(config)), batch.targets, label_smoothing, 0.0F);
   }
   return sum;
 }
 
-std::optional<std::vector<std::string>> translate_lines(const Transformer& model,
-                                                        const Tokenizer& tokenizer,
-                                                        const DecodeConfig& decode,
+std::optional<std::vector<std::string>> translate_lines(const Translator& translator,
                                                         const std::vector<std::string>& lines,
                                                         const std::atomic<int>& stop) {
-  const Translator translator(model, tokenizer, decode);
   std::vector<PreparedSentence> sentences;
   for (const std::string& line : lines) sentences.push_back(translator.prepare(line));
   const auto found = translate_all(translator, std::move(sentences), kSentencesPerSearch,
@@ -51,23 +50,21 @@ std::optional<std::vector<std::string>> translate_lines(const Transformer& model
   return texts;
 }
 
-Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
-                     std::size_t max_tokens, float label_smoothing)
+Validator::Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSettings settings)
     : text_(std::move(dev)),
-      corpus_(make_corpus(text_, tokenizer, max_tokens)),
+      corpus_(make_corpus(text_, tokenizer, settings.max_tokens, settings.languages)),
       tokenizer_(tokenizer),
-      decode_(std::move(decode)),
-      label_smoothing_(label_smoothing) {
+      settings_(std::move(settings)) {
   if (corpus_.size() > 0) return;
   throw InputError(
       "data.dev: no pair is left to validate on ({} with an empty side, {} longer than {} tokens); "
       "give other files, or raise model.max_position_embeddings",
-      corpus_.empty, corpus_.too_long, max_tokens);
+      corpus_.empty, corpus_.too_long, settings_.max_tokens);
 }
 
 ValidationResult Validator::loss_of(const Transformer& model) const {
   ValidationResult result;
-  result.loss = corpus_loss(model, corpus_, label_smoothing_);
+  result.loss = corpus_loss(model, corpus_, settings_.label_smoothing);
   if (!std::isfinite(result.loss.loss)) {
     throw InputError("{}: the loss on data.dev is not finite; training stops", model.name());
   }
@@ -77,7 +74,9 @@ ValidationResult Validator::loss_of(const Transformer& model) const {
 std::optional<ValidationResult> Validator::run(const Transformer& model,
                                                const std::atomic<int>& stop) const {
   ValidationResult result = loss_of(model);
-  const auto translations = translate_lines(model, tokenizer_, decode_, text_.source, stop);
+  Translator translator(model, tokenizer_, settings_.decode);
+  translator.speak(settings_.languages);
+  const auto translations = translate_lines(translator, text_.source, stop);
   if (!translations) return std::nullopt;
   result.scores = {corpus_bleu(*translations, text_.target),
                    corpus_chrf(*translations, text_.target)};

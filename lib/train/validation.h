@@ -12,6 +12,7 @@
 #include "model/transformer.h"
 #include "nn/cross_entropy.h"
 #include "train/corpus.h"
+#include "translate/translator.h"
 
 namespace attn {
 
@@ -26,22 +27,26 @@ struct ValidationResult {
   std::optional<ValidationScores> scores;
 };
 
-/// A model's loss on a corpus. Padding, the target's last id, is no class.
+/// A model's loss on a corpus, over loss_classes() (model/layers.h).
 LossSum corpus_loss(const Transformer& model, const Corpus& corpus, float label_smoothing);
 
 /// Translations of all lines, in their order; nothing where `stop` became other than 0 in between.
-std::optional<std::vector<std::string>> translate_lines(const Transformer& model,
-                                                        const Tokenizer& tokenizer,
-                                                        const DecodeConfig& decode,
+std::optional<std::vector<std::string>> translate_lines(const Translator& translator,
                                                         const std::vector<std::string>& lines,
                                                         const std::atomic<int>& stop);
 
+/// How models are validated.
+struct ValidationSettings {
+  DecodeConfig decode;
+  LanguageChoice languages;
+  std::size_t max_tokens = 0;  ///< longer pairs count for the scores only
+  float label_smoothing = 0;
+};
+
 class Validator {
  public:
-  /// The tokenizer outlives the validator. Pairs longer than max_tokens count for the scores
-  /// only. InputError where no pair is left for the loss.
-  Validator(ParallelText dev, const Tokenizer& tokenizer, DecodeConfig decode,
-            std::size_t max_tokens, float label_smoothing);
+  /// The tokenizer outlives the validator. InputError where no pair is left for the loss.
+  Validator(ParallelText dev, const Tokenizer& tokenizer, ValidationSettings settings);
 
   /// The loss on the dev part. InputError naming the model where it is not finite.
   ValidationResult loss_of(const Transformer& model) const;
@@ -54,8 +59,7 @@ class Validator {
   ParallelText text_;
   Corpus corpus_;
   const Tokenizer& tokenizer_;
-  DecodeConfig decode_;
-  float label_smoothing_;
+  ValidationSettings settings_;
 };
 
 }  // namespace attn

@@ -56,12 +56,6 @@ struct ModelTimes {
   std::size_t source_tokens = 0, target_tokens = 0;  ///< that searches have read, and found at best
 };
 
-/// Tokens that stand around texts in the place of the tokenizer's own; -1: those.
-struct LanguageChoice {
-  int source = -1;
-  int target = -1;
-};
-
 /// What an experiment changes in the model.
 struct Changes {
   std::vector<HeadSwitch> without;

@@ -107,16 +107,15 @@ void VectorRecorder::stage_ready(const StageView& view) {
 
 std::vector<ResidualStep> embedding_steps(const EmbeddingsAndNorm& stack, const ModelConfig& config,
                                           std::span<const int> ids) {
-  const float scale = embedding_scale(config);
-  const Parameter positions = position_rows(config, stack.positions);
-  const Index columns = stack.embedding.columns;
+  const auto [table, positions, scale, without_place] = embedding_tables(config, stack);
+  const Index columns = table.columns;
   ResidualStep token{"token", "", -1, to_int(columns), {}};
   ResidualStep position{"position", "", -1, to_int(columns), {}};
   for (std::size_t t = 0; t < ids.size(); ++t) {
     for (Index j = 0; j < columns; ++j) {
-      token.values.push_back(stack.embedding.at(ids[t], j) * scale);
+      token.values.push_back(table.at(ids[t], j) * scale);
       if (positions.data == nullptr) continue;
-      position.values.push_back(positions.at(to_index(t), j));
+      position.values.push_back(ids[t] == without_place ? 0.0F : positions.at(to_index(t), j));
     }
   }
   if (positions.data == nullptr) return {std::move(token)};

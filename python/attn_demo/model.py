@@ -73,6 +73,8 @@ class Training(TypedDict, total=False):
     """What Model.train() takes beside config and out."""
 
     from_: "Path | None"
+    source_lang: "str | None"
+    target_lang: "str | None"
     resume: bool
     threads: "int | None"
     set: "Sequence[str] | str"
@@ -264,16 +266,19 @@ class Model:
         return train(config, out, **options)
 
 
-def train(config: Path, out: Path, *, from_: Path | None = None, resume: bool = False,
-          threads: "int | None" = None, set: "Sequence[str] | str" = (),
+def train(config: Path, out: Path, *, from_: Path | None = None,
+          source_lang: "str | None" = None, target_lang: "str | None" = None,
+          resume: bool = False, threads: "int | None" = None, set: "Sequence[str] | str" = (),
           progress: Progress = False) -> Model:
     """Trains as `attn-demo train CONFIG --out DIR` does, and loads what came of it.
 
+    source_lang, target_lang: the languages of the text, where the tokenizer knows several.
     progress: True prints the program's lines on sys.stderr; a function gets ("update" | "look" |
     "note", line, figures). Ctrl-C finishes the update, saves a checkpoint and raises
     KeyboardInterrupt; resume=True goes on from there. A second one ends at once.
     """
     options = given(config=config, out=out, threads=threads, set=set,
+                    source_lang=source_lang, target_lang=target_lang,
                     resume=True if resume else None, **{"from": from_})
     if not _core.train(options, _print if progress is True else progress or None):
         raise KeyboardInterrupt("stopped after a checkpoint; resume=True goes on")

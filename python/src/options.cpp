@@ -118,6 +118,8 @@ TrainingRequest training_request(const py::dict& given) {
   request.config = text_of(given, "config").value_or("");
   request.out = text_of(given, "out").value_or("");
   request.from = text_of(given, "from").value_or("");
+  request.languages = {text_of(given, "source_lang").value_or(""),
+                       text_of(given, "target_lang").value_or("")};
   request.resume = given.contains("resume");
   request.threads = number_of(given, threads_field);
   request.overrides = list_of(given, "set");

@@ -3,73 +3,11 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "bad_input.h"
-#include "base/files/files.h"
-#include "base/json.h"
-#include "run_program.h"
-#include "temporary_directory.h"
+#include "language_scene.h"
 
 namespace attn::test {
-namespace {
-
-const std::string kSource = ATTN_SOURCE_DIR;
-
-/// A model with random weights of a class, and the tokenizer of tests/golden/languages.
-struct LanguageScene {
-  TemporaryDirectory directory;
-  std::string model = directory.file("model");
-
-  LanguageScene(const std::string& type, const std::string& tokenizer,
-                const std::string& settings = "") {
-    const bool of_marian = type == "marian";
-    std::string files =
-        kSource + "/tests/golden/" + (of_marian ? "tokenizer/" : "languages/") + tokenizer;
-    if (!settings.empty()) {
-      std::filesystem::copy(files, directory.file("tokenizer"));
-      files = directory.file("tokenizer");
-      write_file(files + "/tokenizer_config.json", settings);
-    }
-    const Json config{{"model",
-                       {{"model_type", type},
-                        {"d_model", 8},
-                        {"encoder_layers", 1},
-                        {"decoder_layers", 1},
-                        {"encoder_attention_heads", 2},
-                        {"decoder_attention_heads", 2},
-                        {"encoder_ffn_dim", 8},
-                        {"decoder_ffn_dim", 8}}},
-                      {"tokenizer", {{"model", files}}}};
-    write_file(directory.file("config.json"), config.dump());
-    const Result made =
-        run_program({.args = {"init", "--config", directory.file("config.json"), "--out", model}});
-    REQUIRE_MESSAGE(made.code == kDone, made.err);
-  }
-
-  Result translate(std::vector<std::string> more, const std::string& text = "home") const {
-    more.insert(more.begin(), {"translate", "--model", model, "--max-length", "5"});
-    more.push_back(text);
-    return run_program({.args = more});
-  }
-  Json record(std::vector<std::string> more) const {
-    more.insert(more.end(), {"--json", "-"});
-    const Result result = translate(std::move(more));
-    REQUIRE_MESSAGE(result.code == kDone, result.err);
-    return Json::parse(result.out);
-  }
-  void refused(std::vector<std::string> more, const std::string& message) const {
-    const Result result = translate(std::move(more));
-    CHECK(result.code == kUsage);
-    CHECK_MESSAGE(result.err.find(message) != std::string::npos, result.err);
-  }
-};
-
-std::vector<std::string> tokens(const Json& part) {
-  return part["tokens"].get<std::vector<std::string>>();
-}
-
-}  // namespace
 
 TEST_CASE("a language stands before the source, and begins the translation") {
   const LanguageScene nllb("m2m_100", "Nllb");

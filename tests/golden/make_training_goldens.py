@@ -102,6 +102,11 @@ SPECS |= {
 
 
 
+def pad_is_last(config):
+    """Then it is no class, and its rows are frozen."""
+    return config["pad_token_id"] == config.get("decoder_vocab_size", config["vocab_size"]) - 1
+
+
 def own(width, heads, layers, ffn, act, **more):
     """Of the program's own parts."""
     made = spec("attn-demo", width, heads, layers, ffn, act, (20, 20), **more)
@@ -125,6 +130,17 @@ SPECS |= {
     "own-all-rotary": own(10, (2, 4), (1, 2), (9, 8), "swish", head_dim=4, key_value_heads=2, norm="rms",
                           feed_forward="gated", position="rotary", normalize_before=True,
                           add_final_layer_norm=True, normalize_embedding=True, scale_attention=False),
+}
+
+# Published classes that have <pad> first: the loss runs over all classes, and pad's row has a gradient by the output alone.
+SEVERAL = dict(vocab_size=26, bos_token_id=0, pad_token_id=1, eos_token_id=2, decoder_start_token_id=2)
+SPECS |= {
+    "family-mbart": family("mbart", 12, (3, 2), (1, 1), (20, 16), "gelu", max_position_embeddings=20, scale_embedding=True, **SEVERAL),
+    "family-mbart-untied": family("mbart", 9, (3, 1), (1, 1), (14, 16), "gelu", max_position_embeddings=20, tie_word_embeddings=False,
+                                  **{**SEVERAL, "decoder_start_token_id": 24}),
+    "family-m2m100": family("m2m_100", 12, (3, 2), (1, 2), (20, 16), "relu", max_position_embeddings=20, scale_embedding=True, **SEVERAL),
+    "family-m2m100-untied-pad-7": family("m2m_100", 8, (2, 1), (1, 1), (14, 16), "gelu", max_position_embeddings=20, scale_embedding=False,
+                                         tie_word_embeddings=False, **{**SEVERAL, "pad_token_id": 7}),
 }
 
 # Where the search for a fair seed begins: with these it ends at once (transformers 5.23, torch 2.13).
@@ -169,9 +185,9 @@ def initial_weights(spec, seed):
     for name, value in weights.items():
         if is_table(name):
             value *= 0.5  # so that the first loss is near log V
-            if adds_positions(config):
+            if adds_positions(config) and pad_is_last(config):
                 value[config["pad_token_id"]] = 0
-    if "final_logits_bias" in weights:
+    if "final_logits_bias" in weights and pad_is_last(config):
         assert weights["final_logits_bias"].shape == (1, config["pad_token_id"] + 1)
         weights["final_logits_bias"].zero_()[0, config["pad_token_id"]] = -1e4
     return weights
@@ -192,14 +208,14 @@ def make_batch(config, lengths, seed):
     target_vocab = config.get("decoder_vocab_size", config["vocab_size"])
 
     def sentence(vocab, length):
-        words = [i for i in range(1, vocab) if i != pad]
+        words = [i for i in range(vocab) if i not in (pad, config["eos_token_id"])]
         return [int(i) for i in rng.choice(words, length - 1)] + [config["eos_token_id"]]
 
     batch = []
     for source_length, target_length in lengths:
         source = sentence(config["vocab_size"], source_length)
         target = sentence(target_vocab, target_length)
-        batch.append({"source_ids": source, "decoder_input_ids": [pad] + target[:-1],
+        batch.append({"source_ids": source, "decoder_input_ids": [config["decoder_start_token_id"]] + target[:-1],
                       "target_ids": target})
     return batch
 
@@ -208,9 +224,10 @@ def make_batch(config, lengths, seed):
 
 
 def losses(network, batch, smoothing):
-    """-> the loss of training and the plain one, means over the target tokens; pad is no class."""
+    """-> the loss of training and the plain one, means over the target tokens; pad is no class where it is the last."""
     targets = torch.tensor([i for pair in batch for i in pair["target_ids"]])
-    logits = network.logits(batch)[:, : network.config["pad_token_id"]]  # the last id
+    logits = network.logits(batch)
+    logits = logits[:, :-1] if pad_is_last(network.config) else logits
     return (F.cross_entropy(logits, targets, label_smoothing=smoothing),
             F.cross_entropy(logits, targets))
 

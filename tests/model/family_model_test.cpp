@@ -1,16 +1,19 @@
 // Directories of the published families: what is loaded is what is written back.
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
 
 #include "base/at.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "check_error.h"
 #include "golden_model.h"
 #include "model/directory/safetensors_write.h"
 #include "model/directory/save_model.h"
+#include "model/incremental_decoder.h"
 #include "temporary_directory.h"
 
 namespace attn::test {
@@ -146,6 +149,42 @@ TEST_CASE(
   const Matrix found = golden.model.transformer.encode(source, &off).rows;
   CHECK((found - expected).cwiseAbs().maxCoeff() < 1e-6F);
   CHECK((golden.model.transformer.encode(source).rows - expected).cwiseAbs().maxCoeff() > 1e-3F);
+}
+
+TEST_CASE("padding in the middle of a translation has no place, and those behind it count it") {
+  const Json goldens =
+      read_json_file(std::string(ATTN_SOURCE_DIR) + "/tests/golden/padding_within.json");
+  REQUIRE(goldens.size() == 2);
+  for (const Json& golden : goldens) {
+    const auto name = golden["model"].get<std::string>();
+    CAPTURE(name);
+    const GoldenModel model(name);
+    const Transformer& transformer = model.model.transformer;
+    const auto ids = golden["decoder_input"].get<std::vector<int>>();
+    const EncodedSource source =
+        transformer.encode(pack({golden["source"].get<std::vector<int>>()}));
+    const Matrix hidden = transformer.decode(pack({ids}), source);
+    Matrix logits(hidden.rows(), transformer.config().decoder_vocab_size);
+    transformer.logits(hidden, logits);
+    IncrementalDecoder decoder(transformer);
+    const std::vector<SlotSize> sizes{{1, std::ssize(ids)}};
+    const std::vector<Index> slots = decoder.join(source, sizes);
+    for (std::size_t t = 0; t < ids.size(); ++t) {
+      const auto expected = golden["log_probs"][t].get<std::vector<double>>();
+      const Index parent = 0;
+      const MatrixRef step = decoder.step({&ids[t], 1}, {&parent, 1}, slots);
+      const auto log_probs = [](const auto& row) {
+        Eigen::ArrayXd x = row.template cast<double>().transpose();
+        return Eigen::ArrayXd(x - x.maxCoeff() - std::log((x - x.maxCoeff()).exp().sum()));
+      };
+      const Eigen::ArrayXd whole = log_probs(logits.row(to_index(t)));
+      const Eigen::ArrayXd cached = log_probs(step.row(0));
+      for (std::size_t j = 0; j < expected.size(); ++j) {
+        CHECK(whole[to_index(j)] == doctest::Approx(expected[j]).epsilon(1e-4));
+        CHECK(cached[to_index(j)] == doctest::Approx(expected[j]).epsilon(1e-4));
+      }
+    }
+  }
 }
 
 TEST_CASE("a file of the bare model, whose names begin later, loads, too") {

@@ -135,6 +135,34 @@ TEST_CASE("gradients of the published families") {
   }
 }
 
+TEST_CASE("gradients where padding is a class, of families of several languages among them") {
+  for (const std::string model_type : {"bart", "mbart", "m2m_100"}) {
+    CAPTURE(model_type);
+    check_parameters(small_several_config(model_type));
+    check_direction(small_several_config(model_type));
+  }
+  ModelConfig untied = small_several_config("m2m_100");
+  untied.tie_word_embeddings = untied.share_embeddings = false;
+  check_direction(untied);
+}
+
+TEST_CASE(
+    "padding that is a class has a gradient by the output alone, and the logits have biases") {
+  ModelConfig config = small_several_config("mbart");
+  config.tie_word_embeddings = config.share_embeddings = false;
+  Subject s(config);
+  const ModelParameters& g = s.model.gradient_parameters();
+  CHECK(g.output.at(config.pad_token_id, 0) != 0.0F);
+  CHECK(g.decoder.embedding.at(config.pad_token_id, 0) == 0.0F);
+  s.options.label_smoothing = 0;
+  const double before = s.loss();
+  const Parameter bias = s.model.parameters().logits_bias;
+  bias.element(0, config.pad_token_id) = -20.0F;  // no class any more
+  CHECK(s.loss() < before - 0.1);
+  bias.element(0, config.pad_token_id) = 20.0F;
+  CHECK(s.loss() > before + 10);
+}
+
 TEST_CASE("gradients of T5's families") {
   for (const std::string model_type : {"t5", "mt5", "umt5"}) {
     CAPTURE(model_type);

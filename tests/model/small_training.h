@@ -84,6 +84,20 @@ inline ModelConfig small_family_config(const std::string& model_type) {
   return c;
 }
 
+/// BART's kin with norms before the blocks and M2M100, of whose ids <pad> is the second; BART
+/// itself with it there.
+inline ModelConfig small_several_config(const std::string& model_type) {
+  ModelConfig c = small_family_config(model_type);
+  if (model_type == "m2m_100") {
+    c.d_model = 18;  // its sinusoids' columns come in pairs
+    c.decoder_heads = 2;
+  }
+  c.scale_embedding = true;
+  c.pad_token_id = 1;
+  c.decoder_start_token_id = 2;
+  return c;
+}
+
 /// T5 and its kin: RMS norms, a gate, biases of distances in heads of a width of their own.
 inline ModelConfig small_t5_config(const std::string& model_type = "t5") {
   ModelConfig c = small_config();
@@ -180,8 +194,11 @@ inline TrainingBatch random_batch(const ModelConfig& c, Index sentences, int sho
   for (std::size_t b = 0; b < count; b += 2) {
     const auto ids = [&](std::size_t side, int classes) {
       const auto length = to_size(shortest + lengths[b + side]);
+      const bool pad_is_last = c.pad_token_id == c.decoder_vocab_size - 1;
       std::vector<int> sentence =
-          numbers(std::to_string(b + side), length, std::min(classes, c.pad_token_id));
+          numbers(std::to_string(b + side), length,
+                  pad_is_last ? std::min(classes, c.pad_token_id) : classes);
+      std::ranges::replace(sentence, c.pad_token_id, c.eos_token_id);
       sentence.back() = c.eos_token_id;
       return sentence;
     };

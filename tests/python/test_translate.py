@@ -61,6 +61,14 @@ def test_languages_are_chosen_by_code_or_name(nllb):
         nllb.translate("home", max_length=4)
 
 
+def test_a_model_learns_from_one_language_into_another(nllb, tmp_path):
+    small = ["train.updates=2", "train.validate_every=0", "train.early_growth=0"]
+    trained = nllb.train("configs/fine-tune.json", tmp_path / "run", set=small, source_lang="en", target_lang="German", threads=1)
+    assert trained.attend("home", max_length=3).tokens[0] == "deu_Latn"
+    with pytest.raises(attn_demo.UsageError, match="--target-lang Germn: .* the nearest is deu_Latn"):
+        nllb.train("configs/fine-tune.json", tmp_path / "other", target_lang="Germn")
+
+
 def test_a_prefix_stands_before_texts(model, nllb):
     whole = model.attend("The group went home")
     assert model.attend("went home", prefix="The group ").source_tokens == whole.source_tokens

@@ -57,6 +57,13 @@ TEST_CASE("languages are those of the class, with the ids of published weights")
   const Tokenizer m2m100(kLanguages + "M2M100");
   CHECK(m2m100.languages().tokens.size() == 100);
   CHECK(m2m100.source_piece(m2m100.languages().find("de")->id) == "__de__");
+  // Its words that only fill up the table are no pieces: the class writes <unk>, without a blank.
+  const int made_up = m2m100.target_vocab_size() - 1;
+  CHECK(m2m100.decode_target({made_up, made_up, 2}) == "<unk><unk>");
+  std::vector<int> ids = m2m100.encode_target("home").ids;
+  ids.push_back(made_up);
+  for (const int id : m2m100.encode_target("home").ids) ids.push_back(id);
+  CHECK(m2m100.decode_target(ids) == "home<unk>home");
   Copy older("M2M100");
   older.settings(R"({"tokenizer_class": "M2M100Tokenizer", "language_codes": "wmt21"})");
   CHECK(Tokenizer(older.path()).languages().tokens.size() == 8);

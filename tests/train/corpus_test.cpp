@@ -100,4 +100,20 @@ TEST_CASE("pairs with an empty side or too many tokens are skipped and counted")
   CHECK(make_corpus(text, tokenizer, ids.size() - 1).size() == 0);
 }
 
+TEST_CASE("languages stand around the texts of a corpus, and nothing between them is empty") {
+  const Tokenizer tokenizer(std::string(ATTN_SOURCE_DIR) + "/tests/golden/languages/Nllb");
+  const Languages& known = tokenizer.languages();
+  const LanguageChoice choice{known.find("fra_Latn")->id, known.find("deu_Latn")->id};
+  ParallelText text;
+  text.source = {"home", "home", "", "home"};
+  text.target = {"Haus", "", "Haus", "Haus am See"};
+  const Corpus corpus = make_corpus(text, tokenizer, 20, choice);
+  CHECK(corpus.empty == 2);
+  REQUIRE(corpus.size() == 2);
+  CHECK(corpus.source[0].front() == choice.source);
+  CHECK(corpus.target[1].front() == choice.target);
+  CHECK(corpus.target[1].back() == tokenizer.special_tokens().eos);
+  CHECK(make_corpus(text, tokenizer, 20).target[0].front() == known.target);
+}
+
 }  // namespace attn::test

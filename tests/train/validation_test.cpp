@@ -64,7 +64,7 @@ TEST_CASE("a loss that is not finite is no validation") {
   const Tokenizer tokenizer(std::string(ATTN_SOURCE_DIR) + "/data/demo/tokenizer");
   const ModelConfig config = smallest(tokenizer);
   const Validator validator({{"The group went home"}, {"Die Gruppe ging nach Hause"}}, tokenizer,
-                            {}, 64, 0.1F);
+                            {{}, {}, 64, 0.1F});
   const std::atomic<int> stop = 0;
   TrainableModel trained(config, 1);
   const auto validate = [&] {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/at.h"
-#include "base/error.h"
 #include "model/random_model.h"
 
 namespace attn {
@@ -35,12 +34,6 @@ struct Layout {
 }  // namespace
 
 TrainableModel::TrainableModel(const ModelConfig& config) : config_(config) {
-  if (config.pad_token_id != config.decoder_vocab_size - 1) {
-    throw InputError(
-        "training needs <pad> to be the last id of the target vocabulary, {}, and it is {}; "
-        "tokenizers that this program makes have it there",
-        config.decoder_vocab_size - 1, config.pad_token_id);
-  }
   const Layout layout(config);
   size_ = layout.trained_size;
   weights_ = std::make_shared<AlignedFloats>(size_);

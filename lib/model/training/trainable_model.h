@@ -18,8 +18,7 @@ namespace attn {
 /// and value weights follow one another and can be multiplied as one.
 class TrainableModel {
  public:
-  /// Weights from the seed as random_model() makes them, gradients 0. Training needs padding to be
-  /// the target's last id (InputError otherwise): the loss runs over the classes before it.
+  /// Weights from the seed as random_model() makes them, gradients 0.
   TrainableModel(const ModelConfig& config, std::uint64_t seed);
 
   /// With the weights of `start`, whose shape is this config's; gradients 0.

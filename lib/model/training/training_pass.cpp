@@ -33,9 +33,7 @@ class TrainableEmbeddingsAndNorm {
     dropout_ = dropout;
     const auto rows = std::ssize(tokens.ids);
     MatrixRef embedded = embedded_.resize(rows, config_.d_model);
-    embed({parameters_.embedding, position_rows(config_, parameters_.positions),
-           embedding_scale(config_)},
-          {tokens.ids, positions_}, embedded);
+    embed(embedding_tables(config_, parameters_), {tokens.ids, positions_}, embedded);
     if (!config_.normalize_embedding) {
       dropout_.apply(embedded);
       return embedded_;
@@ -87,10 +85,10 @@ class TrainableEmbeddingsAndNorm {
 
 namespace {
 
-/// The output layer without padding's row: [D, V − 1].
-Linear without_last(const Parameter& table) {
+/// The output layer of the loss' classes: [D, C].
+Linear first_classes(const Parameter& table, Index classes) {
   Parameter rows = table;
-  rows.rows -= 1;
+  rows.rows = classes;
   return {rows.transposed(), {}};
 }
 
@@ -134,8 +132,9 @@ class TrainingPass::Layers {
         decoder_outer_(config_, parameters_.decoder, gradient_.decoder, output_scale(config_)),
         global_tokens_(config_, model.parameters().encoder.global_tokens,
                        model.gradient_parameters().encoder.global_tokens),
-        output_(without_last(model.parameters().output),
-                without_last(model.gradient_parameters().output), backend) {
+        output_(first_classes(model.parameters().output, loss_classes(config_)),
+                first_classes(model.gradient_parameters().output, loss_classes(config_)), backend) {
+    take_logits_bias();
     const ModelParameters& p = parameters_;
     const ModelParameters& g = gradient_;
     for (std::size_t i = 0; i < p.encoder_layers.size(); ++i) {
@@ -152,6 +151,7 @@ class TrainingPass::Layers {
     for (TrainableEncoderLayer& layer : encoder_) layer.prepare();
     for (TrainableDecoderLayer& layer : decoder_) layer.prepare();
     output_.prepare();
+    take_logits_bias();
   }
 
   LossSum run(const TrainingBatch& batch, const PassOptions& options, bool with_backward) {
@@ -215,6 +215,16 @@ class TrainingPass::Layers {
   }
 
  private:
+  /// final_logits_bias of the loss' classes, which is not trained; nothing where it is all 0.
+  void take_logits_bias() {
+    const Parameter& bias = parameters_.logits_bias;
+    logits_bias_.resize(0);
+    if (bias.data == nullptr) return;
+    RowVector numbers(output_.out());
+    for (Index j = 0; j < numbers.size(); ++j) numbers[j] = bias.at(0, j);
+    if (!numbers.isZero(0)) logits_bias_ = numbers;
+  }
+
   void check(const TrainingBatch& batch) const {
     check_tokens(batch.source, config_.vocab_size, config_.max_positions, "source");
     check_tokens(batch.decoder_input, config_.decoder_vocab_size, config_.decoder_positions(),
@@ -239,6 +249,7 @@ class TrainingPass::Layers {
         output_.forward(hidden.middleRows(p * tokens + first, count),
                         logits.middleRows(p * count, count));
       }
+      if (logits_bias_.size() > 0) logits.rowwise() += logits_bias_;
       const std::span<const int> part(targets.data() + first, to_size(count));
       sum += passes == 1
                  ? cross_entropy(logits, part, options.label_smoothing, options.gradient_scale)
@@ -264,6 +275,7 @@ class TrainingPass::Layers {
   std::deque<TrainableEncoderLayer> encoder_;
   std::deque<TrainableDecoderLayer> decoder_;
   TrainableLinear output_;
+  RowVector logits_bias_;                      ///< [C] or [0]
   std::vector<ConstMatrixRef> source_inputs_;  ///< of every encoder layer, and the last's output
   std::vector<ConstMatrixRef> target_inputs_;  ///< of every decoder layer, and the last's output
   Buffer logits_;

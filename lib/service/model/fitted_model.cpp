@@ -1,5 +1,7 @@
 #include "service/model/fitted_model.h"
 
+#include <tuple>
+
 #include "base/error.h"
 #include "config/family.h"
 
@@ -29,6 +31,26 @@ void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std
   config.decoder_start_token_id = eos_starts ? special.eos : special.pad;
   config.model_type = model_type_for(config);
   validate(config, where);
+}
+
+void fit_loaded(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where) {
+  for (const auto& [side, tokens, rows] :
+       {std::tuple{"source", tokenizer.source_ids_in_use(), config.vocab_size},
+        {"target", tokenizer.target_ids_in_use(), config.decoder_vocab_size}}) {
+    if (tokens <= rows) continue;
+    throw InputError(
+        "{}: the {} vocabulary holds {} pieces, and the model's embedding {}; tokenizer and "
+        "weights are not of one model",
+        where, side, tokens, rows);
+  }
+  const int eos = tokenizer.special_tokens().eos;
+  if (eos != config.eos_token_id) {
+    throw InputError(
+        "{}: eos_token_id is {}, and the tokenizer's end symbol has id {}; a model learns to end "
+        "by it, so both must be one",
+        where, config.eos_token_id, eos);
+  }
+  config.model_type = model_type_for(config);
 }
 
 DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config) {

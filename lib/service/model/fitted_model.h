@@ -13,6 +13,10 @@ namespace attn {
 /// InputError where they contradict each other.
 void fit_to_tokenizer(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
 
+/// A model that is loaded keeps its config, whatever rows its embeddings have to spare. InputError
+/// where the tokenizer is another model's.
+void fit_loaded(ModelConfig& config, const Tokenizer& tokenizer, const std::string& where);
+
 /// How a model that is made here searches: the experiment's `decode`, never producing padding.
 DecodeOptions with_own_defaults(DecodeOptions decode, const ModelConfig& config);
 

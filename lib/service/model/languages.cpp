@@ -119,9 +119,14 @@ const LanguageToken& find_language(const Languages& languages, const std::string
                fmt::format(" {} may be {}: say which", excerpt(asked), fmt::join(all, " or ")));
 }
 
-LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+void write_language(const Languages& languages, int id, DecodeConfig& decode) {
+  if (languages.target_by == TargetBy::first_token) decode.forced_bos_token_id = id;
+  if (languages.target_by == TargetBy::decoder_start) decode.decoder_start_token_id = id;
+}
+
+LanguageChoice choose_languages(const SpeakingModel& model, const DecodeOptions& given,
                                 DecodeConfig& decode) {
-  const Languages& languages = model.tokenizer->languages();
+  const Languages& languages = model.languages;
   const auto id_of = [&](const std::string& asked, std::string_view field) {
     if (languages.tokens.empty()) {
       refuse_field(Field{field}, fmt::format(" {}: {} has no tokens of languages; leave it out",
@@ -142,27 +147,32 @@ LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& gi
   if (!given.target_lang.empty()) {
     const int id = id_of(given.target_lang, "target_lang");
     (marked ? choice.source : choice.target) = id;
-    if (languages.target_by == TargetBy::first_token) decode.forced_bos_token_id = id;
-    if (languages.target_by == TargetBy::decoder_start) decode.decoder_start_token_id = id;
+    write_language(languages, id, decode);
     return choice;
   }
   // A given translation is in the language that the model's files make it write.
-  const int start = model.transformer->config().decoder_start_token_id;
-  for (const int id : {decode.forced_bos_token_id.value_or(-1), start}) {
+  for (const int id : {decode.forced_bos_token_id.value_or(-1), model.start}) {
     if (!marked && choice.target < 0 && languages.holds(id)) choice.target = id;
   }
   return choice;
 }
 
+LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+                                DecodeConfig& decode) {
+  const int start = model.transformer->config().decoder_start_token_id;
+  return choose_languages({model.tokenizer->languages(), model.name, start}, given, decode);
+}
+
+FieldText none_is_chosen(const Languages& languages, const std::string& name) {
+  return {fmt::format("{} writes {} languages, and its files choose none: say ", name,
+                      languages.tokens.size()),
+          Field{"target_lang"}};
+}
+
 void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say) {
   const Languages& languages = translator.tokenizer().languages();
-  const bool told = languages.target_by == TargetBy::nothing ||
-                    languages.target_by == TargetBy::source_mark ||
-                    translator.languages().target >= 0;
-  if (told) return;
-  say({fmt::format("{} writes {} languages, and its files choose none: say ",
-                   translator.summary().name, languages.tokens.size()),
-       Field{"target_lang"}});
+  if (!languages.frames_texts() || translator.languages().target >= 0) return;
+  say(none_is_chosen(languages, translator.summary().name));
 }
 
 }  // namespace attn

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "config/decode_config.h"
+#include "service/field_text.h"
 #include "service/model/model_source.h"
 #include "translate/translator.h"
 
@@ -25,11 +26,26 @@ std::vector<std::string> language_names(const Languages& languages);
 const LanguageToken& find_language(const Languages& languages, const std::string& asked,
                                    std::string_view field, const std::string& model);
 
+/// A model's languages, its name for messages, and the token that its decoder begins with.
+struct SpeakingModel {
+  const Languages& languages;
+  const std::string& name;
+  int start = -1;
+};
+
 /// The languages that are asked for, as tokens; `decode` gets what makes the model write the
 /// target's. UsageError where the model does not know one, has no choice, or takes no source
 /// language.
+LanguageChoice choose_languages(const SpeakingModel& model, const DecodeOptions& given,
+                                DecodeConfig& decode);
 LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
                                 DecodeConfig& decode);
+
+/// Makes the model write the language of a token: `decode` gets its first token, or its start.
+void write_language(const Languages& languages, int id, DecodeConfig& decode);
+
+/// "NAME writes 202 languages, and its files choose none: say target_lang"
+FieldText none_is_chosen(const Languages& languages, const std::string& name);
 
 /// Says that a model of several languages was told none, and its files choose none.
 void note_language(const Translator& translator, const std::function<void(const FieldText&)>& say);

@@ -60,9 +60,13 @@ std::string start_from(ExperimentConfig& experiment, const std::string& director
     if (section.contains(key)) *mine = config;
   }
   experiment.model = model;
-  // How long a line it has learned stays true; its other settings of decoding are the config's.
+  // How long a line it has learned stays true, and what each translation begins with; its other
+  // settings of decoding are the config's.
   if (!experiment.decode.longest_source) {
     experiment.decode.longest_source = found.decode.longest_source;
+  }
+  if (!experiment.decode.forced_bos_token_id) {
+    experiment.decode.forced_bos_token_id = found.decode.forced_bos_token_id;
   }
 
   TokenizerConfig& tokenizer = experiment.tokenizer;

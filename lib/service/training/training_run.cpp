@@ -50,10 +50,11 @@ class TrainingRun {
     std::string note;
     if (!request_.from.empty()) note = start_from(experiment_, request_.from);
     check_experiment();
+    note_languages();
     ParallelText text = read_parallel(experiment_.data.train);
     std::optional<ParallelText> dev;
     if (!experiment_.data.dev.source.empty()) dev = read_parallel(experiment_.data.dev);
-    check_memory();
+    check_tokenizer();
     check_files();
     const std::string config = config_as_used();
     const bool smoothed = experiment_.train.label_smoothing > 0;
@@ -63,45 +64,27 @@ class TrainingRun {
     directory_ = std::make_unique<RunDirectory>(request_.out, request_.resume);
     if (!note.empty()) listener.say(note);
     const std::string tokenizer_directory = prepare_tokenizer(listener);
-    const Tokenizer tokenizer(tokenizer_directory);
-    const double sampling = experiment_.tokenizer.sampling;
-    if (sampling > 0) tokenizer.require_sampling(sampling, request_.config);
-
-    TrainerSetup setup;
-    setup.directory = request_.out;
-    setup.train = experiment_.train;
-    setup.model = experiment_.model;
-    fit_to_tokenizer(setup.model, tokenizer, request_.config);
-    setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
-                           setup.model.eos_token_id, request_.config);
+    if (!tokenizer_) tokenizer_.emplace(tokenizer_directory);
+    const Tokenizer& tokenizer = *tokenizer_;
+    TrainerSetup setup = set_up(tokenizer);
     setup.tokenizer_directory = tokenizer_directory;
-    {
-      const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
-      setup.corpus = make_corpus(text, tokenizer, most_tokens());
-    }
-    report_corpus(setup.corpus, text, listener);
-    if (sampling > 0) {
-      const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens()};
-      setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
-    }
+    cut_text(setup, text, listener);
     text = {};
     require_memory_for(setup.model, setup.sampled ? largest_batch(*setup.sampled, experiment_.train)
                                                   : largest_batch(setup.corpus, experiment_.train));
     setup.dev = std::move(dev);
-    setup.probe = experiment_.data.probe;
-    setup.probe_target = experiment_.data.probe_target;
     setup.identity = run_identity(experiment_, setup.model, tokenizer_directory, request_.from);
+    add_languages(setup.identity, tokenizer.languages(), setup.languages);
     if (!request_.from.empty()) {
       // What a checkpoint holds takes its place; without one this is where training begins.
       setup.start =
           std::make_shared<Transformer>(load_model(request_.from, default_backend()).transformer);
     }
-    setup.title = fs::path(request_.config).stem().string();
     Trainer trainer(std::move(setup), tokenizer, listener);
     if (request_.resume && !trainer.resume()) {
       listener.say("note: no checkpoint yet in " + request_.out + "; training begins anew");
     }
-    const bool stays = has_own_config() && request_.overrides.empty();
+    const bool stays = has_own_config() && request_.overrides.empty() && !asks_languages();
     directory_->begin(stays ? std::nullopt : std::optional(config));
     return train(trainer, listener);
   }
@@ -147,6 +130,18 @@ class TrainingRun {
     return fs::equivalent(request_.config, request_.out + "/config.json", ignored);
   }
 
+  bool asks_languages() const {
+    return !request_.languages.source.empty() || !request_.languages.target.empty();
+  }
+
+  /// DIR/config.json says which languages were asked for.
+  void note_languages() {
+    for (const auto& [key, language] : {std::pair{"source_lang", &request_.languages.source},
+                                        {"target_lang", &request_.languages.target}}) {
+      if (!language->empty()) experiment_.document["data"][key] = *language;
+    }
+  }
+
   /// What a resumed run writes must not be what it learns from.
   void check_files() const {
     FileGuard guard;
@@ -175,15 +170,62 @@ class TrainingRun {
     return attn::most_tokens(experiment_.model, experiment_.train);
   }
 
-  /// By what the config says; the text will say more exactly.
-  void check_memory() const {
-    ModelConfig model = experiment_.model;
+  /// Whether what is asked for goes with the tokenizer, and the memory by what the config says; the
+  /// text will say more exactly.
+  void check_tokenizer() {
     if (!experiment_.tokenizer.model.empty()) {
-      fit_to_tokenizer(model, Tokenizer(experiment_.tokenizer.model), request_.config);
-    } else if (model.vocab_size == 0) {
+      tokenizer_.emplace(experiment_.tokenizer.model);
+      require_memory_for(set_up(*tokenizer_).model, expected_batch(experiment_.train));
+      return;
+    }
+    TrainerSetup blank;
+    choose_training_languages(blank, {}, experiment_, request_.languages,
+                              "the tokenizer of " + printable(request_.config));
+    ModelConfig model = experiment_.model;
+    if (model.vocab_size == 0) {
       model.vocab_size = model.decoder_vocab_size = tokenizer_pieces(experiment_.tokenizer) + 1;
     }
     require_memory_for(model, expected_batch(experiment_.train));
+  }
+
+  /// What follows from the experiment and the tokenizer alone.
+  TrainerSetup set_up(const Tokenizer& tokenizer) const {
+    TrainerSetup setup;
+    setup.directory = request_.out;
+    setup.train = experiment_.train;
+    setup.model = experiment_.model;
+    const bool loaded = !request_.from.empty();
+    (loaded ? fit_loaded : fit_to_tokenizer)(setup.model, tokenizer,
+                                             loaded ? request_.from : request_.config);
+    setup.decode = resolve(with_own_defaults(experiment_.decode, setup.model),
+                           setup.model.eos_token_id, request_.config);
+    choose_training_languages(setup, tokenizer.languages(), experiment_, request_.languages,
+                              printable(loaded ? request_.from : experiment_.tokenizer.model));
+    if (const double sampling = experiment_.tokenizer.sampling; sampling > 0) {
+      tokenizer.require_sampling(sampling, request_.config);
+    }
+    setup.probe = experiment_.data.probe;
+    setup.probe_target = experiment_.data.probe_target;
+    setup.title = fs::path(request_.config).stem().string();
+    return setup;
+  }
+
+  void cut_text(TrainerSetup& setup, const ParallelText& text, RunListener& listener) {
+    const Tokenizer& tokenizer = *tokenizer_;
+    const Languages& languages = tokenizer.languages();
+    const std::string told = languages_told(setup, languages);
+    if (!told.empty()) listener.say("languages: " + told);
+    if (!languages.frames_texts()) mark_ = languages.code_of(setup.languages.source);
+    {
+      const Progress progress(fmt::format("cutting {} pairs into pieces", text.source.size()));
+      setup.corpus = make_corpus(text, tokenizer, most_tokens(), setup.languages);
+    }
+    report_corpus(setup.corpus, text, listener);
+    if (const double sampling = experiment_.tokenizer.sampling; sampling > 0) {
+      const SamplingSettings settings{sampling, experiment_.train.seed, most_tokens(),
+                                      setup.languages.source};
+      setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
+    }
   }
 
   void require_memory_for(const ModelConfig& model, const BatchShape& largest) const {
@@ -285,8 +327,10 @@ class TrainingRun {
                              kept ? fmt::format(" (of update {}{})", *kept, why) : "", files));
     if (const auto own = own_parts_note(experiment_.model)) listener.say("note: " + *own);
     const std::string& probe = experiment_.data.probe;
-    say(listener, {"next: ", Command{"translate"}, " ", Field{"model"}, " " + out + "/model",
-                   probe.empty() ? "" : fmt::format(" \"{}\"", probe)});
+    FieldText next{"next: ", Command{"translate"}, " ", Field{"model"}, " " + out + "/model"};
+    if (!mark_.empty()) next.add({" ", Field{"target_lang"}, " " + mark_});
+    if (!probe.empty()) next.add(fmt::format(" \"{}\"", probe));
+    say(listener, next);
     if (file_exists(out + "/probe.jsonl")) {
       say(listener, {"film: ", Command{"page"}, " " + out + "/probe.jsonl ", Field{"html"},
                      " " + out + "/film.html"});
@@ -296,6 +340,8 @@ class TrainingRun {
   TrainingRequest request_;
   RunOwner& owner_;
   ExperimentConfig experiment_;
+  std::optional<Tokenizer> tokenizer_;
+  std::string mark_;  ///< the code of what the kept model must be told before each text; or empty
   std::unique_ptr<RunDirectory> directory_;
 };
 

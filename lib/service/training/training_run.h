@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "service/field_text.h"
+#include "service/training/training_languages.h"
 #include "service/training/training_lines.h"
 #include "train/trainer.h"
 
@@ -19,6 +20,7 @@ struct TrainingRequest {
   std::string config;
   std::string out;
   std::string from;  ///< a model to begin with; empty: random weights
+  AskedLanguages languages;
   bool resume = false;
   std::optional<int> threads;          ///< else the cores
   std::vector<std::string> overrides;  ///< of the config's keys: section.key=value

@@ -13,6 +13,7 @@
 #include "base/strings/excerpt.h"
 #include "base/strings/sha256.h"
 #include "service/model/fitted_model.h"
+#include "service/training/training_languages.h"
 #include "train/probe.h"
 #include "translate/translator.h"
 #include "view/page/page_html.h"
@@ -25,21 +26,22 @@ constexpr std::uint64_t kMostUpdates = 100'000;
 void set_up(TrainerSetup& setup, const ExperimentConfig& experiment, const Tokenizer& tokenizer) {
   setup.train = experiment.train;
   setup.model = experiment.model;
+  setup.title = std::filesystem::path(experiment.path).stem().string();
   fit_to_tokenizer(setup.model, tokenizer, experiment.path);
   setup.decode = resolve(with_own_defaults(experiment.decode, setup.model),
                          setup.model.eos_token_id, experiment.path);
+  choose_training_languages(setup, tokenizer.languages(), experiment, {}, setup.title);
   const ParallelText text = read_parallel(experiment.data.train);
   const std::size_t most = most_tokens(experiment.model, experiment.train);
-  setup.corpus = make_corpus(text, tokenizer, most);
+  setup.corpus = make_corpus(text, tokenizer, most, setup.languages);
   if (const double sampling = experiment.tokenizer.sampling; sampling > 0) {
     tokenizer.require_sampling(sampling, experiment.path);
-    const SamplingSettings settings{sampling, experiment.train.seed, most};
+    const SamplingSettings settings{sampling, experiment.train.seed, most, setup.languages.source};
     setup.sampled.emplace(text, setup.corpus, tokenizer, settings);
   }
   if (!experiment.data.dev.source.empty()) setup.dev = read_parallel(experiment.data.dev);
   setup.probe = experiment.data.probe;
   setup.probe_target = experiment.data.probe_target;
-  setup.title = std::filesystem::path(experiment.path).stem().string();
 }
 
 std::uint64_t updates_asked(const Json& asked) {
@@ -81,16 +83,12 @@ WatchedTraining::WatchedTraining(const std::string& config) {
   set_up(setup_, experiment, *ready_.tokenizer);
   ready_.name = setup_.title;
   ready_.decode = with_own_defaults(experiment.decode, setup_.model);
+  ready_.decode.forced_bos_token_id = setup_.decode.forced_bos_token_id;
   ready_.default_forced_eos = setup_.model.eos_token_id;
   names_ = {setup_.title};
   updates_.emplace(setup_);
   if (setup_.dev) {
-    DecodeConfig search = setup_.decode;
-    search.num_beams = to_int(setup_.train.validate_beams);
-    search.num_return_sequences = 1;
-    validator_.emplace(std::move(*setup_.dev), *ready_.tokenizer, search,
-                       to_size(setup_.model.pair_positions()),
-                       static_cast<float>(setup_.train.label_smoothing));
+    validator_.emplace(std::move(*setup_.dev), *ready_.tokenizer, validation_settings(setup_));
   }
   updates_->begin_epoch();
   look();
@@ -152,7 +150,8 @@ std::string WatchedTraining::answer(const Json& asked) {
 std::string WatchedTraining::told() {
   std::string text;
   if (!setup_.probe.empty()) {
-    const Translator translator(*model(0).transformer, *ready_.tokenizer, setup_.decode);
+    Translator translator(*model(0).transformer, *ready_.tokenizer, setup_.decode);
+    translator.speak(setup_.languages);
     text = translator.translate({translator.prepare(setup_.probe)}).front().front().text;
   }
   return json_line([&](JsonWriter& json) {

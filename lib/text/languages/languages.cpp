@@ -81,6 +81,11 @@ bool Languages::holds(int id) const {
   return std::ranges::find(tokens, id, &LanguageToken::id) != tokens.end();
 }
 
+std::string Languages::code_of(int id) const {
+  const auto found = std::ranges::find(tokens, id, &LanguageToken::id);
+  return found == tokens.end() ? "" : found->code;
+}
+
 const LanguageClass* find_language_class(std::string_view tokenizer_class) {
   if (tokenizer_class.ends_with("Fast")) tokenizer_class.remove_suffix(4);
   const auto found = std::ranges::find(kClasses, tokenizer_class, &LanguageClass::tokenizer_class);

@@ -30,6 +30,18 @@ struct Languages {
   /// Null: no such code.
   const LanguageToken* find(std::string_view code) const;
   bool holds(int id) const;
+  /// "deu_Latn"; empty for an id that is no language's.
+  std::string code_of(int id) const;
+  /// Whether tokens of languages stand around its texts, and the decoder is told one.
+  bool frames_texts() const {
+    return target_by == TargetBy::first_token || target_by == TargetBy::decoder_start;
+  }
+};
+
+/// Tokens that stand around texts in the place of the tokenizer's own; -1: those.
+struct LanguageChoice {
+  int source = -1;
+  int target = -1;
 };
 
 /// A class of transformers' tokenizers that knows languages.

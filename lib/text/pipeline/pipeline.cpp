@@ -58,6 +58,10 @@ class PipelineTokenizer : public TokenizerKind {
   std::string decode(const std::vector<int>& ids) const override {
     std::vector<std::string> tokens;
     for (const int id : ids) {
+      if (p_.nameless.contains(id)) {
+        tokens.push_back(at(p_.pieces, p_.special.unk));
+        continue;
+      }
       if (at(p_.is_special, id)) continue;
       const auto other = p_.decoded_as.find(id);
       tokens.push_back(other == p_.decoded_as.end() ? at(p_.pieces, id) : other->second);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,7 @@ struct Pipeline {
   std::vector<std::string> pieces;        ///< [V], by id
   std::map<int, std::string> decoded_as;  ///< added tokens that a decoded text has otherwise
   std::vector<bool> is_special;           ///< [V]: left out of a decoded text
+  std::set<int> nameless;  ///< ids of no piece: decoded as the unknown one, which else is left out
   SpecialTokens special;
   Languages languages;
 };

@@ -100,6 +100,13 @@ Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
   return identity;
 }
 
+void add_languages(Json& identity, const Languages& languages, const LanguageChoice& chosen) {
+  for (const auto& [side, id] :
+       {std::pair{"source", chosen.source}, std::pair{"target", chosen.target}}) {
+    if (id >= 0) identity["languages"][side] = languages.code_of(id);
+  }
+}
+
 Json with_later_keys(Json identity) {
   const auto add = [&](const char* section, const char* key, const Json& value) {
     if (!identity.is_object() || !identity.contains(section)) return;

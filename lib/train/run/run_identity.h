@@ -5,6 +5,7 @@
 #include <string>
 
 #include "config/experiment.h"
+#include "text/languages/languages.h"
 
 namespace attn {
 
@@ -15,6 +16,9 @@ namespace attn {
 /// ("": random weights).
 Json run_identity(const ExperimentConfig& experiment, const ModelConfig& model,
                   const std::string& tokenizer_directory, const std::string& from);
+
+/// The languages of all texts, where there are any.
+void add_languages(Json& identity, const Languages& languages, const LanguageChoice& chosen);
 
 /// The identity that a checkpoint holds, with the keys that came after the program that wrote it: a
 /// run from before them goes on as long as they are off.
