@@ -153,6 +153,10 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   sentence.controls = cleaned.controls;
   EncodedText encoded = tokenizer_.encode_source(sentence.text, languages_.source);
   sentence.ids = std::move(encoded.ids);
+  // Languages stand around a text without any piece, too.
+  if (sentence.ids.size() <= tokenizer_.encode_source("", languages_.source).ids.size()) {
+    sentence.ids.clear();
+  }
   sentence.unknown = encoded.unknown;
   const auto unknown =
       std::find(sentence.ids.begin(), sentence.ids.end(), tokenizer_.special_tokens().unk);

@@ -36,6 +36,16 @@ TEST_CASE("a language stands before the source, and begins the translation") {
   CHECK(tokens(target["decoder_input"])[1] == "deu_Latn");
 }
 
+TEST_CASE("an empty line has an empty translation, though languages stand around it") {
+  const auto translation = [](const LanguageScene& scene, const std::string& language) {
+    return scene.translate({"--target-lang", language, "--show", "none"}, "").out;
+  };
+  CHECK(translation(LanguageScene("m2m_100", "Nllb"), "de") == "\n");
+  CHECK(translation(LanguageScene("m2m_100", "M2M100"), "de") == "\n");
+  CHECK(translation(LanguageScene("mbart", "MBart"), "ro") == "\n");
+  CHECK(translation(LanguageScene("marian", "opus"), "nl") == "\n");
+}
+
 TEST_CASE(
     "mBART's decoder begins with the language, M2M100's token has another text than its code") {
   const LanguageScene mbart("mbart", "MBart");
