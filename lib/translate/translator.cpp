@@ -155,7 +155,7 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   sentence.ids = std::move(encoded.ids);
   // Languages stand around a text without any piece, too.
   if (sentence.ids.size() <= tokenizer_.encode_source("", languages_.source).ids.size()) {
-    sentence.ids.clear();
+    sentence.ids = {tokenizer_.special_tokens().eos};
   }
   sentence.unknown = encoded.unknown;
   const auto unknown =

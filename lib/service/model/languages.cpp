@@ -47,6 +47,21 @@ std::string name_of(const std::string& code, bool whole) {
   return name;
 }
 
+/// The four letters of a code that name a script, small; empty: it names none.
+std::string script_of(const std::string& code) {
+  const std::string small = in_small_letters(code);
+  const std::size_t begin = small.find('_');
+  if (begin == std::string::npos) return "";
+  const std::string part = small.substr(begin + 1, small.find('_', begin + 1) - begin - 1);
+  return part.size() == 4 ? part : "";
+}
+
+/// Whether codes do not name two scripts: Serbian in Latin letters is not the Cyrillic one.
+bool scripts_agree(const std::string& a, const std::string& b) {
+  const std::string first = script_of(a), second = script_of(b);
+  return first.empty() || second.empty() || first == second;
+}
+
 /// Places of what may be meant among the tokens: of the nearest kind of likeness, all.
 std::vector<std::size_t> meant(const Languages& languages, const std::string& asked,
                                const std::vector<std::string>& names) {
@@ -56,7 +71,9 @@ std::vector<std::size_t> meant(const Languages& languages, const std::string& as
   const std::function<bool(std::size_t)> ways[] = {
       [&](std::size_t i) { return in_small_letters(code(i)) == small; },
       [&](std::size_t i) { return locale_code(code(i)).whole == wanted.whole; },
-      [&](std::size_t i) { return locale_code(code(i)).language == wanted.language; },
+      [&](std::size_t i) {
+        return locale_code(code(i)).language == wanted.language && scripts_agree(code(i), asked);
+      },
       [&](std::size_t i) { return in_small_letters(names[i]) == small; },
       [&](std::size_t i) { return in_small_letters(language_name(code(i))) == small; }};
   for (const auto& same : ways) {
@@ -69,8 +86,12 @@ std::vector<std::size_t> meant(const Languages& languages, const std::string& as
   return {};
 }
 
-/// The place of the nearest of all codes and names.
+/// The place of the same language in another script, else of the nearest of all codes and names.
 std::size_t nearest_language(const Languages& languages, const std::string& asked) {
+  const std::string language = locale_code(asked).language;
+  for (std::size_t i = 0; i < languages.tokens.size(); ++i) {
+    if (locale_code(languages.tokens[i].code).language == language) return i;
+  }
   std::vector<std::string> words;
   for (const LanguageToken& token : languages.tokens) {
     words.push_back(token.code);
