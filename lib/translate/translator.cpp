@@ -154,7 +154,8 @@ PreparedSentence Translator::prepare(std::string_view bytes) const {
   EncodedText encoded = tokenizer_.encode_source(sentence.text, languages_.source);
   sentence.ids = std::move(encoded.ids);
   // Languages stand around a text without any piece, too.
-  if (sentence.ids.size() <= tokenizer_.encode_source("", languages_.source).ids.size()) {
+  if (!tokenizer_.languages().tokens.empty() &&
+      sentence.ids.size() <= tokenizer_.encode_source("", languages_.source).ids.size()) {
     sentence.ids = {tokenizer_.special_tokens().eos};
   }
   sentence.unknown = encoded.unknown;

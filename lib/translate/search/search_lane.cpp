@@ -46,11 +46,6 @@ bool SearchLane::closed() const {
   });
 }
 
-const QueuedSentence& SearchLane::any() const {
-  const Group& group = groups_[groups_[0].sentences.empty() ? 1 : 0];
-  return *group.sentences.front();
-}
-
 void SearchLane::remove(Group& group, const QueuedSentence& sentence) {
   group.sentences.erase(std::ranges::find(group.sentences, &sentence));
   group.load.rows -= sentence.size.hypotheses;

@@ -65,8 +65,6 @@ class SearchLane {
   std::size_t size() const { return groups_[0].sentences.size() + groups_[1].sentences.size(); }
   /// Whether somebody is here who must be alone.
   bool closed() const;
-  /// One that runs; there is one.
-  const QueuedSentence& any() const;
 
   struct Step {
     std::vector<QueuedSentence*> gone;   ///< done, failed or not wanted any more
