@@ -44,13 +44,13 @@ std::vector<std::vector<PreparedSentence>> read_batches(const Options& o, const 
   return batches;
 }
 
-/// Multiply-adds of a search: the source once, each step of each beam.
+/// Multiply-adds of a search: the source once, the first step once, each later step of each beam.
 std::uint64_t multiply_adds_of(const ModelConfig& config, std::size_t source, std::size_t target,
                                int beam) {
   const CostReport whole = cost_report(config, to_int(source), to_int(target));
-  const CostReport source_alone = cost_report(config, to_int(source), 0);
-  return source_alone.total_multiply_adds +
-         to_size(beam) * (whole.total_multiply_adds - source_alone.total_multiply_adds);
+  const CostReport first_step = cost_report(config, to_int(source), 1);
+  return first_step.total_multiply_adds +
+         to_size(beam) * (whole.total_multiply_adds - first_step.total_multiply_adds);
 }
 
 Backend backend_of(const std::string& precision) {

@@ -135,7 +135,9 @@ async def load(port, connections, seconds, sentences, hostile=0, more=None):
 
 
 def run_load(options):
-    sentences = (ROOT / "data/typed/sentences.txt").read_text().splitlines()
+    sys.path.insert(0, str(ROOT / "scripts"))
+    from score_typed import plain, read_marked
+    sentences = [plain(line) for _, line in read_marked(ROOT / "data/typed/sentences.txt")]
     serve = ["serve", "--model", str(MODEL), "--precision", options.precision]
     more = {"beams": options.beams} if options.beams else {}
     contenders = {"attn-demo serve": ([options.program, *serve, "--port", "18431"], 18431)}

@@ -1,5 +1,7 @@
 #include "compute/panel_weight.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -18,6 +20,17 @@ std::uint16_t* binary16_in(const AlignedFloats& memory) {
 /// Whether the panels may hold what a file holds, in 16 bits.
 bool stay_16_bits(const std::vector<Parameter>& weights) {
   return kernels().widens && are_float16(weights);
+}
+
+/// A part of a panel in float32, its sums and the rows that pass by take 40 kB. Where multipliers
+/// also widen (Intel), a product of many rows so waits a quarter less for them.
+bool first_cache_holds_wide_parts() {
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+  static const bool holds = sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
+  return holds;
+#else
+  return false;
+#endif
 }
 
 /// A panel of many rows does not stay in a core's cache while the rows of x pass by: it is taken in
@@ -103,7 +116,8 @@ void PanelWeight::multiply_rows(const ConstMatrixRef& x, const BatchProduct& p) 
                            .chain = static_cast<Index>(chains_),
                            .add = p.add,
                            .fetches_ahead = true,
-                           .narrow = of_16_bits_ ? binary16_in(panels_) : nullptr};
+                           .narrow = of_16_bits_ ? binary16_in(panels_) : nullptr,
+                           .widens_once = first_cache_holds_wide_parts()};
   const Index panels = k.panels_of(out_);
   // Threads share out the panels; where there are few, also blocks of rows.
   const Index row_parts = panels >= 4 * Index{threads()}

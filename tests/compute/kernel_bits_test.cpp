@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compute/half.h"
 #include "compute/kernel_bits.h"
 
 using namespace attn;
@@ -173,4 +174,46 @@ TEST_CASE("fused tables agree bit by bit in products of packed rows") {
   }
   const std::string everywhere = "616258a5aaa379b4738a1f9275fed7e1a99c231c1cc441e21dd9b0c2f9fa0a6f";
   CHECK(bits.digest(everywhere) == everywhere);
+}
+
+TEST_CASE("panels in 16 bits give what they give in 32, widened as they are read or once") {
+  for (const Kernels* k : all_kernels()) {
+    if (!k->widens) continue;
+    CAPTURE(k->name);
+    const Index width = k->panel_width;
+    const Index columns = width + 5;
+    for (const Index in : {1, 63, 64, 65, 200}) {
+      std::vector<std::uint16_t> narrow;
+      Row wide(2 * in * width, "weights");
+      for (Index i = 0; i < 2 * in * width; ++i) {
+        narrow.push_back(half::narrow_f16(wide.data()[i]));
+        wide.data()[i] = half::widen_f16(narrow.back());
+      }
+      for (const Index rows : {1, 2, 12, 13, 19, 60, 100}) {
+        CAPTURE(in);
+        CAPTURE(rows);
+        const Matrix x = random_matrix(rows, in, "x");
+        const auto multiply = [&](const std::uint16_t* panels, bool once) {
+          Row y(rows * columns, "y");
+          k->panel_product({.x = x.data(),
+                            .x_stride = in,
+                            .rows = rows,
+                            .in = in,
+                            .panels = wide.data(),
+                            .out = columns,
+                            .bias = nullptr,
+                            .y = y.data(),
+                            .y_stride = columns,
+                            .panel_rows = in,
+                            .narrow = panels,
+                            .widens_once = once},
+                           0, 2);
+          return y;
+        };
+        const Row expected = multiply(nullptr, false);
+        CHECK(multiply(narrow.data(), false) == expected);
+        CHECK(multiply(narrow.data(), true) == expected);
+      }
+    }
+  }
 }

@@ -217,8 +217,6 @@ TEST_CASE("a row of scores below every float has no weights, and is no row witho
 }
 
 TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on with") {
-  // The portable kernels round a product and its addition each, and so are a little further off.
-  const double most = std::string(kernels().name) == "portable" ? 1.1e-6 : 1e-6;
   double farthest = 0;
   for (const Index n : {1, 7, 300, 700}) {
     for (const bool causal : {false, true}) {
@@ -237,7 +235,7 @@ TEST_CASE("weights are shown within 1e-6 of those that the fast code goes on wit
       attend({AttentionKind::encoder_self, 0, 1, n, 0.3F},
              {rows.leftCols(n), keys_and_values(rows.rightCols(2 * n)), groups}, out, &watcher);
       const double distance = (shown - out).cwiseAbs().maxCoeff();
-      CHECK(distance <= most);
+      CHECK(distance <= 1e-6);
       farthest = std::max(farthest, distance);
     }
   }

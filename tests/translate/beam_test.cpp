@@ -7,7 +7,9 @@
 
 #include "base/at.h"
 #include "check_error.h"
+#include "model/random_model.h"
 #include "translate/search/logits_processor.h"
+#include "translate/search/sentence_search.h"
 
 using namespace attn;
 
@@ -151,4 +153,39 @@ TEST_CASE("ids outside the vocabulary are refused") {
   decode.forced_eos_token_id = 12;
   test::check_error([&] { LogitsProcessor(decode, {kEnd}, 10); }, ExitCode::input,
                     "forced_eos_token_id 12");
+}
+
+TEST_CASE("before the first step all beams are one row, which all rows of the second continue") {
+  ModelConfig c;
+  c.d_model = 16;
+  c.encoder_layers = c.decoder_layers = 1;
+  c.encoder_heads = c.decoder_heads = 2;
+  c.encoder_ffn_dim = c.decoder_ffn_dim = 32;
+  c.vocab_size = c.decoder_vocab_size = 3;  // so few that later beams' candidates are needed
+  c.pad_token_id = c.decoder_start_token_id = 2;
+  const Transformer model = random_model(c, 5, default_backend());
+  DecodeConfig decode;
+  decode.num_beams = 4;
+  const Ensemble models(model);
+  const SearchRules rules(models, decode);
+  const std::vector<int> source{1, 1, 0};
+  const auto search = beam_search(rules, source, 5);
+  EnsembleDecoder decoder(models);
+  PackedTokens packed;
+  packed.add(source);
+  const RowPlace place{decoder.join(packed, std::vector{search->size()}).front(), 0};
+  SearchRows rows;
+  search->add_rows(place, rows);
+  CHECK(rows.tokens == std::vector{2});
+  decoder.step(rows.tokens, rows.parents, rows.slots);
+  search->choose(decoder, 0);
+  rows.clear();
+  search->add_rows(place, rows);
+  CHECK(rows.size() == 4);
+  CHECK(rows.parents == std::vector<Index>(4, 0));
+  decoder.step(rows.tokens, rows.parents, rows.slots);
+  search->choose(decoder, 0);
+  rows.clear();
+  search->add_rows(place, rows);
+  CHECK(rows.size() == 4);
 }

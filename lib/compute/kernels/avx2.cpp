@@ -158,6 +158,7 @@ constexpr Index kRowBlock = 3;    // 3 of broadcasts, 1 of weights: all 16
 constexpr Index kQueryBlock = 2;  // 8 of sums, 4 of queries,
 constexpr Index kBlockLanes = 2;  // 2 of a key: 14
 constexpr bool kWidens = true;
+constexpr Index kScoreChain = 64;
 
 }  // namespace
 }  // namespace attn

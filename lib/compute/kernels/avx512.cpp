@@ -135,6 +135,7 @@ constexpr Index kRowBlock = 6;    // 24 of sums, 1 broadcast: 29 of 32
 constexpr Index kQueryBlock = 4;  // 16 of sums, 4 of queries,
 constexpr Index kBlockLanes = 4;  // 1 of a key: 21
 constexpr bool kWidens = true;
+constexpr Index kScoreChain = 64;
 
 }  // namespace
 }  // namespace attn

@@ -293,6 +293,7 @@ constexpr Kernels make_table(const char* name) {
           .panel_width = kPanelWidth,
           .row_block = kRowBlock,
           .widens = kWidens,
+          .score_chain = kScoreChain,
           .panel_product = panel_product,
           .dot_products = dot_products,
           .weighted_sums = weighted_sums,

@@ -37,6 +37,8 @@ struct PanelProduct {
   /// The panels in binary16 instead, for a table that widens: the numbers are the same and so are
   /// the sums, and half as much is read. Not with strips.
   const std::uint16_t* narrow = nullptr;
+  /// A part of `narrow` is widened once for many rows: where the first cache has room for it.
+  bool widens_once = false;
 };
 
 /// One step of Adam for a block of parameters (Kingma and Ba 2015, algorithm 1).
@@ -157,6 +159,7 @@ struct Kernels {
   Index panel_width;  ///< columns of a panel
   Index row_block;    ///< rows that a kernel computes at a time
   bool widens;        ///< panel_product() takes panels of binary16, too
+  Index score_chain;  ///< terms of attention's scores that are added up at a time (tiles)
 
   /// y[:, panels first … last) = x · W + bias.
   void (*panel_product)(const PanelProduct& p, Index first_panel, Index last_panel);

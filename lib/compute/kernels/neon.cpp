@@ -28,6 +28,7 @@ constexpr Index kRowBlock = 5;    // 20 of sums, 5 of x: 29 of 32
 constexpr Index kQueryBlock = 2;  // 16 of sums, 8 of queries,
 constexpr Index kBlockLanes = 2;  // 4 of a key: 28
 constexpr bool kWidens = true;
+constexpr Index kScoreChain = 64;
 
 }  // namespace
 }  // namespace attn

@@ -15,6 +15,7 @@ constexpr Index kRowBlock = 2;    // 8 registers of sums, 4 of weights, the othe
 constexpr Index kQueryBlock = 1;  // 16 registers are few
 constexpr Index kBlockLanes = 4;
 constexpr bool kWidens = false;
+constexpr Index kScoreChain = 16;  // short chains make up for the second rounding
 
 }  // namespace
 }  // namespace attn

@@ -128,14 +128,13 @@ template <std::size_t Rows>
 ///
 /// A chain is a few hundred cycles, so what stands before and after its loop counts: two pointers
 /// reach all rows, and only a product's last chain asks what becomes of its sums.
+/// `w` are the chain's weights: the panel's from row b.start on.
 template <std::size_t Rows, Index Step, typename Weight>
-[[gnu::noinline]] void block_product(const PanelProduct& p, const Weight* panel,
-                                     const BlockChain& b) {
+[[gnu::noinline]] void block_product(const PanelProduct& p, const Weight* w, const BlockChain& b) {
   constexpr bool strips = Step != 1;
   const Index row_stride = strips ? 1 : p.x_stride;
   const float* x = p.x + b.row * (strips ? p.in : p.x_stride) + b.start * Step;
   const float* x3 = x + (Rows > 3 ? 3 * row_stride : 0);
-  const Weight* w = panel + b.start * kPanelWidth;
   const char* ahead = b.fetch.from;
   const Index lines = b.fetch.lines;
   const char* next = b.fetch.next;
@@ -181,12 +180,12 @@ template <std::size_t Rows, Index Step, typename Weight>
 
 /// The block of `rows` rows, 1 to Rows.
 template <std::size_t Rows, Index Step, typename Weight>
-void block_of_rows(Index rows, const PanelProduct& p, const Weight* panel, const BlockChain& b) {
+void block_of_rows(Index rows, const PanelProduct& p, const Weight* w, const BlockChain& b) {
   if constexpr (Rows > 0) {
     if (rows == Index{Rows}) {
-      block_product<Rows, Step>(p, panel, b);
+      block_product<Rows, Step>(p, w, b);
     } else {
-      block_of_rows<Rows - 1, Step>(rows, p, panel, b);
+      block_of_rows<Rows - 1, Step>(rows, p, w, b);
     }
   }
 }
@@ -248,18 +247,40 @@ struct RowGroup {
   Index rows;
 };
 
+/// A chain's weights, widened once for all blocks of a group of rows.
+struct WidenedChain {
+  static constexpr Index kMost = 64;  ///< terms
+  alignas(64) float weights[kMost * kPanelWidth];
+
+  template <typename Narrow>
+  const float* of(const Narrow* narrow, Index terms) {
+    for (Index i = 0; i < terms * kPanelWidth; i += kLanes) {
+      Lanes::load(narrow + i).store(weights + i);
+    }
+    return weights;
+  }
+};
+
 /// A group of rows by the panel of columns from `column` on, in blocks of nearly the same size.
 template <Index Step, typename Weight>
 void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, Index column,
                    RowGroup group) {
   alignas(64) float partial[kRowGroup * kPanelWidth];
+  [[maybe_unused]] WidenedChain widened;
   const auto [first, rows] = group;
   const Index blocks = (rows + kRowBlock - 1) / kRowBlock;
   const Index each = Step == 1 ? rows / blocks : kRowBlock;
   const Index larger = Step == 1 ? rows % blocks : 0;  // blocks with one row more
   for (Index start = 0; start < p.in; start += p.chain) {
     const Index steps = p.chain < p.in - start ? p.chain : p.in - start;
-    const char* ahead = reinterpret_cast<const char*>(panel + start * kPanelWidth) + plan.distance;
+    const Weight* chain = panel + start * kPanelWidth;
+    const char* ahead = reinterpret_cast<const char*>(chain) + plan.distance;
+    const float* wide = nullptr;
+    if constexpr (sizeof(Weight) == sizeof(std::uint16_t)) {
+      if (p.widens_once && blocks > 2 && steps <= WidenedChain::kMost) {
+        wide = widened.of(chain, steps);
+      }
+    }
     Index row = 0;
     for (Index block = 0; block < blocks; ++block) {
       const Index size = each + (block < larger ? 1 : 0);
@@ -268,8 +289,12 @@ void rows_of_panel(const PanelProduct& p, FetchPlan& plan, const Weight* panel, 
       const Fetch fetch{ahead + number * plan.lines * (p.chain / 4) * kCacheLine,
                         number < plan.blocks ? plan.lines : 0, plan.next, plan.next_lines};
       plan.next += plan.next_lines * kCacheLine;
-      block_of_rows<kRowBlock, Step>(
-          count, p, panel, {first + row, column, start, steps, partial + row * kPanelWidth, fetch});
+      const BlockChain part{first + row, column, start, steps, partial + row * kPanelWidth, fetch};
+      if (wide != nullptr) {
+        block_of_rows<kRowBlock, Step>(count, p, wide, part);
+      } else {
+        block_of_rows<kRowBlock, Step>(count, p, chain, part);
+      }
       row += count;
     }
   }

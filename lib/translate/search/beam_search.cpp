@@ -64,10 +64,13 @@ class BeamSearch : public SentenceSearch {
         beam_(rules.decode, rules.ends, most_tokens),
         traced_(traced) {}
 
+  /// Before the first step all beams are the same hypothesis: one row serves them.
   void add_rows(const RowPlace& before, SearchRows& rows) const override {
-    for (const SentenceBeam::Running& running : beam_.running()) {
-      rows.add(running.ids.empty() ? rules().start : running.ids.back(),
-               before.first + running.parent, before.slot);
+    const std::vector<SentenceBeam::Running>& running = beam_.running();
+    if (running.front().ids.empty()) return rows.add(rules().start, 0, before.slot);
+    const bool parents_share = running.front().ids.size() == 1;
+    for (const SentenceBeam::Running& one : running) {
+      rows.add(one.ids.back(), before.first + (parents_share ? 0 : one.parent), before.slot);
     }
   }
 
@@ -86,11 +89,14 @@ class BeamSearch : public SentenceSearch {
   BestCandidates best_candidates(EnsembleDecoder& decoder, Index first) const {
     const LogitsProcessor& processor = rules().processor;
     BestCandidates best(beam_.candidates_needed());
+    RowScores scores;
     for (std::size_t i = 0; i < beam_.running().size(); ++i) {
       const SentenceBeam::Running& running = beam_.running()[i];
-      const auto [row, normal] =
-          decoder.scores(processor, context(running.ids), first + to_index(i));
       const auto produced = std::ssize(running.ids);
+      if (i == 0 || produced > 0) {
+        scores = decoder.scores(processor, context(running.ids), first + to_index(i));
+      }
+      const auto& [row, normal] = scores;
       if (!normal.finite) refuse_logits(rules().models, produced);
       if (const auto forced = processor.forced(produced, most_tokens())) {
         // Everything else is −∞; the forced token's own log-probability counts 0.

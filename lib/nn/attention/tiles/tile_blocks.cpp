@@ -21,6 +21,15 @@ void run_product(const PanelProduct& product) {
   kernels().panel_product(product, 0, kernels().panels_of(product.out));
 }
 
+void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& block,
+                      const float* panels, float* scores) {
+  PanelProduct product = product_of(first_row, head_dim, panels, block.keys(), scores);
+  product.y_stride = kKeyTile;
+  product.rows = block.rows();
+  product.chain = kernels().score_chain;
+  run_product(product);
+}
+
 void KeyBlockRows::find(const TiledHead& head, const KeyRange& range, const KeyBlock& block) {
   const AttentionGroup& group = head.group;
   const std::span<const std::uint8_t> padding = group.mask.hidden;

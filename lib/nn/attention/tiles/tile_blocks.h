@@ -51,6 +51,11 @@ struct KeyBlock {
   Index rows() const { return end_row - first_row; }
 };
 
+/// scores [rows, kKeyTile] = the rows of a block, from `first_row` on, · its keys, in `panels`: the
+/// same bits forward and backward.
+void multiply_by_keys(const float* first_row, Index head_dim, const KeyBlock& block,
+                      const float* panels, float* scores);
+
 /// Which rows of keys and values, and which of them nobody sees, of one block.
 struct KeyBlockRows {
   std::vector<std::int32_t> rows;    ///< of the keys, where they do not follow one another

@@ -37,16 +37,6 @@ struct Tile {
   RowSums sums;
 };
 
-/// scores = queries · keysᵀ for the rows of a block.
-void multiply_keys(const Tile& t, const KeyBlock& block, const float* panels) {
-  const Index head_dim = t.head.shape.head_dim;
-  PanelProduct product =
-      product_of(t.queries + block.first_row * head_dim, head_dim, panels, block.keys(), t.scores);
-  product.y_stride = kKeyTile;
-  product.rows = block.rows();
-  run_product(product);
-}
-
 /// Scaled, and with the biases of their distances, where the head has such.
 void add_distances(const Tile& t, const KeyRange& range, const KeyBlock& block) {
   const float* distances = t.head.rows.distances;
@@ -252,7 +242,8 @@ void attend_tile(const AttentionShape& shape, const AttentionInput& input, const
     const bool packed = block.rows() > kFewRows &&
                         kernels().pack_rows(values, block.keys(), head_dim, value_panels);
     for_rows_of(block, [&](const KeyBlock& part) {
-      multiply_keys(t, part, key_panels);
+      multiply_by_keys(t.queries + part.first_row * t.head.shape.head_dim, t.head.shape.head_dim,
+                       part, key_panels, t.scores);
       add_distances(t, range, part);
       mask_block(range, part, scratch.block.hidden, t.scores);
       add_block(t, range, part);

@@ -60,16 +60,11 @@ void pack_block(const BackwardTile& t, const KeyBlock& block) {
 
 /// scores = queries · keysᵀ and dweights = doutput · valuesᵀ.
 void multiply_block(const BackwardTile& t, const KeyBlock& block) {
-  const Index row = block.first_row;
-  for (const bool of_keys : {true, false}) {
-    PanelProduct product =
-        product_of((of_keys ? t.queries : t.doutput) + row * t.head_dim, t.head_dim,
-                   (of_keys ? t.scratch.key_columns : t.scratch.value_columns).reserve(0),
-                   block.keys(), of_keys ? t.scores : t.dweights);
-    product.y_stride = kKeyTile;
-    product.rows = block.rows();
-    run_product(product);
-  }
+  const Index begin = block.first_row * t.head_dim;
+  multiply_by_keys(t.queries + begin, t.head_dim, block, t.scratch.key_columns.reserve(0),
+                   t.scores);
+  multiply_by_keys(t.doutput + begin, t.head_dim, block, t.scratch.value_columns.reserve(0),
+                   t.dweights);
 }
 
 /// Scores get the biases of their distances, where the head has such: before they are scaled.
