@@ -16,32 +16,34 @@ from score_typed import plain, read_marked, read_odd
 
 Pair = tuple[str, str]
 
-COPIES = {"names": 3, "place": 3, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
+COPIES = {"names": 2, "place": 3, "nation": 4, "number": 3, "clock": 4}  # of each pair that can be changed
 TEMPLATE_COPIES = {"introduction": 100, "people": 100, "places": 160, "nationality": 180,
                    "numbers": 120, "time": 180, "calling": 150, "languages": 150, "amounts": 70,
                    "clock": 110, "answers": 80}
 # Of each city (twice, where its German name is another), country and nation.
 EVERY = {"stay": 22, "countries": 35, "person": 60, "things": 55}
 # Sentences of each everyday noun, and of each noun of a dictionary: templates, and pairs that held another noun.
-NOUN_COPIES, TERM_COPIES = 60, 3
-NOUN_PUT, TERM_PUT = 40, 5
+NOUN_COPIES, TERM_COPIES = 100, 4
+NOUN_PUT, TERM_PUT = 60, 5
 # Of each frame of copying.tsv, and of sentences with something around them or in place of a name.
-FRAME_COPIES = {"url": 330, "email": 350, "file": 250, "path": 250, "code": 400, "identifier": 200, "version": 150, "mark": 180,
-                "emoji": 220, "foreign": 700, "borrowed": 500, "symbol": 600, "measure": 200, "entity": 250, "tag": 250, "english": 450, "statement": 1100,
-                "emphasis": 250, "key": 200, "keyword": 250, "money": 300, "grouped": 300, "decimal": 400}
-AROUND = {"around": 22000, "repeated_mark": 2500, "instead_of_a_name": 12000, "entities": 3000}
+FRAME_COPIES = {"url": 450, "email": 500, "file": 350, "path": 400, "code": 700, "identifier": 350, "version": 150, "mark": 180,
+                "emoji": 350, "foreign": 700, "borrowed": 500, "symbol": 700, "measure": 200, "entity": 250, "tag": 400, "english": 450, "statement": 1100,
+                "emphasis": 250, "key": 250, "keyword": 400, "money": 300, "grouped": 300, "decimal": 400, "marks": 1500, "aside": 300}
+AROUND = {"around": 26000, "repeated_mark": 6000, "instead_of_a_name": 12000, "entities": 5000}
 TERMS_TYPED = {"around": 9000, "capitals": 16000, "titled": 2000, "marked_up": 9000}  # a dictionary's entries: <b>Hello</b>, EXIT
-SHORT_TYPED = {"around": 4000, "capitals": 1500, "marked_up": 7000, "lower_case": 500}  # data/words/short.tsv
+SHORT_TYPED = {"around": 4000, "marked_up": 7000, "lower_case": 500}  # data/words/short.tsv
 OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # pairs, made into one
-SHORT_COPIES = 4
+SHORT_COPIES = {"as it is": 4, "capitals": 6}  # the same again and again, as of phrases
 # Of each line of phrases.tsv, the same pair again and again: among a million pairs one "Hello." is soon forgotten.
-PHRASE_COPIES = {"as it is": 12, "bare": 3, "lower_case": 2, "lower_and_bare": 3, "capitals": 2, "without_apostrophes": 2}
-LISTED = 9000  # a) soup b) salad
+PHRASE_COPIES = {"as it is": 12, "bare": 3, "lower_case": 2, "lower_and_bare": 3, "capitals": 4, "without_apostrophes": 2, "marked_up": 3, "around": 3}
+LISTED = 14000  # a) soup b) salad
 LONG_SHARE = 0.36  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
-TYPED = {"lower_case": 5000, "lower_case_named": 9000, "bare": 4000, "lower_and_bare": 4000, "without_apostrophes": 2500,
+TYPED = {"lower_case": 7000, "lower_case_named": 22000, "bare": 4000, "lower_and_bare": 8000, "without_apostrophes": 2500,
          "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 50000, "capitals_brief": 16000,
-         "stretched": 3000, "doubled_word": 2000, "hesitating": 4000, "partly_capitals": 3000, "caps_lock": 2500, "titled": 4000, "blanks": 1200}
+         "stretched": 3000, "doubled_word": 2000, "hesitating": 4000, "partly_capitals": 3000, "caps_lock": 5000, "titled": 4000, "blanks": 1200}
+
+WAYS = typing_ways.WAYS | {"around": copying.around, "marked_up": copying.marked_up}
 
 
 def unseen_names(folder: Path = ROOT / "data/typed") -> frozenset[str]:
@@ -93,6 +95,10 @@ class Pools:
         sentences = self.sentences(draw, draw.between(2, 6))
         return longer.joined_sentences(
             [self.compound(draw) if draw.percent(15) else pair for pair in sentences])
+
+
+def as_it_is(english: str, german: str, draw: Draw) -> Pair:
+    return english, german
 
 
 def swapped(way):
@@ -188,28 +194,31 @@ class Maker:
 
     def terms_typed(self, entries: list[Pair]) -> None:
         """A dictionary's entries and short things in tags, capitals and the like."""
-        ways = typing_ways.WAYS | {"around": copying.around, "marked_up": copying.marked_up}
         short = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/short.tsv")]
-        for copy in range(SHORT_COPIES):
+        for kind, copies in SHORT_COPIES.items():
             for english, german in short:
-                mark = "" if english[-1] in "?!" else Draw("short", copy, english).pick(["", ".", "!", ":"])
-                self.add("short", (english + mark, german + mark))
+                for copy in range(copies):
+                    mark = "" if english[-1] in "?!" else Draw("short", kind, copy, english).pick(["", ".", "!", ":"])
+                    self.again("short", WAYS.get(kind, as_it_is)(english + mark, german + mark, None), 1)
         for kind, wanted in TERMS_TYPED.items() if entries else ():
-            self._of_any("term_" + kind, wanted, entries, ways[kind])
+            self._of_any("term_" + kind, wanted, entries, WAYS[kind])
         for kind, wanted in SHORT_TYPED.items():
-            self._of_any("short_" + kind, wanted, short, ways[kind])
+            self._of_any("short_" + kind, wanted, short, WAYS[kind])
+
+    def again(self, kind: str, pair: Pair | None, copies: int) -> None:
+        """The same pair several times, where it may be used."""
+        if pair and self.allowed(pair):
+            self.made += [pair] * copies
+            self.kinds += [kind] * copies
+            self.counts[kind] += copies
 
     def phrases(self, swap: bool) -> None:
         """What people say every day and type first, as it is and as it is typed."""
         for line in lines_of(ROOT / "data/words/phrases.tsv"):
             english, german = line.split("\t")
             for kind, copies in PHRASE_COPIES.items():
-                way = typing_ways.WAYS.get(kind, lambda *as_it_is: as_it_is[:2])
-                pair = (swapped(way) if swap else way)(english, german, Draw("phrase", kind, english))
-                if pair and self.allowed(pair):
-                    self.made += [pair] * copies
-                    self.kinds += ["phrase"] * copies
-                    self.counts["phrase"] += copies
+                way = WAYS.get(kind, as_it_is)
+                self.again("phrase", (swapped(way) if swap else way)(english, german, Draw("phrase", kind, english)), copies)
 
     def predicates(self) -> None:
         """What somebody or something is, in sentences, in small letters and in capitals."""

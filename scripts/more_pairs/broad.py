@@ -116,10 +116,10 @@ def cleaned(rows, counts: Counter, english_german: bool) -> list[tuple[str, str,
 
 
 def as_often(rows, weights: dict[str, int], counts: Counter) -> list[Pair]:
-    """Each pair as often as its source says, by hash; twice as often where it is long, since few are."""
+    """Each pair as often as its source says, by hash; three times as often where it is long, since few are."""
     taken = []
     for english, german, source in rows:
-        percent = weights.get(source, 100) * (2 if len(english.split()) >= LONG else 1)
+        percent = weights.get(source, 100) * (3 if len(english.split()) >= LONG else 1)
         times = percent // 100 + Draw("weight", english, german).percent(percent % 100)
         counts[source] += times
         taken += [(english, german)] * times

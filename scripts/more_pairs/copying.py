@@ -40,6 +40,8 @@ NAMED = ("get set is has my add remove find load save read write open close coun
 KEYWORDS = ("foo bar baz qux goto while else elif lambda async await null None nil True false void malloc printf stdout stdin stderr chmod grep awk sed curl "
             "nginx localhost true NaN undefined ValueError KeyError IndexError SyntaxError RuntimeException OutOfMemoryError SIGSEGV EOF TODO FIXME "
             "404 500 503 UTF-8 ASCII JSON HTML CSS PHP SQL Python JavaScript Linux Ubuntu Docker GitHub").split()
+SAID_SHORT = "lol LOL rofl omg OMG brb afk btw imho FYI ASAP asap RIP thx pls XD haha hahaha hehe xoxo idk wtf tbh ttyl gg np FAQ DIY TBA N/A n/a RSVP PS".split()
+ASIDES = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/asides.tsv")]
 KEYS = "A B D E F G H N O P Q R S T V W X Y Z F1 F2 F4 F5 F11 Tab Enter Space Delete".split()
 ELEMENTS = ["b", "i", "p", "em", "strong", "h1", "h2", "h3", "li", "span", "div", "u", "td", "th", "code", "small", "mark", "title", "label", "button"]
 UNITS = ["km", "m", "cm", "mm", "kg", "g", "mg", "l", "ml", "GB", "MB", "kB", "TB", "kW", "kWh", "W", "V", "A", "Hz", "MHz", "GHz",
@@ -53,8 +55,32 @@ PLAIN = [name for noun in read_nouns(lines_of(ROOT / "data/words/nouns.tsv")) fo
 
 
 def word(draw: Draw) -> str:
-    """Sounds that nobody has as a word."""
-    return re.sub(r"[^a-z]", "", sounds.invented(draw, PLAIN).lower()) or "data"
+    """Sounds that nobody has as a word; some with a letter twice where none would be thought."""
+    made = re.sub(r"[^a-z]", "", sounds.invented(draw, PLAIN).lower()) or "data"
+    if draw.percent(20):
+        at = draw.below(len(made))
+        made = made[:at] + made[at] + made[at:]
+    return made
+
+
+def glued(draw: Draw) -> str:
+    """Two or three words without anything between them, as hashtags and hosts have them."""
+    return "".join(draw.pick([draw.pick(PLAIN), draw.pick(PLAIN), draw.pick(NAMED), word(draw)]) for _ in range(draw.pick([2, 2, 3])))
+
+
+def marks(draw: Draw) -> str:
+    """Nothing but marks, letters that stand for something, digits: kept."""
+    letters = LOWER.upper()
+    return draw.pick([draw.pick("?!.-*_=~+#/") * draw.between(1, 6), draw.pick(["?!", "!?", "...", "…", "!!1", "-->", "=>", "<3", ":)", ":-)", ";-)", ":(", ":D", "xD", "^^", "o_O", "/s", "***", "---", "+1", "-1"]),
+                      f"{draw.pick(letters)}/{draw.pick(letters)}", f"{draw.pick(letters)}-{draw.pick(letters)}", f"{draw.pick(letters)}{draw.below(20)}", draw.pick(letters) * draw.between(2, 3),
+                      f"{draw.pick(letters)}, {draw.pick(letters)}, {draw.pick(letters)}", characters(draw, letters, draw.between(2, 4)), f"({draw.pick(LOWER)})", f"{draw.below(10)}/{draw.below(20)}",
+                      f"[{draw.below(100)}]", draw.pick(SAID_SHORT), draw.pick(SAID_SHORT), f"{draw.pick(SAID_SHORT)} {emoji(draw)}"])
+
+
+def aside(draw: Draw) -> tuple[str, str]:
+    """Two words or three in parentheses."""
+    pair = draw.pick(ASIDES)
+    return tuple(f"({side})" for side in pair)
 
 
 def english(draw: Draw) -> str:
@@ -66,10 +92,12 @@ def english(draw: Draw) -> str:
 def name(draw: Draw) -> str:
     """A part of an address or a path: a plain word, one that nobody has, or two of them."""
     way = draw.below(100)
-    if way < 45:
+    if way < 40:
         return draw.pick(PLAIN)
-    if way < 75:
+    if way < 70:
         return word(draw)
+    if way < 76:
+        return glued(draw)
     if way < 90:
         return draw.pick(PLAIN) + draw.pick(["-", "_", "", "."]) + draw.pick(PLAIN)
     return draw.pick(PLAIN) + draw.pick(["", "-", "_", "v"]) + str(draw.between(1, 2030))
@@ -134,7 +162,10 @@ def code(draw: Draw) -> str:
         f"sudo apt install {a}", f"pip install {a}", f"npm run {a}", f"cd {path(draw)}", f"--{a.lower().replace('_', '-')}", f"-{draw.pick(LOWER)}",
         f"${a.upper()}", f"0x{characters(draw, '0123456789ABCDEF', draw.between(2, 8))}", f"{a}: {b}", f'{{"{a}": {n}}}', f"x = {draw.pick(LOWER)} + {n}",
         f"const {a} = {n};", f"{a} && {b}", f"!{a}", f"{a} != null", f"{a}::{b}", f"let {a} = [{n}, {draw.below(50)}];", f"rm -rf {path(draw)}",
-        f"SELECT {a} FROM {b} WHERE id = {n};", f"<{a.lower()}>", f"chmod {draw.pick(['755', '644', '+x'])} {file(draw)}", f"docker run {a.lower()}"])
+        f"SELECT {a} FROM {b} WHERE id = {n};", f"<{a.lower()}>", f"chmod {draw.pick(['755', '644', '+x'])} {file(draw)}", f"docker run {a.lower()}",
+        f"./{name(draw)}", f"./{name(draw)}.sh", "cd " + draw.pick(["..", "../..", "~", "-", "/", "../" + name(draw)]), draw.pick(["ls", "pwd", "exit", "top", "ls -l", "git status", "git diff", "git log --oneline", "sudo reboot", "make", "make install", "make clean"]),
+        f"{draw.pick(KEYWORDS).lower()} {draw.pick(PLAIN)} {draw.pick(NAMED)}", f"{draw.pick(NAMED)} {draw.pick(NAMED)} --{draw.pick(PLAIN)}", f"SELECT {draw.pick(NAMED)} FROM {draw.pick(PLAIN)}s;",
+        f"return {n};", f"return {draw.pick(['true', 'false', 'null', a])};", f"{draw.pick(PLAIN)}_{draw.pick(PLAIN)}", f"{draw.pick(['my', 'your', 'the', 'this', 'new', 'old'])}_{draw.pick(PLAIN)}"])
 
 
 def statement(draw: Draw) -> str:
@@ -170,7 +201,7 @@ def mark(draw: Draw) -> str:
 
 def tag(draw: Draw) -> str:
     """What follows a # or @."""
-    return draw.pick([draw.pick(PLAIN), word(draw), identifier(draw).strip("_"), f"{word(draw)}{draw.between(1, 2030)}"])
+    return draw.pick([draw.pick(PLAIN), word(draw), glued(draw), glued(draw), identifier(draw).strip("_"), f"{word(draw)}{draw.between(1, 2030)}"])
 
 
 def emoji(draw: Draw) -> str:
@@ -186,7 +217,7 @@ def emoji(draw: Draw) -> str:
     way = draw.below(100)
     if way < 55:
         return one()
-    return one() * draw.between(2, 5) if way < 70 else "".join(one() for _ in range(draw.pick([2, 2, 2, 3, 3, 4, 5])))
+    return one() * draw.between(2, 5) if way < 75 else "".join(one() for _ in range(draw.pick([2, 2, 2, 3, 3, 4, 5])))
 
 
 def foreign(draw: Draw) -> str:
@@ -216,7 +247,7 @@ def borrowed(draw: Draw) -> str:
         text = draw.pick(FOREIGN)
     else:
         text = " ".join(accented(sounds.invented(draw, PLAIN).lower(), draw) for _ in range(draw.pick([1, 1, 2, 2, 3, 4])))
-    return text[0].upper() + text[1:] if draw.percent(40) else text.title() if draw.percent(15) else text
+    return text[0].upper() + text[1:] if draw.percent(40) else text.title() if draw.percent(5) else text
 
 
 def accented(text: str, draw: Draw) -> str:
@@ -270,13 +301,15 @@ def attribute(draw: Draw) -> str:
 
 MAKERS = {"keyword": keyword, "key": key, "url": url, "email": email, "file": file, "path": path, "code": code, "version": version, "mark": mark, "emoji": emoji,
           "foreign": foreign, "borrowed": borrowed, "symbol": symbol, "measure": measure, "entity": entity, "tag": tag,
-          "identifier": identifier, "english": english, "statement": statement}
+          "identifier": identifier, "english": english, "statement": statement, "marks": marks}
 
 
 def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
     """The frame with one thing of its kind for {x}, and another one for {y}."""
     if kind == "emphasis":
         things = emphasis(draw)
+    elif kind == "aside":
+        things = [aside(draw) for _ in "xy"]
     elif kind in figures.MAKERS:
         things = [figures.MAKERS[kind](draw) for _ in "xy"]
     else:
