@@ -1,5 +1,6 @@
 #include "config/decode_config.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -73,6 +74,17 @@ DecodeOptions decode_options_from_experiment(const Json& json, const std::string
   return options;
 }
 
+std::vector<std::string> task_prefixes(const DecodeOptions& options) {
+  std::vector<std::string> prefixes;
+  if (options.tasks == nullptr || !options.tasks->is_object()) return prefixes;
+  for (const Json& task : *options.tasks) {
+    if (!task.is_object() || !task.contains("prefix") || !task["prefix"].is_string()) continue;
+    const auto prefix = task["prefix"].get<std::string>();
+    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(prefix);
+  }
+  return prefixes;
+}
+
 DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) {
   DecodeOptions merged = stronger;
   const auto fill = [](auto& target, const auto& source) {
@@ -104,6 +116,7 @@ DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker) 
   fill(merged.min_p, weaker.min_p);
   fill(merged.typical_p, weaker.typical_p);
   if (merged.document == nullptr) merged.document = weaker.document;
+  if (merged.tasks == nullptr) merged.tasks = weaker.tasks;
   return merged;
 }
 
@@ -177,6 +190,7 @@ DecodeConfig resolve(const DecodeOptions& options, std::optional<int> default_fo
   config.longest_source = options.longest_source.value_or(0);
   config.eos_token_ids = options.eos_token_ids;
   config.document = options.document;
+  config.tasks = options.tasks;
   if (!std::isfinite(config.length_penalty)) {
     throw InputError("{}: length_penalty {} is not a number; use a finite one such as 1.0", where,
                      config.length_penalty);

@@ -71,6 +71,8 @@ struct DecodeOptions {
   /// All of generation_config.json as it was read, so that `convert` writes what it does not know,
   /// too; null where there is none.
   std::shared_ptr<const Json> document;
+  /// task_specific_params of config.json (T5) as they were read, likewise.
+  std::shared_ptr<const Json> tasks;
 };
 
 /// What the search runs with.
@@ -98,7 +100,7 @@ struct DecodeConfig {
   std::vector<SequenceBias> sequence_bias;
   /// With it `num_return_sequences` translations are drawn, and there is one beam.
   std::optional<Sampling> sampling;
-  std::shared_ptr<const Json> document;
+  std::shared_ptr<const Json> document, tasks;  ///< see DecodeOptions
 };
 
 /// Reads generation options from generation_config.json, or from config.json where a directory has
@@ -110,6 +112,9 @@ DecodeOptions decode_options_from_directory(const Json& json, const std::string&
 
 /// The `decode` section of an experiment file: strict, unknown keys name the nearest known one.
 DecodeOptions decode_options_from_experiment(const Json& json, const std::string& where);
+
+/// What task_specific_params would have a text begin with, each once.
+std::vector<std::string> task_prefixes(const DecodeOptions& options);
 
 /// `stronger` where it says something, else `weaker`.
 DecodeOptions merge(const DecodeOptions& stronger, const DecodeOptions& weaker);

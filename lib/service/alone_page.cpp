@@ -14,10 +14,8 @@
 #include "base/json.h"
 #include "base/strings/base64.h"
 #include "base/strings/utf8.h"
-#include "config/family.h"
 #include "model/directory/save_model.h"
 #include "service/answer/sentence_answers.h"
-#include "service/field_text.h"
 #include "service/model/model_source.h"
 #include "service/model/shipped.h"
 #include "service/progress.h"
@@ -111,27 +109,6 @@ std::vector<std::string> files_of_model(const std::string& directory) {
   return names;
 }
 
-/// The page's model is stored in 8 bits by default, which not every family has.
-void check_storable(const ModelConfig& config, const std::string& name, DType dtype) {
-  if (dtype != DType::i8 || family_of(config).marian_keys) return;
-  throw FieldError<InputError>(
-      FieldText(name + ": a model of type " + config.model_type +
-                    " cannot be stored in 8 bits, which are for models with the layers of marian, "
-                    "pegasus and attn-demo; ",
-                Field{"dtype"}, " float16 makes a page of it"));
-}
-
-/// With what its files would have a text begin with.
-void write_prefixes(const std::string& directory, const std::vector<std::string>& prefixes) {
-  if (prefixes.empty()) return;
-  const std::string path = path_in(directory, "config.json");
-  Json config = read_json_file(path);
-  for (const std::string& prefix : prefixes) {
-    config["task_specific_params"][prefix] = {{"prefix", prefix}};
-  }
-  write_file(path, config.dump());
-}
-
 /// Files in a directory, as the page is told of them.
 Json files_json(PackedFiles& packed, const std::string& directory,
                 const std::vector<std::string>& names) {
@@ -164,11 +141,9 @@ std::string alone_page(const ModelChoice& choice, DType dtype, const std::string
   {
     const ReadyModel model = load_or_make(choice);
     name = model.name;
-    check_storable(model.transformer->config(), printable(name), dtype);
     copy_tokenizer(model.tokenizer_directory, directory->path());
     save_model(*model.transformer, resolve(model.decode, model.default_forced_eos, model.name),
                directory->path(), dtype);
-    write_prefixes(directory->path(), model.task_prefixes);
   }
   ReadyModel model = load_or_make(stored);
   model.name = name;

@@ -304,14 +304,16 @@ MAKERS = {"keyword": keyword, "key": key, "url": url, "email": email, "file": fi
           "identifier": identifier, "english": english, "statement": statement, "marks": marks}
 
 
+# What German writes in another way.
+PAIR_MAKERS = {"aside": aside, **figures.MAKERS}
+
+
 def fill(kind: str, english: str, german: str, draw: Draw) -> tuple[str, str]:
     """The frame with one thing of its kind for {x}, and another one for {y}."""
     if kind == "emphasis":
         things = emphasis(draw)
-    elif kind == "aside":
-        things = [aside(draw) for _ in "xy"]
-    elif kind in figures.MAKERS:
-        things = [figures.MAKERS[kind](draw) for _ in "xy"]
+    elif kind in PAIR_MAKERS:
+        things = [PAIR_MAKERS[kind](draw) for _ in "xy"]
     else:
         things = [(MAKERS[kind](draw),) * 2 for _ in "xy"]
     for place, thing in zip(("{x}", "{y}"), things):

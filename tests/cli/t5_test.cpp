@@ -101,6 +101,10 @@ TEST_CASE("prefixes that config.json names are said once none is given") {
   CHECK(told.err.find("config.json (task_specific_params) names the prefixes \"to German: \", \"to "
                       "French: \"; a text gets one where it is typed, or by --prefix") !=
         std::string::npos);
+  const std::string again = scene.path() + "/again";
+  CHECK(run_program({.args = {"convert", "--model", model, "--out", again}}).code == kDone);
+  CHECK(Json::parse(bytes_of(again + "/config.json"))["task_specific_params"] ==
+        config["task_specific_params"]);
 }
 
 TEST_CASE("T5: a directory's table of another shape, and buckets that no table has, in one line") {

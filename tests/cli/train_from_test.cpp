@@ -40,7 +40,7 @@ TEST_CASE("--from begins with the weights of the directory, and keeps its tokeni
   CHECK_FALSE(fs::exists(scene.file("second/tokenizer")));
 }
 
-TEST_CASE("--from keeps names of special pieces that special_tokens_map.json says") {
+TEST_CASE("--from keeps names of special pieces and the tasks that the directory's files say") {
   FromScene scene;
   const auto file = [&](const char* name) { return scene.model() + "/" + name; };
   const Json pieces = Json::parse(bytes_of(file("vocab.json")));
@@ -53,7 +53,13 @@ TEST_CASE("--from keeps names of special pieces that special_tokens_map.json say
   write_file(file("vocab.json"), vocabulary.dump());
   write_file(file("tokenizer_config.json"), settings.dump());
   write_file(file("special_tokens_map.json"), R"({"pad_token": "[PAD]"})");
+  Json config = Json::parse(bytes_of(file("config.json")));
+  const Json tasks = {{"a", {{"prefix", "to German: "}}}};
+  config["task_specific_params"] = tasks;
+  write_file(file("config.json"), config.dump());
   scene.must_train("second", scene.from());
+  CHECK(Json::parse(bytes_of(scene.file("second/model/config.json")))["task_specific_params"] ==
+        tasks);
   CHECK(bytes_of(scene.file("second/model/special_tokens_map.json")) ==
         bytes_of(file("special_tokens_map.json")));
   const Result result = run_program(

@@ -1,6 +1,5 @@
 #include "model/directory/model_directory.h"
 
-#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -65,18 +64,6 @@ void refuse_start_without_place(const ModelConfig& model, const std::string& whe
       where, model.decoder_start_token_id, model.model_type, model.eos_token_id);
 }
 
-std::vector<std::string> task_prefixes_of(const Json& config) {
-  std::vector<std::string> prefixes;
-  const auto tasks = config.find("task_specific_params");
-  if (tasks == config.end() || !tasks->is_object()) return prefixes;
-  for (const Json& task : *tasks) {
-    if (!task.is_object() || !task.contains("prefix") || !task["prefix"].is_string()) continue;
-    const auto prefix = task["prefix"].get<std::string>();
-    if (std::ranges::find(prefixes, prefix) == prefixes.end()) prefixes.push_back(prefix);
-  }
-  return prefixes;
-}
-
 /// The tensor's numbers, wherever and however they lie.
 std::vector<float> numbers_of(const Weights& weights, const TensorInfo& tensor) {
   std::vector<float> numbers(to_size(tensor.elements));
@@ -121,7 +108,6 @@ DirectoryConfig read_directory_config(const std::string& directory) {
   if (family_of(result.model).ties_by_tensors && !weight_files(directory).empty()) {
     result.model.tie_word_embeddings = tied_by_tensors(directory);
   }
-  result.task_prefixes = task_prefixes_of(json);
   const std::string generation = path_in(directory, "generation_config.json");
   if (file_exists(generation) || directory_exists(generation)) {
     const Json options = read_json_file(generation);
@@ -130,6 +116,9 @@ DirectoryConfig read_directory_config(const std::string& directory) {
     result.decode.document = std::make_shared<const Json>(options);
   } else {
     result.decode = decode_options_from_directory(json, path, result.notes);
+  }
+  if (const auto tasks = json.find("task_specific_params"); tasks != json.end()) {
+    result.decode.tasks = std::make_shared<const Json>(*tasks);
   }
   refuse_start_without_place(result.model, result.decode.document ? generation : path);
   return result;
@@ -164,7 +153,7 @@ LoadedModel load_model(const std::string& directory, Backend backend) {
                           release);
   transformer.set_name(directory);
   return {std::move(transformer), std::move(config.decode), std::move(config.unknown_keys),
-          std::move(config.notes), std::move(config.task_prefixes)};
+          std::move(config.notes)};
 }
 
 }  // namespace attn

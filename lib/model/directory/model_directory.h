@@ -14,10 +14,9 @@ namespace attn {
 /// A model directory after loading.
 struct LoadedModel {
   Transformer transformer;
-  DecodeOptions decode;                    ///< see DirectoryConfig
-  std::vector<std::string> unknown_keys;   ///< of config.json, for `inspect`
-  std::vector<std::string> notes;          ///< sentences for the user (stderr)
-  std::vector<std::string> task_prefixes;  ///< see DirectoryConfig
+  DecodeOptions decode;                   ///< see DirectoryConfig
+  std::vector<std::string> unknown_keys;  ///< of config.json, for `inspect`
+  std::vector<std::string> notes;         ///< sentences for the user (stderr)
 };
 
 /// config.json, generation_config.json: what can be known without reading the weights.
@@ -29,8 +28,6 @@ struct DirectoryConfig {
   DecodeOptions decode;
   std::vector<std::string> unknown_keys;
   std::vector<std::string> notes;
-  /// What task_specific_params of config.json would have a text begin with (T5), each once.
-  std::vector<std::string> task_prefixes;
 };
 DirectoryConfig read_directory_config(const std::string& directory);
 

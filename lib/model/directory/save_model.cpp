@@ -114,15 +114,16 @@ void add_in_8_bits(const ParameterInfo& info, const Parameter& p,
 }
 
 /// What its config.json says.
-Json directory_json(const ModelConfig& config, DType dtype) {
-  if (dtype != DType::i8) return to_directory_json(config);
+Json config_json(const ModelConfig& config, const DecodeConfig& decode, DType dtype) {
+  Json json = to_directory_json(config);
+  if (decode.tasks != nullptr) json["task_specific_params"] = *decode.tasks;
+  if (dtype != DType::i8) return json;
   if (!family_of(config).marian_keys) {
     throw InputError(
         "a model of type {} cannot be stored in 8 bits, which are for models with the layers "
-        "of marian, pegasus and attn-demo; store it in 16, and translate it with 8",
+        "of marian, pegasus and attn-demo; dtype float16 stores it, and 8 bits still translate it",
         config.model_type);
   }
-  Json json = to_directory_json(config);
   json["model_type"] = "attn-demo";
   json["architectures"] = Json::array({"AttnDemoModel"});
   return json;
@@ -133,7 +134,7 @@ Json directory_json(const ModelConfig& config, DType dtype) {
 void save_model(const Transformer& model, const DecodeConfig& decode, const std::string& directory,
                 DType dtype) try {
   const ModelConfig& config = model.config();
-  const Json json = directory_json(config, dtype);
+  const Json json = config_json(config, decode, dtype);
   const bool eight_bits = dtype == DType::i8;
   std::vector<TensorToWrite> tensors;
   visit_parameters(config, model.parameters(), [&](const ParameterInfo& info, const Parameter& q) {

@@ -95,7 +95,8 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
         if (sources) json.member("source", code_of(known.source));
         json.member("target", code_of(make_translator(model, DecodeOptions())->languages().target));
       }
-      if (!model.task_prefixes.empty()) json.member("prefixes", model.task_prefixes);
+      const std::vector<std::string> prefixes = task_prefixes(model.decode);
+      if (!prefixes.empty()) json.member("prefixes", prefixes);
     });
   });
 }

@@ -142,7 +142,6 @@ ReadyModel load_from_directory(const std::string& named, Backend backend) {
   ready.decode = loaded->decode;
   ready.name = named;
   ready.notes.assign(loaded->notes.begin(), loaded->notes.end());
-  ready.task_prefixes = std::move(loaded->task_prefixes);
   return ready;
 }
 
@@ -285,9 +284,10 @@ ReadyModel load_or_make_as_it_is(const ModelChoice& choice) {
 /// T5 is told in words what to do, and its files say in which; no text gets them by itself.
 void choose_prefix(const ModelChoice& choice, ReadyModel& ready) {
   ready.prefix = choice.prefix;
-  if (!choice.prefix.empty() || ready.task_prefixes.empty()) return;
+  const std::vector<std::string> prefixes = task_prefixes(ready.decode);
+  if (!choice.prefix.empty() || prefixes.empty()) return;
   std::vector<std::string> quoted;
-  for (const std::string& prefix : ready.task_prefixes) quoted.push_back(in_quotes(prefix));
+  for (const std::string& prefix : prefixes) quoted.push_back(in_quotes(prefix));
   ready.notes.emplace_back(
       fmt::format("{}: config.json (task_specific_params) names the prefixes {}; a text gets one "
                   "where it is typed, or by ",

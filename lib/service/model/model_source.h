@@ -48,7 +48,6 @@ struct ReadyModel {
   std::string prefix;  ///< of every source text (Translator::set_prefix)
   ProductPrecision precision = ProductPrecision::float32;
   std::vector<FieldText> notes;
-  std::vector<std::string> task_prefixes;  ///< see DirectoryConfig
   /// Keeps a tokenizer that was trained for this run alive, and removes it after.
   std::shared_ptr<void> temporary;
 };

@@ -60,14 +60,15 @@ std::string start_from(ExperimentConfig& experiment, const std::string& director
     if (section.contains(key)) *mine = config;
   }
   experiment.model = model;
-  // How long a line it has learned stays true, and what each translation begins with; its other
-  // settings of decoding are the config's.
+  // How long a line it has learned stays true, what each translation begins with, and what tasks
+  // its files name; its other settings of decoding are the config's.
   if (!experiment.decode.longest_source) {
     experiment.decode.longest_source = found.decode.longest_source;
   }
   if (!experiment.decode.forced_bos_token_id) {
     experiment.decode.forced_bos_token_id = found.decode.forced_bos_token_id;
   }
+  experiment.decode.tasks = found.decode.tasks;
 
   TokenizerConfig& tokenizer = experiment.tokenizer;
   std::error_code gone;
