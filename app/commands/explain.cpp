@@ -144,6 +144,9 @@ class ExplainCommand {
     if (!options_.meaning.empty() && count == 0) {
       throw UsageError("--meaning needs a sentence, or several, in which the word occurs");
     }
+    if (options_.order_given && !options_.compare) {
+      throw UsageError("--order is what --compare puts side by side; add --compare");
+    }
     if (sorted_words(options_.order[0]) != sorted_words(options_.order[1])) {
       throw UsageError("--order \"{}\" \"{}\": expected the same words twice, in two orders",
                        excerpt(options_.order[0]), excerpt(options_.order[1]));

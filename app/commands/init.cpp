@@ -31,6 +31,9 @@ void run_init(const InitOptions& options) {
   if (options.source.config.empty() && options.source.preset.empty()) {
     throw UsageError("init needs --config FILE or --preset NAME; configs/demo.json is an example");
   }
+  if (!options.source.config.empty() && !options.source.preset.empty()) {
+    throw UsageError("--config and --preset exclude each other; give one of them");
+  }
   FileGuard guard;
   tell_inputs(choice, guard);
   NewDirectory directory(options.out);

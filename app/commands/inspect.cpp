@@ -90,18 +90,20 @@ void refuse_repeats(const char* option, std::vector<T> list) {
   throw UsageError("{} has {} twice; leave one of them out", option, *twice);
 }
 
+/// UsageError where a model is named that `what` is not about.
+void refuse_model(const ModelOptions& source, const char* what) {
+  for (const auto& [option, given] : {std::pair{"--model", !source.models.empty()},
+                                      {"--config", !source.config.empty()},
+                                      {"--preset", !source.preset.empty()}}) {
+    if (given) throw UsageError("{}; leave {} out", what, option);
+  }
+}
+
 /// What has no meaning beside --attention.
 void check_attention_options(const InspectArguments& arguments) {
-  const ModelOptions& source = arguments.source;
-  const std::pair<const char*, bool> others[]{{"--model", !source.models.empty()},
-                                              {"--config", !source.config.empty()},
-                                              {"--preset", !source.preset.empty()},
-                                              {"--presets", arguments.presets}};
-  for (const auto& [option, given] : others) {
-    if (!given) continue;
-    throw UsageError(
-        "--attention measures kinds with random numbers, without a model; leave {} out", option);
-  }
+  constexpr const char* kWhat = "--attention measures kinds with random numbers, without a model";
+  refuse_model(arguments.source, kWhat);
+  if (arguments.presets) throw UsageError("{}; leave --presets out", kWhat);
   if (arguments.length_given) {
     throw UsageError("--attention measures at --lengths; write --lengths {}", arguments.length);
   }
@@ -227,6 +229,7 @@ void check_files(const InspectArguments& arguments) {
 constexpr int kLongest = 1'000'000'000;
 
 void report_presets(const InspectArguments& arguments) {
+  refuse_model(arguments.source, "--presets lists the well-known shapes");
   const int length = to_int(parse_whole({"length", 1, kLongest}, arguments.length));
   std::vector<Table> tables = presets_tables(length);
   tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
@@ -256,6 +259,9 @@ void report_languages(const InspectArguments& arguments) {
   }
   if (!languages.tokens.empty()) {
     table.notes.push_back("--target-lang chooses one: its code, another of ISO 639, or its name.");
+  } else {
+    table.notes.push_back(
+        "Its tokenizer has no token for any: it translates between the two that it learned.");
   }
   print(arguments, {table}, {{"languages", json}});
 }

@@ -33,7 +33,7 @@ struct PageOptions {
   std::vector<std::string> records;
   ViewOptions view;
   std::string alone;
-  std::string dtype = "int8";
+  std::string dtype;  ///< empty: int8
   ModelOptions source;
 };
 
@@ -200,7 +200,7 @@ void write_alone(const PageOptions& options) {
     throw UsageError(
         "--alone writes one page with a model inside; leave RECORDS and other files out");
   }
-  const DType dtype = parse_dtype(options.dtype);
+  const DType dtype = parse_dtype(options.dtype.empty() ? "int8" : options.dtype);
   check_file_name("--alone", options.alone, {"--alone"});
   const ModelChoice model = options.source.choice();
   FileGuard guard;
@@ -213,6 +213,11 @@ void check_combination(const PageOptions& options) {
   if (options.records.empty() && options.alone.empty()) {
     throw UsageError("RECORDS is required, or --alone FILE for a page with a model inside");
   }
+  if (!options.alone.empty()) return;
+  const bool model = !options.source.models.empty();
+  if (!model && options.dtype.empty()) return;
+  throw UsageError("{} is of the model inside a page; it goes with --alone",
+                   model ? "--model" : "--dtype");
 }
 
 }  // namespace

@@ -231,6 +231,7 @@ class TranslateCommand {
   }
 
   void run_what_if(const std::string& sentence) {
+    if (const auto said = note_of_whole(*translator_, sentence)) note(*said);
     const Progress progress("translating");
     const ExperimentSentences sentences = experiment_sentences(
         *translator_, options_.what_if, prepare({sentence, 0}).parts.front(), target());

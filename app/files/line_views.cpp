@@ -96,10 +96,9 @@ void LineViews::note_alike(const std::vector<LineTranslation>& translations) {
   for (std::size_t i = 0; i < translations.size(); ++i) {
     for (std::size_t j = i + 1; j < translations.size(); ++j) {
       if (translations[i].tokens == 0 || translations[i].text != translations[j].text) continue;
-      note(fmt::format(
-          "translations {} and {} read alike and are of other pieces; --json and --html "
-          "show them",
-          i + 1, j + 1));
+      const std::string alike = fmt::format("translations {} and {} read alike", i + 1, j + 1);
+      note(decode_.sampling ? alike + ": drawn again, or of other pieces, which --json shows"
+                            : alike + " and are of other pieces; --json and --html show them");
       alike_noted_ = true;
       return;
     }

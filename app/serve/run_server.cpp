@@ -6,9 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <thread>
 
 #include "base/error.h"
+#include "base/strings/excerpt.h"
 #include "commands/arguments.h"
 #include "commands/serve_options.h"
 #include "compute/threads.h"
@@ -63,7 +65,19 @@ class LastMoment {
   std::thread thread_;
 };
 
+/// What a browser could call a server: translate.example.org, 10.0.0.7, [fe80::1], each with a port
+/// or without.
+void check_name(const std::string& name) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:[]";
+  if (name.find_first_not_of(kPlain) == std::string::npos) return;
+  throw UsageError(
+      "--name {}: expected a host such as translate.example.org, without http:// and path",
+      excerpt(name));
+}
+
 void run_serve(const ServeOptions& options) {
+  for (const std::string& name : options.names) check_name(name);
   GateRules rules;
   rules.host = options.host;
   rules.port = static_cast<int>(parse_whole({"port", 0, 65535}, options.port));

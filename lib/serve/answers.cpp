@@ -33,6 +33,7 @@ std::vector<Answers::Translated> Answers::translate_all(const Translator& transl
       check_search_size(translator, part);
       add_notes(all.back().notes, part, translator);
     }
+    if (line.parts.size() > 1) all.back().notes.emplace_back("translated sentence by sentence");
     if (all.size() == texts.size()) timed.reset();
   };
   // All of them wait at once; how many are searched at a time is the queue's business.

@@ -10,6 +10,7 @@
 #include "base/strings/excerpt.h"
 #include "base/strings/lower.h"
 #include "base/strings/utf8.h"
+#include "service/answer/question.h"
 
 namespace attn {
 namespace {
@@ -39,6 +40,16 @@ Refusal length_refusal(const httplib::Request& request, bool reads) {
   return {};
 }
 
+/// Before any of it is read. httplib reads forms of so many bytes at most.
+Refusal size_refusal(const httplib::Request& request, bool form) {
+  const std::size_t most = form ? CPPHTTPLIB_FORM_URL_ENCODED_PAYLOAD_MAX_LENGTH : most_body_bytes;
+  const std::string length = request.get_header_value("Content-Length");
+  std::size_t bytes = 0;
+  const auto [end, error] = std::from_chars(length.data(), length.data() + length.size(), bytes);
+  if (error == std::errc() && bytes <= most) return {};
+  return {413, fmt::format("the {} is larger than {} bytes", form ? "form" : "body", most)};
+}
+
 /// The type alone, in small letters: what follows it and capitals mean nothing (RFC 9110, 8.3.1).
 std::string media_type(std::string_view header) {
   const std::string_view type = header.substr(0, header.find(';'));
@@ -57,7 +68,7 @@ Json form_json(const httplib::Request& request) {
   for (const auto& [key, value] : request.params) {
     const bool number = key == "alternatives" && !value.empty() && value.size() < 6 &&
                         value.find_first_not_of("0123456789") == std::string::npos;
-    const Json one = number ? Json(std::stoi(value)) : Json(clean_text(value).text);
+    const Json one = number ? Json(std::stoul(value)) : Json(clean_text(value).text);
     const auto found = body.find(key);
     if (found == body.end()) {
       body[key] = one;
@@ -127,7 +138,7 @@ Refusal header_refusal(const httplib::Request& request) {
     return {415, fmt::format("Content-Type is {}; expected application/json",
                              type.empty() ? "missing" : excerpt(type))};
   }
-  return {};
+  return size_refusal(request, form);
 }
 
 bool may_have_body(const httplib::Request& request) {

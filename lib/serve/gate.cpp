@@ -102,7 +102,8 @@ std::optional<Refusal> refusal(const GateRules& rules, const Knock& knock) {
   if (!in_front && !is_own_name(rules, host_part(knock.host, rules.port))) {
     return Refusal{421, fmt::format("Host {} is not this server's name; ask {}",
                                     knock.host.empty() ? "(none)" : excerpt(knock.host),
-                                    authority(rules.host, rules.port))};
+                                    rules.names.empty() ? authority(rules.host, rules.port)
+                                                        : rules.names.front())};
   }
   const std::string origin = lower(knock.origin), host = lower(knock.host);
   const bool encrypted = in_front && origin == "https://" + host;  // the balancer's business

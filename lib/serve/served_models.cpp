@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/strings/excerpt.h"
 #include "base/strings/utf8.h"
 
 namespace attn {
@@ -28,6 +29,18 @@ ServedModels::Place& ServedModels::loaded(Place& place) {
     for (const FieldText& text : place.model->notes) say_(text);
   }
   return place;
+}
+
+ServedModels::Place& ServedModels::asked(std::size_t number) {
+  try {
+    return loaded(at(places_, to_index(number)));
+  } catch (const MemoryError&) {
+    throw;
+  } catch (const Error& error) {
+    say_(FieldText(error.what()));
+    throw SystemError("the model {} cannot be loaded; the server's own messages say why",
+                      excerpt(names_[number]));
+  }
 }
 
 BatchSizes ServedModels::batch_sizes() {

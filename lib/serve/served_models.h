@@ -25,12 +25,8 @@ class ServedModels : public AskedModels {
   ServedModels(const ModelChoice& choice, Say say);
 
   const std::vector<std::string>& names() const override { return names_; }
-  const ReadyModel& model(std::size_t number) override {
-    return *loaded(at(places_, to_index(number))).model;
-  }
-  SearchQueue* queue(std::size_t number) override {
-    return &*loaded(at(places_, to_index(number))).queue;
-  }
+  const ReadyModel& model(std::size_t number) override { return *asked(number).model; }
+  SearchQueue* queue(std::size_t number) override { return &*asked(number).queue; }
   /// Of the steps of all models.
   BatchSizes batch_sizes();
 
@@ -44,6 +40,9 @@ class ServedModels : public AskedModels {
     std::optional<SearchQueue> queue;  ///< there as soon as the model is
   };
   Place& loaded(Place& place);
+  /// For whoever asks from outside, whom the server's paths are no business of: SystemError that
+  /// says nothing of them, and `say` hears what it was.
+  Place& asked(std::size_t number);
 
   Say say_;
   std::deque<Place> places_;  ///< which does not move them

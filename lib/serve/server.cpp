@@ -269,7 +269,8 @@ void LiveServer::Http::answer(const httplib::Request& request, httplib::Response
     question.client = client_of(request);
     work(request, response, question, how, type);
   } catch (const Error& error) {
-    refuse(response, error.code() == ExitCode::memory ? 503 : 422, error.what());
+    const bool asked_wrongly = error.code() == ExitCode::usage || error.code() == ExitCode::input;
+    refuse(response, asked_wrongly ? 422 : 503, error.what());
   } catch (const std::bad_alloc&) {
     refuse(response, 503, "out of memory; ask for a shorter sentence or fewer beams");
   } catch (const std::exception&) {

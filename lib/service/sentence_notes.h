@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,5 +49,9 @@ class SentenceNotes {
   std::string first_unknown_;
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
+
+/// What is to be said where a text is shown in one piece: nothing where translations take it so,
+/// too.
+std::optional<std::string> note_of_whole(const Translator& translator, const std::string& text);
 
 }  // namespace attn

@@ -30,6 +30,8 @@ TEST_CASE("what a library refuses is said with the option's name, whole") {
        "--numbers and --top do not go together: a list has its numbers anyway"},
       {{"translate", "x", "--words", "--pieces"},
        "--words and --pieces exclude each other; give one"},
+      {{"inspect", "--presets", "--model", "nope"},
+       "--presets lists the well-known shapes; leave --model out"},
       {{"translate", "x", "--show", "cross:01"},
        "--show cross:01: the layer is \"01\"; expected a whole number from 0, as in cross:0:1"},
       {{"translate", "x", "--show", "cross:9"},

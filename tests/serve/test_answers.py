@@ -37,12 +37,20 @@ class Answers(ServerCase):
         alone = [json.loads(self.server.post("/api/translate", {"text": one, "n_best": 2})[2]) for one in texts]
         self.assertEqual(json.loads(text), alone)
         for wrong, message in (([], "body.text has 0 texts; expected 1 to 256"),
-                               ([1], "expected a string, or a list of strings"),
+                               (["a", 1], "body.text[1] is 1; expected a string"),
+                               (["a" * 8001], "body.text[0] has 8001 bytes; at most 8000 are taken"),
                                (["a"] * 257, "body.text has 257 texts; expected 1 to 256")):
             status, _, text = self.server.post("/api/translate", {"text": wrong})
             self.assertEqual(status, 422)
             self.assertIn(message, json.loads(text)["error"])
         self.assertEqual(self.server.post("/api/attend", {"text": texts})[0], 422)
+
+    def test_a_text_in_parts_says_so(self):
+        long = "The old dog sleeps. " * 12
+        notes = json.loads(self.server.post("/api/translate", {"text": [long, SENTENCE]})[2])
+        self.assertEqual([one.get("notes") for one in notes], [["translated sentence by sentence"], None])
+        page = self.server.post("/api/page", {"text": long})[2]
+        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", page)
 
     def test_rules_of_what_is_generated_count(self):
         body = {"text": SENTENCE, "no_repeat_ngram": 1, "min_length": 9, "repetition_penalty": 1.5, "encoder_no_repeat_ngram": 3}
@@ -136,6 +144,10 @@ class Answers(ServerCase):
         form = {"Content-Type": "application/x-www-form-urlencoded"}
         status, _, text = self.server.ask("POST", "/translate", "q=The+group%20went+home&source=en&target=de", form)
         self.assertEqual((status, json.loads(text)), (200, {"translatedText": german}))
+        status, _, text = self.server.ask("POST", "/translate", "q=The+group%20went+home&target=de&alternatives=2", form)
+        self.assertEqual((status, json.loads(text)), ask({**usual, "alternatives": 2}))
+        status, _, text = self.server.ask("POST", "/translate", "target=de&q=" + "a" * 8200, form)
+        self.assertEqual((status, json.loads(text)), (413, {"error": "the form is larger than 8192 bytes"}))
         self.assertEqual(self.server.ask("POST", "/api/translate", "text=a", form)[0], 415)
         for more, message in (({"target": "es"}, "no model translates en to es; served: en to de"),
                               ({"format": "html"}, "body.format is html; expected text"),
@@ -312,13 +324,17 @@ class Refusals(ServerCase):
             ("translate", {"text": "a", "model": "a\n\u001b[31m"},
                 "the request: no model a\\u{a}\\u{1b}[31m is served; the nearest is data/models/en-de"),
             ("attend", {"text": "a", "without": ["cross:0"] * 65}, "the request: body.without has 65 entries; at most 64 are taken"),
-            ("attend", {"text": "a", "without": [3]}, "the request: body.without is [3]; expected a list of strings"),
+            ("attend", {"text": "a", "without": [3]}, "the request: body.without[0] is 3; expected a string"),
             ("attend", {"text": "a", "without": ["cross:9:1"]},
                 "without cross:9:1: layer 9 is asked for, but the model's decoder has layers 0 to 2"),
             ("attend", {"text": "a", "swap": ["7=b"]}, "swap 7=b: the sentence has words 0 to 0"),
             ("attend", {"text": "a", "target": "Die Gruppe", "force": ["cross:0:0:90=0"]},
                 "force cross:0:0:90=0: query 90 is not there; the sentence has queries 0 to 2"),
             ("attend", {"text": "", "without": "cross:0"}, "the sentence has no tokens; there is nothing to try"),
+            ("attend", {"text": "a", "target": "b", "sample": True}, "the request: sample draws a translation, and target is one; leave one out"),
+            *[("attend", {"text": "a", "tree": True, **more},
+               "the request: tree shows a search with several beams; leave it out beside sample, target, without, force and swap, "
+               "and ask for 2 beams or more") for more in ({"beams": 1}, {"target": "b"}, {"sample": True}, {"without": "cross:0"})],
             ("page", {"text": "a", "compare": "b", "target": "c"},
                 "the request: compare puts two sentences side by side as they are; leave target, without, force and swap out"),
         ):
@@ -406,11 +422,12 @@ class Starting(server_case.unittest.TestCase):
         try:
             self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
             status, _, text = server.post("/api/translate", {"text": SENTENCE, "model": "/no/model"})
-            self.assertEqual(status, 422)
-            self.assertIn("/no/model", json.loads(text)["error"])
+            # Whoever asks has done nothing wrong, and the server's folders are not their business.
+            self.assertEqual((status, json.loads(text)["error"]), (503, "the model /no/model cannot be loaded; the server's own messages say why"))
             self.assertEqual(server.post("/api/translate", {"text": SENTENCE})[0], 200)
         finally:
-            server.stop()
+            errors = server.stop()[2]
+        self.assertIn("note: /no/model: no such model directory", errors)
 
 
 class Token(server_case.unittest.TestCase):

@@ -59,6 +59,12 @@ class Hostile(ServerCase):
     def test_a_body_that_is_too_large(self):
         status, found = self.refused(request(self.server.port, b" " * 70000, more=b"Connection: close\r\n"))
         self.assertEqual((status, found), (413, "the body is larger than 65536 bytes"))
+        # Its length alone is enough.
+        head = (f"POST /api/translate HTTP/1.1\r\nHost: 127.0.0.1:{self.server.port}\r\nContent-Type: application/json\r\n"
+                "Content-Length: 65537\r\n\r\n").encode()
+        begun = time.monotonic()
+        self.assertEqual(self.refused(head), (413, "the body is larger than 65536 bytes"))
+        self.assertLess(time.monotonic() - begun, 4)
         self.answers()
 
     def test_a_body_without_a_length(self):

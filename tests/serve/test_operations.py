@@ -120,6 +120,12 @@ class Operations(ServerCase):
         self.assertEqual(server.post("/api/translate", {"text": SENTENCE}, **{**headers, "Origin": "https://evil.example"})[0], 403)
         server.stop()
 
+    def test_a_name_that_no_browser_could_say(self):
+        for name in ("http://x.org", "a b", "x.org/y", "bad!"):
+            done = subprocess.run([server_case.PROGRAM, "serve", "--name", name], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(f"--name {name}: expected a host", done.stderr.replace('"', ""))
+
     def test_draining_loses_no_request(self):
         """Clients who stop asking when /ready says no get an answer to everything that they have asked."""
         server = Server("--drain", "3")

@@ -37,8 +37,8 @@ class LivePage(ServerCase):
     def tearDown(self):
         super().tearDown()
         messages = [entry for entry in self.browser.logs() if entry["level"] in ("SEVERE", "WARNING")]
-        # 422: what the server refuses; 409: a cancelled request may still hear that its place is taken.
-        expected = [*(f"status of {code}" for code in (409, 422)), *(f"{url}/api/page - Failed to load resource: net::ERR_CONNECTION_" for url in LivePage.gone)]
+        # 422: what the server refuses; 503: a model that it cannot load; 409: a cancelled request may still hear that its place is taken.
+        expected = [*(f"status of {code}" for code in (409, 422, 503)), *(f"{url}/api/page - Failed to load resource: net::ERR_CONNECTION_" for url in LivePage.gone)]
         self.assertEqual([m for m in messages if not any(words in m["message"] for words in expected)], [],
             "the browser's console complains")
         for entry in self.browser.logs("performance"):

@@ -13,12 +13,25 @@
 namespace attn {
 namespace {
 
+void check_length(const KeyReader& keys, const std::string& key, const std::string& text) {
+  if (text.size() <= most_text_bytes) return;
+  keys.fail(key, fmt::format("has {} bytes; at most {} are taken, so send it in parts", text.size(),
+                             most_text_bytes));
+}
+
 std::optional<std::string> sentence_of(KeyReader& keys, const std::string& key) {
   std::optional<std::string> text = keys.text(key);
-  if (text && text->size() > most_text_bytes) {
-    keys.fail(key, fmt::format("has {} bytes; at most {} are taken, so send it in parts",
-                               text->size(), most_text_bytes));
-  }
+  if (text) check_length(keys, key, *text);
+  return text;
+}
+
+/// A text of a list: "body.text[3]".
+std::string entry_of(const KeyReader& keys, const std::string& list, std::size_t number,
+                     const Json& entry) {
+  const std::string key = fmt::format("{}[{}]", list, number);
+  if (!entry.is_string()) keys.fail_type(key, entry, "a string");
+  auto text = entry.get<std::string>();
+  check_length(keys, key, text);
   return text;
 }
 
@@ -33,11 +46,7 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
     keys.fail(key,
               fmt::format("has {} entries; at most {} are taken", value->size(), most_changes));
   }
-  for (const Json& text : *value) {
-    if (!text.is_string()) keys.fail_type(key, *value, "a list of strings");
-    texts.push_back(text.get<std::string>());
-    if (texts.back().size() > most_text_bytes) keys.fail(key, "has an entry that is too long");
-  }
+  for (const Json& text : *value) texts.push_back(entry_of(keys, key, texts.size(), text));
   return texts;
 }
 
@@ -109,13 +118,7 @@ bool take_texts(KeyReader& keys, const std::string& key, Question& question) {
   }
   question.texts.emplace();
   for (const Json& text : *value) {
-    if (!text.is_string()) keys.fail_type(key, *value, "a string, or a list of strings");
-    question.texts->push_back(text.get<std::string>());
-    if (question.texts->back().size() > most_text_bytes) {
-      keys.fail(key,
-                fmt::format("has a text of {} bytes; at most {} are taken, so send it in parts",
-                            question.texts->back().size(), most_text_bytes));
-    }
+    question.texts->push_back(entry_of(keys, key, question.texts->size(), text));
   }
   return true;
 }
@@ -148,6 +151,10 @@ void check_combination(const Question& question) {
     throw InputError(
         "the request: compare puts two sentences side by side as they are; leave target, without, "
         "force and swap out");
+  }
+  const bool samples = question.decode.do_sample.value_or(false);
+  if (samples && question.target) {
+    throw InputError("the request: sample draws a translation, and target is one; leave one out");
   }
 }
 

@@ -15,6 +15,7 @@
 #include "service/answer/answer_size.h"
 #include "service/model/languages.h"
 #include "service/search_settings.h"
+#include "service/sentence_notes.h"
 #include "service/what_if.h"
 #include "translate/alternatives.h"
 #include "view/page/page_html.h"
@@ -49,9 +50,22 @@ Question first_question() {
   return question;
 }
 
+/// Whether there is a search of several beams to show.
+bool has_tree(const Question& question, const Translator& translator) {
+  const DecodeConfig& decode = translator.decode_config();
+  return !question.target && decode.num_beams > 1 && !decode.sampling;
+}
+
+/// A page shows what there is; who asks for JSON is told that there is none.
+void check_tree(const Question& question, const Translator& translator) {
+  if (!question.tree || (has_tree(question, translator) && !question.what_if.given())) return;
+  throw InputError(
+      "the request: tree shows a search with several beams; leave it out beside sample, target, "
+      "without, force and swap, and ask for 2 beams or more");
+}
+
 RecordDetail detail_of(const Question& question, const Translator& translator) {
-  const bool searched = !question.target && translator.decode_config().num_beams > 1;
-  return {question.vectors, question.tree && searched, recorded_alternatives};
+  return {question.vectors, question.tree && has_tree(question, translator), recorded_alternatives};
 }
 
 PreparedSentence prepared(const Translator& translator, const std::string& text, Timings& timings,
@@ -59,6 +73,7 @@ PreparedSentence prepared(const Translator& translator, const std::string& text,
   const AddTime timed(&timings, &Timings::segmentation);
   PreparedSentence sentence = translator.prepare(text);
   add_notes(notes, sentence, translator);
+  if (const auto note = note_of_whole(translator, text)) notes.push_back(*note);
   return sentence;
 }
 
@@ -152,6 +167,7 @@ std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& quest
 std::string SentenceAnswers::attend(const Question& question, const std::atomic<bool>& stop,
                                     Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
+  check_tree(question, *translator);
   std::vector<std::string> notes;
   const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
   check_record_size(question, *translator, sentence);
