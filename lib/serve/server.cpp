@@ -147,14 +147,10 @@ void LiveServer::Http::set_up() {
       [](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
         refuse(response, 500, "internal error; please report it");
       });
-  // What httplib refuses itself: a request line or a header that is none, a body that is too large.
+  // What httplib refuses itself: a request line or a header that is none.
   server_.set_error_handler([](const httplib::Request&, httplib::Response& response) {
     if (!response.body.empty()) return;
-    constexpr int kTooLarge = 413;
-    refuse(response, response.status,
-           response.status == kTooLarge
-               ? fmt::format("the body is larger than {} bytes", most_body_bytes)
-               : std::string("this is no request that the server can read"));
+    refuse(response, response.status, "this is no request that the server can read");
   });
 }
 

@@ -73,8 +73,13 @@ PreparedSentence prepared(const Translator& translator, const std::string& text,
   const AddTime timed(&timings, &Timings::segmentation);
   PreparedSentence sentence = translator.prepare(text);
   add_notes(notes, sentence, translator);
-  if (const auto note = note_of_whole(translator, text)) notes.push_back(*note);
   return sentence;
+}
+
+/// Pages alone say it: a record has no notes.
+void note_whole(std::vector<std::string>& notes, const Translator& translator,
+                const std::string& text) {
+  if (const auto note = note_of_whole(translator, text)) notes.push_back(*note);
 }
 
 AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
@@ -193,6 +198,7 @@ SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked
   PageRecords page;
   std::vector<AttentionRecord> records;
   const PreparedSentence sentence = prepared(*translator, asked.text, timings, page.notes);
+  note_whole(page.notes, *translator, asked.text);
   const Question question = fitting_page(asked, *translator, sentence);
   if (question.what_if.given()) {
     records = what_if_records(experiment(*translator, sentence, question));
@@ -201,6 +207,7 @@ SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked
   }
   if (question.compare) {
     const PreparedSentence other = prepared(*translator, *question.compare, timings, page.notes);
+    note_whole(page.notes, *translator, *question.compare);
     check_record_size(question, *translator, other);
     records.push_back(record_of(*translator, other, question));
     records.back().changes = {"another sentence"};
