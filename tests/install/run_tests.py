@@ -204,7 +204,7 @@ class Library(unittest.TestCase):
         run(PREFIX / "usr/bin/attn-demo", "init", "--config", config, "--out", languages)
         said = run(build / "example", languages, cwd="/").splitlines()
         self.assertEqual(said[0] + "\n", GERMAN)
-        self.assertEqual(said[3], "▁ging 0.71")
+        self.assertEqual(said[3], "▁ging 0.67")
         self.assertEqual(said[7:10], ["[Sie sind bei der Arbeit.]", "[]",
                                       "4 nowhere: no such model directory; check the path"])
         spoken, same, refused = said[10:]
