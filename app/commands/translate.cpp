@@ -231,7 +231,9 @@ class TranslateCommand {
   }
 
   void run_what_if(const std::string& sentence) {
-    if (const auto said = note_of_whole(*translator_, sentence)) note(*said);
+    if (const auto said = note_of_whole(prepare_line(*translator_, sentence, Splitting::automatic))) {
+      note(*said);
+    }
     const Progress progress("translating");
     const ExperimentSentences sentences = experiment_sentences(
         *translator_, options_.what_if, prepare({sentence, 0}).parts.front(), target());
@@ -312,7 +314,7 @@ class TranslateCommand {
       const auto begin = all.begin() + to_index(first);
       const auto end = begin + to_index(std::min(search_.batch, all.size() - first));
       for (AttentionRecord& found : translator_->record({begin, end}, views_->needed(detail_))) {
-        if (line->parts.size() > 1) found.part = place_of(*line, parts.size());
+        found.part = line_part(*line, parts.size(), lines_taken_ + 1);
         parts.push_back(std::move(found));
         if (parts.size() < line->parts.size()) continue;
         views_->take(std::exchange(parts, {}), *files_);
@@ -320,10 +322,6 @@ class TranslateCommand {
         ++lines_taken_;
       }
     }
-  }
-
-  LinePart place_of(const PreparedLine& line, std::size_t part) const {
-    return {lines_taken_ + 1, part + 1, line.parts.size(), line.text, line.gaps[part]};
   }
 
   /// What was to be changed of --target.

@@ -68,13 +68,12 @@ void SentenceNotes::report() const {
   }
 }
 
-std::optional<std::string> note_of_whole(const Translator& translator, const std::string& text) {
-  const std::size_t parts = prepare_line(translator, text, Splitting::automatic).parts.size();
-  if (parts < 2) return std::nullopt;
+std::optional<std::string> note_of_whole(const PreparedLine& line) {
+  if (line.parts.size() < 2) return std::nullopt;
   return fmt::format(
       "the text is shown as one piece, which is longer than what the model has learned; translate "
       "takes it sentence by sentence, in {} parts",
-      parts);
+      line.parts.size());
 }
 
 }  // namespace attn

@@ -50,8 +50,8 @@ class SentenceNotes {
   std::size_t cut_ = 0;  ///< lines with a sentence that is longer than the positions
 };
 
-/// What is to be said where a text is shown in one piece: nothing where translations take it so,
-/// too.
-std::optional<std::string> note_of_whole(const Translator& translator, const std::string& text);
+/// What is to be said where a text is shown in one piece: nothing where translations, which take it
+/// as `line`, do not cut it.
+std::optional<std::string> note_of_whole(const PreparedLine& line);
 
 }  // namespace attn

@@ -100,6 +100,11 @@ std::string language_mark(const Translator& translator, std::string_view text) {
 
 }  // namespace
 
+std::optional<LinePart> line_part(const PreparedLine& line, std::size_t part, std::size_t number) {
+  if (line.parts.size() < 2) return std::nullopt;
+  return LinePart{number, part + 1, line.parts.size(), line.text, line.gaps[part]};
+}
+
 PreparedLine prepare_line(const Translator& translator, std::string_view bytes,
                           Splitting splitting) {
   PreparedLine line;

@@ -1,6 +1,7 @@
 // A line that is longer than what a model has learned, or can take, is translated in parts.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,10 @@ struct PreparedLine {
   std::vector<std::string> gaps;        ///< the blanks before each part; none before the first
   bool looked_for_parts = false;        ///< whole all the same: it is one sentence
 };
+
+/// Which part of its line, the input's `number`th, this one is; none where the line is whole.
+std::optional<LinePart> line_part(const PreparedLine& line, std::size_t part,
+                                  std::size_t number = 1);
 
 /// Never throws for any bytes, as Translator::prepare(). Sentences inside one pair of quotation
 /// marks or parentheses make one part as long as that is no longer than what the model has learned.

@@ -49,8 +49,32 @@ class Answers(ServerCase):
         long = "The old dog sleeps. " * 12
         notes = json.loads(self.server.post("/api/translate", {"text": [long, SENTENCE]})[2])
         self.assertEqual([one.get("notes") for one in notes], [["translated sentence by sentence"], None])
-        page = self.server.post("/api/page", {"text": long})[2]
-        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", page)
+        records = lambda **body: json.loads(self.server.post("/api/page", body)[2])["records"]
+        places = lambda **body: [(one["part"]["number"], one["part"]["of"]) for one in records(**body)]
+        self.assertEqual(places(text=long), [(i + 1, 12) for i in range(12)])
+        self.assertEqual(places(text=long, part=3), [(3, 12)])
+        self.assertEqual(places(text=long, part=3, without=["cross:1"]), [(3, 12)] * 2)
+        self.assertEqual([one.get("part", {}).get("number") for one in records(text=long, part=3, compare=SENTENCE)], [3, None])
+        self.assertEqual(len(records(text=SENTENCE, part=1)), 1)
+        whole = self.server.post("/api/page", {"text": long, "without": ["cross:1"]})[2]
+        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", whole)
+
+    def test_a_part_of_a_text_is_attended_to(self):
+        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        attend = lambda **body: json.loads(self.server.post("/api/attend", body)[2])
+        record = attend(text="  ".join(parts), part=2)
+        alone = attend(text=parts[1])
+        self.assertEqual(record.pop("part"), {"line": 1, "number": 2, "of": 3, "text": "  ".join(parts), "gap": "  "})
+        self.assertEqual(record, alone)
+        self.assertNotIn("part", attend(text="  ".join(parts)))
+        experiment = attend(text="  ".join(parts), part=2, without=["cross:1"])
+        self.assertEqual([experiment[when]["part"]["number"] for when in ("before", "after")], [2, 2])
+        for part, message in ((4, "the request: body.part is 4, and translations take this text in 3 parts"),
+                              (0, "body.part is 0; expected 1 to 8000"), ("2", "body.part is \"2\"; expected an integer")):
+            status, _, text = self.server.post("/api/attend", {"text": " ".join(parts), "part": part})
+            self.assertEqual(status, 422)
+            self.assertIn(message, json.loads(text)["error"])
+        self.assertEqual(self.server.post("/api/translate", {"text": " ".join(parts), "part": 1})[0], 422)
 
     def test_rules_of_what_is_generated_count(self):
         body = {"text": SENTENCE, "no_repeat_ngram": 1, "min_length": 9, "repetition_penalty": 1.5, "encoder_no_repeat_ngram": 3}

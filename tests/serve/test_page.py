@@ -168,6 +168,58 @@ class LivePage(ServerCase):
         self.wait_text("#live-target", "Die Gruppe ging nach Hause")
         self.assertFalse(self.shown("#live-search"))
 
+    def test_a_text_in_parts_is_shown_whole_and_part_by_part(self):
+        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        text = " ".join(parts)
+        german = [self.german(text=part) for part in parts]
+        chosen = lambda: self.js("return [...document.querySelectorAll('.line-part input')].map((input) => input.checked)")
+        self.open()
+        self.assertFalse(self.shown("#parts"))
+        self.type("#live-text", text)
+        self.wait_text("#parts", self.german(text=text))
+        self.assertEqual(self.text("#parts"), " ".join(german))
+        # While someone types, the part of the caret is on show.
+        self.wait_text("#live-target", german[2])
+        self.assertEqual(chosen(), [False, False, True])
+        self.whole()
+        self.browser.click(".line-part")
+        self.wait_text("#live-target", german[0])
+        self.browser.click(".line-part:nth-of-type(2)")
+        self.wait_text("#live-target", german[1])
+        # An experiment is made with the part on show; what was typed stays, and all of it comes back.
+        self.browser.click("#live-off")
+        until("the comparison", lambda: self.shown("#compare"))
+        self.settle()
+        self.assertEqual((self.text("#source-text"), self.text("#live-text"), self.shown("#parts")), (parts[1], text, False))
+        until("the address", lambda: "part=2" in self.js("return location.hash"))
+        link = self.js("return location.hash")
+        self.browser.click("#live-changes button")
+        self.wait_text("#parts", " ".join(german))
+        self.assertEqual((self.text("#live-target"), chosen()), (german[1], [False, True, False]))
+        self.whole()
+        self.assertEqual(self.text("#live-target"), german[1])
+        # Its words are those that one swaps.
+        self.browser.click("#live-swap-open")
+        self.assertEqual(self.js("return [...document.querySelectorAll('#live-word option')].map((o) => o.textContent)"), parts[1].split())
+        self.js("document.getElementById('live-word').value = 3")
+        self.type("#live-swap-word", "Sofia")
+        self.browser.press("Enter")
+        until("the swapped name", lambda: self.text("#source-text") == "My name is Sofia.")
+        self.browser.click("#live-changes button")
+        self.browser.click("#live-swap-open")
+        self.wait_text("#parts", " ".join(german))
+        # So is a translation that is given.
+        self.type("#live-target", "Ich bin Elena.")
+        until("the given translation", lambda: "given, not searched for" in self.text("#hypotheses"))
+        self.assertEqual(self.text("#source-text"), parts[1])
+        self.browser.click("#live-search")
+        self.wait_text("#parts", " ".join(german))
+        self.js("location.hash = arguments[0]", link)
+        until("the link's experiment", lambda: self.shown("#compare") and self.text("#source-text") == parts[1])
+        self.type("#live-text", "Tom")
+        self.wait_text("#live-target", "Tom")
+        self.assertFalse(self.shown("#parts"))
+
     def test_an_answer_leaves_a_letter_that_is_being_composed(self):
         """¨ waits for its vowel, also where the German for the letter before it comes meanwhile."""
         self.open()

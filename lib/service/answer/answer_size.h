@@ -1,6 +1,8 @@
 // How large an answer can get: a request of a hundred bytes may ask for gigabytes.
 #pragma once
 
+#include <vector>
+
 #include "service/answer/question.h"
 #include "translate/translator.h"
 
@@ -27,9 +29,9 @@ double record_bytes(const Question& question, const Translator& translator,
 void check_record_size(const Question& question, const Translator& translator,
                        const PreparedSentence& sentence);
 
-/// The question without the search, and then without vectors, where a page with them would be too
-/// large. InputError where it is too large without them.
+/// The question without the search, and then without vectors, where a page with them of all these
+/// sentences would be too large. InputError where it is too large without them.
 Question fitting_page(Question question, const Translator& translator,
-                      const PreparedSentence& sentence);
+                      const std::vector<PreparedSentence>& sentences);
 
 }  // namespace attn

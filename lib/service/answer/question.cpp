@@ -183,6 +183,7 @@ Question read_question(const Json& body, QuestionKind kind) {
   if (kind != QuestionKind::translate) {
     question.target = sentence_of(keys, "target");
     question.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
+    question.part = whole_of(keys, {"part", 1, most_text_bytes});
     question.vectors = keys.boolean("vectors").value_or(false);
     question.tree = keys.boolean("tree").value_or(false);
     question.report = keys.boolean("report").value_or(false);

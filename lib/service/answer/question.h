@@ -28,6 +28,7 @@ struct Question {
   std::optional<std::string> target;   ///< scored instead of searching
   WhatIfWords what_if;
   DecodeOptions decode;
+  std::optional<int> part;  ///< of those that translations cut the text into: 1 is the first
   bool vectors = false, tree = false, report = false;
   bool choices = false;      ///< the page: what its model lets one choose (SentenceAnswers)
   std::uint64_t client = 0;  ///< whose turns the search takes (translate/search/search_queue.h)
@@ -36,7 +37,7 @@ struct Question {
 /// Which keys a body may have.
 enum class QuestionKind {
   translate,  ///< text, model and the search's
-  attend,     ///< also target, without, force, swap, vectors, tree, report
+  attend,     ///< also part, target, without, force, swap, vectors, tree, report
   page,       ///< also compare, choices
   libre,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
 };

@@ -18,6 +18,7 @@
 #include "service/sentence_notes.h"
 #include "service/what_if.h"
 #include "translate/alternatives.h"
+#include "translate/line_parts.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -68,18 +69,40 @@ RecordDetail detail_of(const Question& question, const Translator& translator) {
   return {question.vectors, question.tree && has_tree(question, translator), recorded_alternatives};
 }
 
-PreparedSentence prepared(const Translator& translator, const std::string& text, Timings& timings,
-                          std::vector<std::string>& notes) {
-  const AddTime timed(&timings, &Timings::segmentation);
-  PreparedSentence sentence = translator.prepare(text);
-  add_notes(notes, sentence, translator);
-  return sentence;
+/// What is recorded of a text: the whole as one piece, all the parts that translations cut it into,
+/// or one of them.
+struct Pieces {
+  std::vector<PreparedSentence> sentences;     ///< at least one
+  std::vector<std::optional<LinePart>> parts;  ///< what each of them is
+  std::optional<std::string> note;             ///< whole, though translations cut it
+};
+
+Pieces one_part(const PreparedLine& line, int number) {
+  const std::size_t part = to_size(number - 1);
+  if (part < line.parts.size()) return {{line.parts[part]}, {line_part(line, part)}, {}};
+  throw InputError("the request: body.part is {}, and translations take this text in {} part{}",
+                   number, line.parts.size(), line.parts.size() == 1 ? "" : "s");
 }
 
-/// Pages alone say it: a record has no notes.
-void note_whole(std::vector<std::string>& notes, const Translator& translator,
-                const std::string& text) {
-  if (const auto note = note_of_whole(translator, text)) notes.push_back(*note);
+Pieces all_of(const PreparedLine& line) {
+  Pieces pieces{line.parts, {}, {}};
+  for (std::size_t i = 0; i < line.parts.size(); ++i) pieces.parts.push_back(line_part(line, i));
+  return pieces;
+}
+
+Pieces prepared(const Translator& translator, const std::string& text, std::optional<int> part,
+                bool in_parts, Timings& timings) {
+  const AddTime timed(&timings, &Timings::segmentation);
+  const PreparedLine line = prepare_line(translator, text, Splitting::automatic);
+  if (part) return one_part(line, *part);
+  if (in_parts || line.parts.size() == 1) return all_of(line);
+  return {{translator.prepare(text)}, {std::nullopt}, note_of_whole(line)};
+}
+
+void add_notes(std::vector<std::string>& notes, const Pieces& pieces,
+               const Translator& translator) {
+  for (const PreparedSentence& each : pieces.sentences) add_notes(notes, each, translator);
+  if (pieces.note) notes.push_back(*pieces.note);
 }
 
 AttentionRecord record_of(const Translator& translator, const PreparedSentence& sentence,
@@ -124,6 +147,23 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
 /// Puts the figures of every head into a record.
 void add_figures(AttentionRecord& record) {
   annotate(record, {true, AlignmentOptions{}});
+}
+
+/// A record of each piece; an experiment has two, of the one piece that it is made with.
+std::vector<AttentionRecord> records_of(const Translator& translator, const Pieces& pieces,
+                                        const Question& question) {
+  std::vector<AttentionRecord> records;
+  if (question.what_if.given()) {
+    records = what_if_records(experiment(translator, pieces.sentences.front(), question));
+    for (AttentionRecord& record : records) record.part = pieces.parts.front();
+  } else if (question.target) {
+    records.push_back(record_of(translator, pieces.sentences.front(), question));
+    records.back().part = pieces.parts.front();
+  } else {
+    records = translator.record(pieces.sentences, detail_of(question, translator));
+    for (std::size_t i = 0; i < records.size(); ++i) records[i].part = pieces.parts[i];
+  }
+  return records;
 }
 
 }  // namespace
@@ -173,11 +213,12 @@ std::string SentenceAnswers::attend(const Question& question, const std::atomic<
                                     Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
   check_tree(question, *translator);
-  std::vector<std::string> notes;
-  const PreparedSentence sentence = prepared(*translator, question.text, timings, notes);
+  const Pieces pieces = prepared(*translator, question.text, question.part, false, timings);
+  const PreparedSentence& sentence = pieces.sentences.front();
   check_record_size(question, *translator, sentence);
   if (question.what_if.given()) {
     WhatIfRecord record = experiment(*translator, sentence, question);
+    record.before.part = record.after.part = pieces.parts.front();
     const AddTime timed(&timings, &Timings::record);
     if (question.report) {
       add_figures(record.before);
@@ -186,6 +227,7 @@ std::string SentenceAnswers::attend(const Question& question, const std::atomic<
     return what_if_json(record);
   }
   AttentionRecord record = record_of(*translator, sentence, question);
+  record.part = pieces.parts.front();
   const AddTime timed(&timings, &Timings::record);
   if (question.report) add_figures(record);
   return to_json_line(record);
@@ -196,20 +238,16 @@ SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked
                                                            Timings& timings) const {
   const std::unique_ptr<Translator> translator = translator_of(asked, stop, timings);
   PageRecords page;
-  std::vector<AttentionRecord> records;
-  const PreparedSentence sentence = prepared(*translator, asked.text, timings, page.notes);
-  note_whole(page.notes, *translator, asked.text);
-  const Question question = fitting_page(asked, *translator, sentence);
-  if (question.what_if.given()) {
-    records = what_if_records(experiment(*translator, sentence, question));
-  } else {
-    records.push_back(record_of(*translator, sentence, question));
-  }
+  const bool in_parts = !asked.target && !asked.compare && !asked.what_if.given();
+  const Pieces pieces = prepared(*translator, asked.text, asked.part, in_parts, timings);
+  add_notes(page.notes, pieces, *translator);
+  const Question question = fitting_page(asked, *translator, pieces.sentences);
+  std::vector<AttentionRecord> records = records_of(*translator, pieces, question);
   if (question.compare) {
-    const PreparedSentence other = prepared(*translator, *question.compare, timings, page.notes);
-    note_whole(page.notes, *translator, *question.compare);
-    check_record_size(question, *translator, other);
-    records.push_back(record_of(*translator, other, question));
+    const Pieces other = prepared(*translator, *question.compare, std::nullopt, false, timings);
+    add_notes(page.notes, other, *translator);
+    check_record_size(question, *translator, other.sentences.front());
+    records.push_back(record_of(*translator, other.sentences.front(), question));
     records.back().changes = {"another sentence"};
   }
   const AddTime timed(&timings, &Timings::record);

@@ -26,6 +26,25 @@ const controls = (() => {
     find("sentence-count").textContent = `${state.sentence + 1} of ${sentences.length}`;
   }
 
+  /** A text that was translated in parts: all its translation, each part to be chosen. */
+  function updateParts() {
+    const { part } = scene.record;
+    const all = part ? sentences.map(({ moments: [record] }, index) => ({ record, index }))
+        .filter(({ record }) => record.part && record.part.line === part.line) : [];
+    const whole = part !== undefined && all.length === part.of;
+    find("parts").hidden = !whole;
+    if (!whole) return;
+    const texts = all.map(({ record }) => printable(record.hypotheses[0].text) || "(empty)");
+    refill(find("parts"), JSON.stringify([texts, all[0].index]), () => all.map(({ record, index }, i) => [i > 0 ? " " : "",
+      make("label", { class: "line-part", title: printable(record.source.text) },
+        make("input", { type: "radio", name: "part", class: "unseen", on: { change: () => change({ sentence: index }) } }),
+        dataText(texts[i]))]).flat());
+    find("parts").querySelectorAll("input").forEach((input, i) => {
+      input.checked = all[i].index === state.sentence;
+      input.parentNode.classList.toggle("is-chosen", input.checked);
+    });
+  }
+
   function updateTitle() {
     const { record, hypothesis } = scene;
     const text = printable(record.source.text);
@@ -149,6 +168,7 @@ const controls = (() => {
 
   function update() {
     updateSentences();
+    updateParts();
     updateTitle();
     updateSwitches();
     document.body.classList.toggle("has-many-heads", scene.shape.heads > 8);

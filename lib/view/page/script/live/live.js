@@ -4,7 +4,8 @@
 const live = (() => {
   const PAUSE = 350;  // ms after the last key before vectors and the search are asked for, which take longer
   const LISTS = ["without", "force", "swap"];
-  const FIELDS = ["model", "beams", "target", "source_lang", "target_lang", "prefix", "compare"];
+  const FIELDS = ["model", "beams", "target", "source_lang", "target_lang", "prefix", "compare", "part"];
+  const COUNTS = ["beams", "part"];
   const nothing = () => Object.fromEntries([["text", null], ...FIELDS.map((key) => [key, null]), ...LISTS.map((key) => [key, []])]);
   const asked = { ...nothing(), text: "" };
   const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("-");
@@ -82,15 +83,33 @@ const live = (() => {
 
   const modelAsked = () => asked.model || settings.models[0];
 
+  /** Of a text in parts: that of the caret while someone types, else the one that was on show; of all else the last
+   *  record, which is an experiment's outcome. */
+  function sentenceToShow(before) {
+    if (!sentences.every(({ moments: [{ part }] }, i) => part && part.number === i + 1)) return sentences.length - 1;
+    const field = find("live-text");
+    if (document.activeElement !== field) return before ? before.number - 1 : 0;
+    let end = 0;
+    const typed = sentences.findIndex(({ text }) => {
+      end = Math.max(end, asked.text.indexOf(text, end) + text.length);
+      return end >= field.selectionStart;
+    });
+    return typed < 0 ? sentences.length - 1 : typed;
+  }
+
+  /** Which part of a text is on show; null: a whole one. */
+  const partOnShow = () => (scene && scene.record.part) || null;
+
   /** The translation of what has come, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
+    const before = partOnShow();
     takePage(data);
     status.notes = (data.live && data.live.notes) || [];
     if (data.live && data.live.choices) choices.set(modelAsked(), data.live.choices);
     hurry = true;
     try {
-      change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
+      change({ sentence: sentenceToShow(before), moment: Number.MAX_SAFE_INTEGER,
         hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
     } finally {
       hurry = false;
@@ -146,23 +165,28 @@ const live = (() => {
     }
   }
 
+  const experiments = () => LISTS.some((key) => asked[key].length > 0);
+
   /** Takes over what is wanted and asks. A second sentence goes with neither a translation that is given nor
-   *  an experiment; what names places of a text ends with it. */
+   *  an experiment; what names places of a text ends with it. Of a text in parts all of these are about the one on show. */
   function want(fields) {
-    if ("text" in fields && fields.text !== asked.text) Object.assign(asked, { target: null, force: [], swap: [] });
+    const another = "text" in fields && fields.text !== asked.text;
+    if (another) Object.assign(asked, { target: null, force: [], swap: [], part: null });
     if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
     if (fields.target !== undefined && fields.target !== null) asked.compare = null;
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
     if (LISTS.some((key) => fields[key] && fields[key].length > 0)) asked.compare = null;
     Object.assign(asked, fields);
+    const part = asked.part === null && !another && partOnShow() ? partOnShow().number : asked.part;
+    asked.part = asked.target !== null || asked.compare !== null || experiments() ? part : null;
     status.said = "";
     branch = null;
     return follow();
   }
 
-  async function saveAs(download, type, path, without) {
+  async function saveAs(download, type, path, detail, without) {
     try {
-      const text = await post(path, { report: true, vectors: true, tree: true }, null, without);
+      const text = await post(path, { report: true, vectors: true, ...detail }, null, without);
       const link = make("a", { href: URL.createObjectURL(new Blob([text], { type })), download });
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 10000);
@@ -173,8 +197,9 @@ const live = (() => {
   }
 
   /** The page that works without a server, of what is on show; or its record. */
-  const save = () => saveAs("attn-demo.html", "text/html", "/api/file", []);
-  const saveRecord = () => saveAs("attn-demo.json", "application/json", "/api/attend", ["compare"]);
+  const save = () => saveAs("attn-demo.html", "text/html", "/api/file", { tree: true }, []);
+  const saveRecord = () => saveAs("attn-demo.json", "application/json", "/api/attend",
+      { ...(scene.record.search && !experiments() ? { tree: true } : {}), ...(partOnShow() ? { part: partOnShow().number } : {}) }, ["compare"]);
 
   function failed(problem) {
     status.error = problem.message;
@@ -205,8 +230,8 @@ const live = (() => {
         continue;
       }
       if (LISTS.includes(key)) wanted[key].push(value);
-      else if (key === "beams" && /^\d{1,2}$/.test(value)) wanted.beams = Number(value);
-      else if (key !== "beams" && key in wanted) wanted[key] = value;
+      else if (COUNTS.includes(key) && /^\d{1,4}$/.test(value)) wanted[key] = Number(value);
+      else if (!COUNTS.includes(key) && key in wanted) wanted[key] = value;
     }
     status.said = "";
     if (wanted.model !== null && !settings.models.includes(wanted.model)) {

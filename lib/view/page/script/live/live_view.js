@@ -69,7 +69,9 @@ const liveView = (() => {
   /** The words that one may swap, as the program counts them: blanks and tabs part them, nothing else. */
   function updateWords() {
     if (find("live-swap").hidden) return;
-    const all = live.asked.text.split(/[ \t]/).filter((word) => word !== "");
+    // Of a text in parts those of the one on show; an experiment with it begins with what it was made of.
+    const text = scene.record.part ? sentences[live.asked.part === null ? state.sentence : 0].text : live.asked.text;
+    const all = text.split(/[ \t]/).filter((word) => word !== "");
     refill(find("live-word"), all.join(" "), () => all.map((word, i) => make("option", { value: i, text: printable(word) })));
   }
 
@@ -271,6 +273,7 @@ const liveView = (() => {
   function start() {
     if (!isLive()) return;
     document.body.classList.add("is-live");
+    find("live-text").after(find("parts"));
     find("live").hidden = false;
     find("live-stage").hidden = false;
     find("live-beams").max = live.settings().most_beams;
