@@ -39,7 +39,6 @@ class OneModel : public AskedModels {
     ready.name = name;
     ready.precision = precision;
     ready.notes.assign(loaded.notes.begin(), loaded.notes.end());
-    ready.task_prefixes = std::move(loaded.task_prefixes);
     ready_.emplace(std::move(ready));
     names_ = {name};
   }

@@ -1,4 +1,4 @@
-// Unicode's four forms, small letters, and the borders of characters and sentences, by the browser.
+// Unicode's four forms, small letters and capitals, and the borders of characters and sentences, by the browser.
 #include <emscripten.h>
 #include <unicode/uchar.h>
 
@@ -36,6 +36,11 @@ EM_JS(int, attn_count_parts, (const char* text, int sentences), {
 
 EM_JS(int, attn_small_letter, (int letter), { return String.fromCodePoint(letter).toLowerCase().codePointAt(0); });
 
+EM_JS(int, attn_capital_letter, (int letter), {
+  const capital = Array.from(String.fromCodePoint(letter).toUpperCase());
+  return capital.length === 1 ? capital[0].codePointAt(0) : letter;
+});
+
 EM_JS(int, attn_part_bytes, (int part), { return Module.parts[part]; });
 // clang-format on
 
@@ -70,6 +75,14 @@ std::vector<std::size_t> icu_boundaries(std::string_view text, TextPart part) {
 
 }  // namespace attn
 
-extern "C" UChar32 u_tolower(UChar32 c) {
+extern "C" {
+
+UChar32 u_tolower(UChar32 c) {
   return attn_small_letter(c);
+}
+
+/// One letter for one, as ICU's: ß stays.
+UChar32 u_toupper(UChar32 c) {
+  return attn_capital_letter(c);
+}
 }

@@ -8,6 +8,7 @@ import re
 import shutil
 import threading
 import unittest
+import urllib.parse
 
 import alone_case
 import goldens
@@ -50,6 +51,19 @@ class Page(BrowserCase):
         self.browser.click("#live-compare-open")
         self.type("#live-compare", "The dog went home")
         self.wait_text("#compare-changes", "changed: another sentence")
+
+    def test_a_text_in_parts(self):
+        """As behind a server: all of the translation, the maps of one part, whose record is saved."""
+        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        self.open(address="#text=" + urllib.parse.quote(" ".join(parts)))
+        self.wait_text("#parts", " ".join(map(german, parts)))
+        self.browser.click(".line-part:nth-of-type(2)")
+        self.wait_text("#live-target", german(parts[1]))
+        self.hook_saves()
+        self.browser.click("#live-record")
+        record = json.loads(self.saved())
+        self.assertEqual((record["source"]["text"], record["part"]["number"]), (parts[1], 2))
+        self.assertIn("search", record)
 
     def train_says(self):
         """The update that the panel tells."""
@@ -192,8 +206,8 @@ class Page(BrowserCase):
             model = goldens.directory(name)
             with self.subTest(name=name):
                 (text, _, _, search), (forced_text, body, _, forced) = goldens.searches(name)[0], goldens.forced(name)[-1]
-                whole = {"report": True, "vectors": True, "tree": True}
-                _, *answers = ask_module(model, [("/api/attend", {"text": text, **whole}), ("/api/attend", {"text": forced_text, **body, **whole})])
+                whole = {"report": True, "vectors": True}
+                _, *answers = ask_module(model, [("/api/attend", {"text": text, "tree": True, **whole}), ("/api/attend", {"text": forced_text, **body, **whole})])
                 expected = [json.loads(answer["text"]) for answer in answers]
                 self.choose(model)
                 self.put("#live-text", text)

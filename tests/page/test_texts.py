@@ -90,6 +90,13 @@ class Sizes(PageCase):
         self.assertTrue(options[0].endswith("line 7, part 1 of 2"), options)
         self.assertTrue(options[1].endswith("line 7, part 2 of 2"), options)
         self.assertIn("one of 2 models that translate together", self.browser.text("#facts"))
+        german = self.records("parts")[0]["hypotheses"][0]["text"]
+        self.assertEqual(self.js("return document.getElementById('parts').textContent"), f"{german} {german}")
+        self.browser.click(".line-part:nth-of-type(2)")
+        self.wait_equal("2 of 2", "return document.getElementById('sentence-count').textContent")
+        self.assertEqual(self.js("return [...document.querySelectorAll('.line-part input')].map((input) => input.checked)"), [False, True])
+        self.open()
+        self.assertFalse(self.js("return document.getElementById('parts').getClientRects().length > 0"))
 
     def test_no_sentence_at_all(self):
         self.browser.open(write_page("none", []))

@@ -198,8 +198,11 @@ const live = (() => {
 
   /** The page that works without a server, of what is on show; or its record. */
   const save = () => saveAs("attn-demo.html", "text/html", "/api/file", { tree: true }, []);
-  const saveRecord = () => saveAs("attn-demo.json", "application/json", "/api/attend",
-      { ...(scene.record.search && !experiments() ? { tree: true } : {}), ...(partOnShow() ? { part: partOnShow().number } : {}) }, ["compare"]);
+  const saveRecord = () => {
+    const searched = asked.target === null && !experiments() && (scene.record.decoding || {}).beams > 1;
+    saveAs("attn-demo.json", "application/json", "/api/attend",
+        { ...(searched ? { tree: true } : {}), ...(partOnShow() ? { part: partOnShow().number } : {}) }, ["compare"]);
+  };
 
   function failed(problem) {
     status.error = problem.message;
