@@ -16,6 +16,7 @@ const live = (() => {
   let rest = 0;
   let openings = 0;  // of the reader's own models
   let hurry = false;  // an answer is being shown: what is in sight comes first
+  let opening = null;  // the part of a text that an address shows, until the first answer
   let branch = null;  // of an address, until the second answer brings the search
   const choices = new Map();  // what each model lets one choose: {languages: [[code, name], …], source, target, prefixes}
 
@@ -88,6 +89,7 @@ const live = (() => {
   function sentenceToShow(before) {
     if (!sentences.every(({ moments: [{ part }] }, i) => part && part.number === i + 1)) return sentences.length - 1;
     const field = find("live-text");
+    if (opening !== null) return opening;
     if (document.activeElement !== field) return before ? before.number - 1 : 0;
     let end = 0;
     const typed = sentences.findIndex(({ text }) => {
@@ -113,6 +115,7 @@ const live = (() => {
         hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
     } finally {
       hurry = false;
+      opening = null;
     }
   }
 
@@ -172,6 +175,8 @@ const live = (() => {
   function want(fields) {
     const another = "text" in fields && fields.text !== asked.text;
     if (another) Object.assign(asked, { target: null, force: [], swap: [], part: null });
+    // Another model may cut the text elsewhere, or not at all.
+    if ("model" in fields && asked.part !== null) Object.assign(asked, { target: null, compare: null, swap: [], part: null });
     if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
     if (fields.target !== undefined && fields.target !== null) asked.compare = null;
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
@@ -180,7 +185,7 @@ const live = (() => {
     const part = asked.part === null && !another && partOnShow() ? partOnShow().number : asked.part;
     asked.part = asked.target !== null || asked.compare !== null || experiments() ? part : null;
     status.said = "";
-    branch = null;
+    opening = branch = null;
     return follow();
   }
 
@@ -252,6 +257,7 @@ const live = (() => {
   function take(wanted, address) {
     const { sentence, moment, ...view } = fieldsOf(address);
     Object.assign(asked, wanted);
+    opening = sentence === undefined ? null : sentence;
     branch = "branch" in view ? view.branch : null;
     follow().then(() => change(view));
   }
@@ -305,7 +311,7 @@ const live = (() => {
       const model = await alone.read(await given);
       if (mine !== openings) return;
       takeSettings(await alone.open(model));
-      await want({ target: null, without: [], force: [] });
+      await want({ model: null, target: null, without: [], force: [] });
     } catch (problem) {
       if (mine !== openings) return;
       status.said = "";
