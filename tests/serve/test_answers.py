@@ -51,13 +51,23 @@ class Answers(ServerCase):
         self.assertEqual([one.get("notes") for one in notes], [["translated sentence by sentence"], None])
         records = lambda **body: json.loads(self.server.post("/api/page", body)[2])["records"]
         places = lambda **body: [(one["part"]["number"], one["part"]["of"]) for one in records(**body)]
-        self.assertEqual(places(text=long), [(i + 1, 12) for i in range(12)])
-        self.assertEqual(places(text=long, part=3), [(3, 12)])
+        self.assertEqual(places(text=long), [(1, 12)])
+        self.assertEqual([places(text=long, caret=at) for at in (0, 19, 20, 100, 8000)], [[(n, 12)] for n in (1, 1, 2, 6, 12)])
+        self.assertEqual(places(text=" \t " + long, caret=22), [(1, 12)])
+        self.assertEqual(places(text=long, part=3, caret=0), [(3, 12)])
+        whole = json.loads(self.server.post("/api/page", {"text": long, "part": 3, "whole": True})[2])["live"]["parts"]
+        german = json.loads(self.server.post("/api/translate", {"text": "The old dog sleeps."})[2])["translations"][0]["text"]
+        expected = [{"gap": " " if i else "", "source": "The old dog sleeps.", "text": german} for i in range(12)]
+        self.assertEqual(whole, expected)
+        self.assertNotIn("parts", json.loads(self.server.post("/api/page", {"text": SENTENCE, "whole": True})[2])["live"])
+        saved = self.server.post("/api/file", {"text": long})[2]
+        self.assertEqual(saved.count('"part":{"line":1,'), 12)
         self.assertEqual(places(text=long, part=3, without=["cross:1"]), [(3, 12)] * 2)
         self.assertEqual([one.get("part", {}).get("number") for one in records(text=long, part=3, compare=SENTENCE)], [3, None])
         self.assertEqual(len(records(text=SENTENCE, part=1)), 1)
-        whole = self.server.post("/api/page", {"text": long, "without": ["cross:1"]})[2]
-        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", whole)
+        self.assertEqual(self.server.post("/api/file", {"text": long, "without": ["cross:1"]})[2].count('"part":{"line":1,'), 0)
+        beside = self.server.post("/api/page", {"text": SENTENCE, "compare": long})[2]
+        self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", beside)
 
     def test_a_part_of_a_text_is_attended_to(self):
         parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]

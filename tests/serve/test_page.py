@@ -12,6 +12,7 @@ from server_case import ROOT, SENTENCE, SHIPPED, Server, ServerCase
 from webdriver import Browser, Refused, until
 
 WAIT_FOR = "the live page"
+BACKSPACE = "\ue003"
 LONG = "The old dog sleeps in the warm kitchen, because nobody wants to go out into the cold rain on a day like this"
 
 
@@ -168,41 +169,66 @@ class LivePage(ServerCase):
         self.wait_text("#live-target", "Die Gruppe ging nach Hause")
         self.assertFalse(self.shown("#live-search"))
 
+    def chosen_part(self):
+        """Which part is on show, from 1; None where none is."""
+        return self.js("""
+            const at = [...document.querySelectorAll('.line-part input')].findIndex((input) => input.checked);
+            return document.getElementById('parts').hidden || at < 0 ? null : at + 1""")
+
+    def wait_part(self, number, german):
+        self.wait_text("#live-target", german)
+        self.settle()
+        self.assertEqual(self.chosen_part(), number)
+
     def test_a_text_in_parts_is_shown_whole_and_part_by_part(self):
         parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
         text = " ".join(parts)
         german = [self.german(text=part) for part in parts]
-        chosen = lambda: self.js("return [...document.querySelectorAll('.line-part input')].map((input) => input.checked)")
         self.open()
         self.assertFalse(self.shown("#parts"))
         self.type("#live-text", text)
-        self.wait_text("#parts", self.german(text=text))
-        self.assertEqual(self.text("#parts"), " ".join(german))
-        # While someone types, the part of the caret is on show.
-        self.wait_text("#live-target", german[2])
-        self.assertEqual(chosen(), [False, False, True])
+        self.wait_text("#parts", " ".join(german))
+        self.assertEqual(self.text("#parts"), self.german(text=text))
+        # The part of the caret is on show, also where it moves without a letter.
+        self.wait_part(3, german[2])
+        self.assertEqual(self.text("#live-part"), "part 3 of 3")
         self.whole()
-        self.browser.click(".line-part")
-        self.wait_text("#live-target", german[0])
+        self.js("document.getElementById('live-text').setSelectionRange(8, 8)")
+        self.browser.press("Left", "Left", "Left")
+        self.wait_part(1, german[0])
         self.browser.click(".line-part:nth-of-type(2)")
-        self.wait_text("#live-target", german[1])
-        until("the address", lambda: "sentence=1" in self.js("return location.hash"))
-        self.open({"text": text, "sentence": 1})
-        self.wait_text("#live-target", german[1])
+        self.wait_part(2, german[1])
         self.whole()
-        self.assertEqual((self.text("#live-target"), chosen()), (german[1], [False, True, False]))
-        # An experiment is made with the part on show; what was typed stays, and all of it comes back.
+        self.assertEqual(self.chosen_part(), 2)
+        until("the address", lambda: "part=2" in self.js("return location.hash"))
+        self.open({"text": text, "part": 2})
+        self.wait_part(2, german[1])
+
+    def test_experiments_with_a_part_of_a_text(self):
+        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        text = " ".join(parts)
+        german = [self.german(text=part) for part in parts]
+        self.open({"text": text, "part": 2})
+        self.wait_part(2, german[1])
+        top = lambda: self.js("return document.getElementById('live-target').getBoundingClientRect().top - document.getElementById('live-text').getBoundingClientRect().top")
+        before = top()
         self.browser.click("#live-off")
         until("the comparison", lambda: self.shown("#compare"))
         self.settle()
-        self.assertEqual((self.text("#source-text"), self.text("#live-text"), self.shown("#parts")), (parts[1], text, False))
-        until("the address", lambda: "part=2" in self.js("return location.hash"))
-        link = self.js("return location.hash")
+        self.assertEqual((self.text("#source-text"), self.text("#live-text"), self.chosen_part(), top()), (parts[1], text, 2, before))
+        # Another part has the same head off; what is typed goes on with the part of the caret.
+        self.browser.click(".line-part:nth-of-type(3)")
+        until("the last part", lambda: self.text("#source-text") == parts[2])
+        self.assertTrue(self.shown("#compare"))
+        self.js("const f = document.getElementById('live-text'); f.focus(); f.setSelectionRange(7, 7)")
+        self.browser.press("O", "h", "Space")
+        until("the part of the caret", lambda: self.text("#source-text") == f"Oh {parts[1]}")
+        self.assertTrue(self.shown("#compare"))
+        self.browser.press(*3 * [BACKSPACE])
+        until("the part as it was", lambda: self.text("#source-text") == parts[1])
         self.browser.click("#live-changes button")
-        self.wait_text("#parts", " ".join(german))
-        self.assertEqual((self.text("#live-target"), chosen()), (german[1], [False, True, False]))
-        self.whole()
-        self.assertEqual(self.text("#live-target"), german[1])
+        until("the model as it is", lambda: not self.shown("#compare"))
+        self.wait_part(2, german[1])
         # Its words are those that one swaps.
         self.browser.click("#live-swap-open")
         self.assertEqual(self.js("return [...document.querySelectorAll('#live-word option')].map((o) => o.textContent)"), parts[1].split())
@@ -213,17 +239,32 @@ class LivePage(ServerCase):
         self.browser.click("#live-changes button")
         self.browser.click("#live-swap-open")
         self.wait_text("#parts", " ".join(german))
-        # So is a translation that is given.
+        # A translation that is given is the part's, and ends with it.
         self.type("#live-target", "Ich bin Elena.")
         until("the given translation", lambda: "given, not searched for" in self.text("#hypotheses"))
-        self.assertEqual(self.text("#source-text"), parts[1])
-        self.browser.click("#live-search")
+        self.assertEqual((self.text("#source-text"), self.chosen_part()), (parts[1], 2))
+        self.wait_text("#parts", " ".join([german[0], "Ich bin Elena.", german[2]]))
+        self.browser.click(".line-part:nth-of-type(1)")
+        self.wait_part(1, german[0])
+        self.assertFalse(self.shown("#live-search"))
+        # So is a comparison, which may be emptied.
+        self.browser.click("#live-compare-open")
+        self.type("#live-compare", "T")
+        until("the comparison", lambda: self.shown("#compare"))
+        self.browser.press(BACKSPACE)
         self.wait_text("#parts", " ".join(german))
-        self.js("location.hash = arguments[0]", link)
-        until("the link's experiment", lambda: self.shown("#compare") and self.text("#source-text") == parts[1])
         self.type("#live-text", "Tom")
         self.wait_text("#live-target", "Tom")
         self.assertFalse(self.shown("#parts"))
+
+    def test_a_text_of_many_parts_keeps_the_chosen_one_in_sight(self):
+        sentence = "I saw her in the garden yesterday."
+        self.open({"text": " ".join([sentence] * 60), "part": 59})
+        self.wait_part(59, self.german(text=sentence))
+        self.whole()  # with search and vectors
+        self.assertTrue(self.js("""
+            const [box, part] = ["#parts", ".line-part.is-chosen"].map((name) => document.querySelector(name).getBoundingClientRect());
+            return part.top >= box.top - 1 && part.bottom <= box.bottom + 1"""))
 
     def test_an_answer_leaves_a_letter_that_is_being_composed(self):
         """¨ waits for its vowel, also where the German for the letter before it comes meanwhile."""
@@ -532,7 +573,7 @@ class LivePage(ServerCase):
                 self.type("#live-text", f"{SENTENCE}. " * 5)
                 until("the parts", lambda: self.shown("#parts"))
                 self.type("#live-target", "Die Leute")
-                until("the given translation", lambda: self.shown("#live-search") and not self.shown("#parts"))
+                until("the given translation", lambda: self.shown("#live-search"))
                 self.js("const m = document.getElementById('live-model'); m.value = arguments[0]; m.dispatchEvent(new Event('change'))", shipped)
                 until("the parts again", lambda: self.shown("#parts") and not self.shown("#live-search"))
                 self.type("#live-text", SENTENCE)

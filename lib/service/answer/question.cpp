@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/at.h"
 #include "base/error.h"
 #include "base/strings/excerpt.h"
 #include "config/key_reader.h"
@@ -190,6 +191,8 @@ Question read_question(const Json& body, QuestionKind kind) {
   }
   if (kind == QuestionKind::page) {
     question.compare = sentence_of(keys, "compare");
+    question.caret = to_size(whole_of(keys, {"caret", 0, most_text_bytes}).value_or(0));
+    question.whole = keys.boolean("whole").value_or(false);
     question.choices = keys.boolean("choices").value_or(false);
   }
   keys.refuse_unused();

@@ -29,6 +29,8 @@ struct Question {
   WhatIfWords what_if;
   DecodeOptions decode;
   std::optional<int> part;  ///< of those that translations cut the text into: 1 is the first
+  std::size_t caret = 0;    ///< the page: byte of the text whose part is shown, where none is named
+  bool whole = false;       ///< the page: also the translations of all parts
   bool vectors = false, tree = false, report = false;
   bool choices = false;      ///< the page: what its model lets one choose (SentenceAnswers)
   std::uint64_t client = 0;  ///< whose turns the search takes (translate/search/search_queue.h)
@@ -38,7 +40,7 @@ struct Question {
 enum class QuestionKind {
   translate,  ///< text, model and the search's
   attend,     ///< also part, target, without, force, swap, vectors, tree, report
-  page,       ///< also compare, choices
+  page,       ///< also compare, caret, whole, choices
   libre,      ///< q, source, target, format, alternatives and api_key, as LibreTranslate has them
 };
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json_writer.h"
 #include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "config/experiment.h"
 #include "record/json/record_json.h"
 #include "service/answer/answer_size.h"
@@ -69,6 +70,11 @@ RecordDetail detail_of(const Question& question, const Translator& translator) {
   return {question.vectors, question.tree && has_tree(question, translator), recorded_alternatives};
 }
 
+PreparedLine line_of(const Translator& translator, const std::string& text, Timings& timings) {
+  const AddTime timed(&timings, &Timings::segmentation);
+  return prepare_line(translator, text, Splitting::automatic);
+}
+
 /// What is recorded of a text: the whole as one piece, all the parts that translations cut it into,
 /// or one of them.
 struct Pieces {
@@ -90,13 +96,35 @@ Pieces all_of(const PreparedLine& line) {
   return pieces;
 }
 
-Pieces prepared(const Translator& translator, const std::string& text, std::optional<int> part,
-                bool in_parts, Timings& timings) {
-  const AddTime timed(&timings, &Timings::segmentation);
-  const PreparedLine line = prepare_line(translator, text, Splitting::automatic);
-  if (part) return one_part(line, *part);
-  if (in_parts || line.parts.size() == 1) return all_of(line);
+Pieces as_one(const Translator& translator, const PreparedLine& line, const std::string& text) {
+  if (line.parts.size() == 1) return all_of(line);
   return {{translator.prepare(text)}, {std::nullopt}, note_of_whole(line)};
+}
+
+/// The number of the part that byte `caret` of the text is in.
+int part_at(const PreparedLine& line, std::size_t caret) {
+  const std::size_t first = line.text.find(line.parts.front().text);
+  std::size_t end = first == line.text.npos ? 0 : first;
+  for (std::size_t i = 0; i < line.parts.size(); ++i) {
+    end += line.gaps[i].size() + line.parts[i].text.size();
+    if (caret <= end) return to_int(i + 1);
+  }
+  return to_int(line.parts.size());
+}
+
+/// "parts": the whole text, of each part the blanks before it, its source and its translation.
+void write_parts(JsonWriter& json, const Translator& translator, const PreparedLine& line) {
+  constexpr std::size_t kAtOnce = 32;
+  const auto found = translator.translate(line.parts, kAtOnce);
+  json.key("parts");
+  json.counted(to_int(line.parts.size()), [&](int part) {
+    const std::size_t i = to_size(part);
+    json.object([&] {
+      json.member("gap", line.gaps[i]);
+      json.member("source", line.parts[i].text);
+      json.member("text", clean_text(found[i].front().text).text);
+    });
+  });
 }
 
 void add_notes(std::vector<std::string>& notes, const Pieces& pieces,
@@ -209,15 +237,59 @@ std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& quest
   return translator;
 }
 
+struct SentenceAnswers::Asked {
+  const Question& question;
+  std::unique_ptr<Translator> translator;
+  PreparedLine line;  ///< the text as translations take it
+  Timings& timings;
+
+  Pieces as_one() const { return attn::as_one(*translator, line, question.text); }
+};
+
+struct SentenceAnswers::PageRecords {
+  std::vector<std::string> records;
+  std::vector<std::string> notes;
+
+  PageRecords(const Asked& asked, const Pieces& pieces) {
+    const Translator& translator = *asked.translator;
+    add_notes(notes, pieces, translator);
+    const Question question = fitting_page(asked.question, translator, pieces.sentences);
+    std::vector<AttentionRecord> found = records_of(translator, pieces, question);
+    if (question.compare) {
+      const Pieces other = attn::as_one(
+          translator, line_of(translator, *question.compare, asked.timings), *question.compare);
+      add_notes(notes, other, translator);
+      check_record_size(question, translator, other.sentences.front());
+      found.push_back(record_of(translator, other.sentences.front(), question));
+      found.back().changes = {"another sentence"};
+    }
+    const AddTime timed(&asked.timings, &Timings::record);
+    for (AttentionRecord& record : found) {
+      if (question.report) add_figures(record);
+      records.push_back(
+          page_record(record, {.vectors = question.vectors, .search = question.tree}));
+    }
+  }
+};
+
+SentenceAnswers::Asked SentenceAnswers::asked_of(const Question& question,
+                                                 const std::atomic<bool>& stop,
+                                                 Timings& timings) const {
+  auto translator = translator_of(question, stop, timings);
+  PreparedLine line = line_of(*translator, question.text, timings);
+  return {question, std::move(translator), std::move(line), timings};
+}
+
 std::string SentenceAnswers::attend(const Question& question, const std::atomic<bool>& stop,
                                     Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
-  check_tree(question, *translator);
-  const Pieces pieces = prepared(*translator, question.text, question.part, false, timings);
+  const Asked asked = asked_of(question, stop, timings);
+  const Translator& translator = *asked.translator;
+  check_tree(question, translator);
+  const Pieces pieces = question.part ? one_part(asked.line, *question.part) : asked.as_one();
   const PreparedSentence& sentence = pieces.sentences.front();
-  check_record_size(question, *translator, sentence);
+  check_record_size(question, translator, sentence);
   if (question.what_if.given()) {
-    WhatIfRecord record = experiment(*translator, sentence, question);
+    WhatIfRecord record = experiment(translator, sentence, question);
     record.before.part = record.after.part = pieces.parts.front();
     const AddTime timed(&timings, &Timings::record);
     if (question.report) {
@@ -226,45 +298,24 @@ std::string SentenceAnswers::attend(const Question& question, const std::atomic<
     }
     return what_if_json(record);
   }
-  AttentionRecord record = record_of(*translator, sentence, question);
+  AttentionRecord record = record_of(translator, sentence, question);
   record.part = pieces.parts.front();
   const AddTime timed(&timings, &Timings::record);
   if (question.report) add_figures(record);
   return to_json_line(record);
 }
 
-SentenceAnswers::PageRecords SentenceAnswers::page_records(const Question& asked,
-                                                           const std::atomic<bool>& stop,
-                                                           Timings& timings) const {
-  const std::unique_ptr<Translator> translator = translator_of(asked, stop, timings);
-  PageRecords page;
-  const bool in_parts = !asked.target && !asked.compare && !asked.what_if.given();
-  const Pieces pieces = prepared(*translator, asked.text, asked.part, in_parts, timings);
-  add_notes(page.notes, pieces, *translator);
-  const Question question = fitting_page(asked, *translator, pieces.sentences);
-  std::vector<AttentionRecord> records = records_of(*translator, pieces, question);
-  if (question.compare) {
-    const Pieces other = prepared(*translator, *question.compare, std::nullopt, false, timings);
-    add_notes(page.notes, other, *translator);
-    check_record_size(question, *translator, other.sentences.front());
-    records.push_back(record_of(*translator, other.sentences.front(), question));
-    records.back().changes = {"another sentence"};
-  }
-  const AddTime timed(&timings, &Timings::record);
-  for (AttentionRecord& record : records) {
-    if (question.report) add_figures(record);
-    page.records.push_back(
-        page_record(record, {.vectors = question.vectors, .search = question.tree}));
-  }
-  return page;
-}
-
 std::string SentenceAnswers::page(const Question& question, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const PageRecords page = page_records(question, stop, timings);
+  const Asked asked = asked_of(question, stop, timings);
+  const int part = question.part.value_or(part_at(asked.line, question.caret));
+  const PageRecords page(asked, one_part(asked.line, part));
   const std::string live = json_line([&](JsonWriter& json) {
     json.object([&] {
       json.member("notes", page.notes);
+      if (question.whole && asked.line.parts.size() > 1) {
+        write_parts(json, *asked.translator, asked.line);
+      }
       if (question.choices) write_choices(json, model_of(question));
     });
   });
@@ -273,14 +324,20 @@ std::string SentenceAnswers::page(const Question& question, const std::atomic<bo
 
 std::string SentenceAnswers::file(const Question& question, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const PageRecords page = page_records(question, stop, timings);
+  const Asked asked = asked_of(question, stop, timings);
+  const bool alone = question.target || question.compare || question.what_if.given();
+  const PageRecords page(asked, question.part ? one_part(asked.line, *question.part)
+                                : alone       ? asked.as_one()
+                                              : all_of(asked.line));
   return page_html({.records = page.records});
 }
 
 std::vector<std::string> SentenceAnswers::first_records() const {
   const std::atomic<bool> never{false};
   Timings timings;
-  return page_records(first_question(), never, timings).records;
+  const Question question = first_question();
+  const Asked asked = asked_of(question, never, timings);
+  return PageRecords(asked, all_of(asked.line)).records;
 }
 
 std::string SentenceAnswers::live_settings(const std::string& version) const {

@@ -36,10 +36,11 @@ class SentenceAnswers {
   std::string attend(const Question& question, const std::atomic<bool>& stop,
                      Timings& timings) const;
 
-  /// The records as the page reads them (view/page/page_html.h).
+  /// The records as the page reads them (view/page/page_html.h), of one part where translations cut
+  /// the text: Question::part, or the one of its caret.
   std::string page(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
 
-  /// The page that works without a server, with the same records.
+  /// The page that works without a server: of the part that is asked for, or of all of them.
   std::string file(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
 
   /// What the live page says of itself, as JSON: models, beams, limits, what the first model lets
@@ -60,12 +61,9 @@ class SentenceAnswers {
     return models_.model(number_of(question));
   }
 
-  struct PageRecords {
-    std::vector<std::string> records;
-    std::vector<std::string> notes;
-  };
-  PageRecords page_records(const Question& question, const std::atomic<bool>& stop,
-                           Timings& timings) const;
+  struct Asked;        // a question with its translator and its text
+  struct PageRecords;  // packed, with what is to be said of them
+  Asked asked_of(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
 
   AskedModels& models_;
 };

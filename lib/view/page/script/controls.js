@@ -26,22 +26,36 @@ const controls = (() => {
     find("sentence-count").textContent = `${state.sentence + 1} of ${sentences.length}`;
   }
 
-  /** A text that was translated in parts: all its translation, each part to be chosen. */
-  function updateParts() {
+  /** Of a line that was translated in parts all of them: [{source, text, chosen, choose}]; empty where it is whole. */
+  function partsOnShow() {
+    if (live.settings()) return live.parts().map((one, i) => ({ ...one, choose: () => live.want({ part: i + 1 }) }));
     const { part } = scene.record;
-    const all = part ? sentences.map(({ moments: [record] }, index) => ({ record, index }))
-        .filter(({ record }) => record.part && record.part.line === part.line) : [];
-    const whole = part !== undefined && all.length === part.of;
-    find("parts").hidden = !whole;
-    if (!whole) return;
-    const texts = all.map(({ record }) => printable(record.hypotheses[0].text) || "(empty)");
-    refill(find("parts"), JSON.stringify([texts, all[0].index]), () => all.map(({ record, index }, i) => [i > 0 ? " " : "",
-      make("label", { class: "line-part", title: printable(record.source.text) },
-        make("input", { type: "radio", name: "part", class: "unseen", on: { change: () => change({ sentence: index }) } }),
-        dataText(texts[i]))]).flat());
-    find("parts").querySelectorAll("input").forEach((input, i) => {
-      input.checked = all[i].index === state.sentence;
-      input.parentNode.classList.toggle("is-chosen", input.checked);
+    if (!part) return [];
+    const all = sentences.map(({ moments: [record] }, sentence) => ({ record, sentence }))
+        .filter(({ record }) => record.part && record.part.line === part.line);
+    return all.length !== part.of ? [] : all.map(({ record, sentence }) => ({ source: record.source.text,
+      text: record.hypotheses[0].text, chosen: sentence === state.sentence, choose: () => change({ sentence }) }));
+  }
+
+  let parts = [];
+
+  function updateParts() {
+    const host = find("parts");
+    parts = partsOnShow();
+    host.hidden = parts.length === 0;
+    // They stay while their texts change, and with them what has the focus.
+    refill(host, parts.length, () => parts.map((_, i) => [i > 0 ? " " : "", make("label", { class: "line-part" },
+        make("input", { type: "radio", name: "part", class: "unseen", on: { change: () => parts[i].choose() } }), dataText(""))]).flat());
+    host.querySelectorAll("label").forEach((label, i) => {
+      const [input, text] = label.children;
+      putText(text, printable(parts[i].text) || "(empty)");
+      putAttribute(label, "title", printable(parts[i].source));
+      const isNew = parts[i].chosen && !label.classList.contains("is-chosen");
+      input.checked = parts[i].chosen;
+      label.classList.toggle("is-chosen", parts[i].chosen);
+      if (!isNew) return;
+      const below = label.offsetTop + label.offsetHeight - host.clientHeight;
+      host.scrollTop = Math.min(label.offsetTop, Math.max(host.scrollTop, below));
     });
   }
 

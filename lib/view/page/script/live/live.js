@@ -6,6 +6,7 @@ const live = (() => {
   const LISTS = ["without", "force", "swap"];
   const FIELDS = ["model", "beams", "target", "source_lang", "target_lang", "prefix", "compare", "part"];
   const COUNTS = ["beams", "part"];
+  const CUTTERS = ["model", "source_lang", "target_lang", "prefix"];
   const nothing = () => Object.fromEntries([["text", null], ...FIELDS.map((key) => [key, null]), ...LISTS.map((key) => [key, []])]);
   const asked = { ...nothing(), text: "" };
   const page = Array.from(crypto.getRandomValues(new Uint32Array(2)), (word) => word.toString(16)).join("-");
@@ -16,7 +17,7 @@ const live = (() => {
   let rest = 0;
   let openings = 0;  // of the reader's own models
   let hurry = false;  // an answer is being shown: what is in sight comes first
-  let opening = null;  // the part of a text that an address shows, until the first answer
+  let whole = { key: "", parts: [] };  // of a text in parts all of them, and what they were asked for
   let branch = null;  // of an address, until the second answer brings the search
   const choices = new Map();  // what each model lets one choose: {languages: [[code, name], …], source, target, prefixes}
 
@@ -84,38 +85,49 @@ const live = (() => {
 
   const modelAsked = () => asked.model || settings.models[0];
 
-  /** Of a text in parts: that of the caret while someone types, else the one that was on show; of all else the last
-   *  record, which is an experiment's outcome. */
-  function sentenceToShow(before) {
-    if (!sentences.every(({ moments: [{ part }] }, i) => part && part.number === i + 1)) return sentences.length - 1;
-    const field = find("live-text");
-    if (opening !== null) return opening;
-    if (document.activeElement !== field) return before ? before.number - 1 : 0;
-    let end = 0;
-    const typed = sentences.findIndex(({ text }) => {
-      end = Math.max(end, asked.text.indexOf(text, end) + text.length);
-      return end >= field.selectionStart;
-    });
-    return typed < 0 ? sentences.length - 1 : typed;
+  /** What parts and their translations depend on. */
+  const wholeKey = () => JSON.stringify([asked.text, asked.model, asked.beams, asked.source_lang, asked.target_lang, asked.prefix]);
+
+  /** Of a text in parts all of them, of which one is on show: [{source, text, chosen}]. */
+  function parts() {
+    const [{ moments: [first] }] = sentences;
+    if (!first.part || whole.parts.length !== first.part.of) return [];
+    const shown = scene.record.part ? scene.record : first;  // not the sentence that is compared with it
+    return whole.parts.map(({ source, text }, i) => (i + 1 === first.part.number
+        ? { source, text: shown.hypotheses[0].text, chosen: true } : { source, text, chosen: false }));
   }
 
-  /** Which part of a text is on show; null: a whole one. */
-  const partOnShow = () => (scene && scene.record.part) || null;
+  /** Shows the part that the caret has been moved to. */
+  function moveCaret(at) {
+    if (whole.key !== wholeKey() || whole.parts.length < 2) return;
+    let end = Math.max(0, asked.text.indexOf(whole.parts[0].source));
+    const found = whole.parts.findIndex(({ gap, source }) => at <= (end += gap.length + source.length));
+    const number = found < 0 ? whole.parts.length : found + 1;
+    if (number !== asked.part) want({ part: number });
+  }
+
+  /** Where the caret is, in bytes: the program's text is UTF-8. */
+  function caret() {
+    const field = find("live-text");
+    if (asked.part !== null || document.activeElement !== field) return {};
+    return { caret: new TextEncoder().encode(asked.text.slice(0, field.selectionStart)).length };
+  }
 
   /** The translation of what has come, or a branch of its search. */
   function show(text, node = null) {
     const data = JSON.parse(text);
-    const before = partOnShow();
     takePage(data);
+    const [{ moments: [{ part }] }] = sentences;
+    asked.part = part ? part.number : null;
+    if (data.live && data.live.parts) whole = { key: wholeKey(), parts: data.live.parts };
     status.notes = (data.live && data.live.notes) || [];
     if (data.live && data.live.choices) choices.set(modelAsked(), data.live.choices);
     hurry = true;
     try {
-      change({ sentence: sentenceToShow(before), moment: Number.MAX_SAFE_INTEGER,
+      change({ sentence: sentences.length - 1, moment: Number.MAX_SAFE_INTEGER,
         hypothesis: 0, branch: node, lock: state.lock, cell: state.cell });
     } finally {
       hurry = false;
-      opening = null;
     }
   }
 
@@ -135,7 +147,8 @@ const live = (() => {
     running = control;
     const begun = performance.now();
     try {
-      const asking = post("/api/page", { report: true, choices: !choices.has(modelAsked()) }, control.signal);
+      const asking = post("/api/page", { report: true, choices: !choices.has(modelAsked()), whole: whole.key !== wholeKey(), ...caret() },
+          control.signal);
       status.busy = true;
       tell();
       const answer = await asking;
@@ -173,19 +186,17 @@ const live = (() => {
   /** Takes over what is wanted and asks. A second sentence goes with neither a translation that is given nor
    *  an experiment; what names places of a text ends with it. Of a text in parts all of these are about the one on show. */
   function want(fields) {
-    const another = "text" in fields && fields.text !== asked.text;
-    if (another) Object.assign(asked, { target: null, force: [], swap: [], part: null });
-    // Another model may cut the text elsewhere, or not at all.
-    if ("model" in fields && asked.part !== null) Object.assign(asked, { target: null, compare: null, swap: [], part: null });
+    if ("text" in fields && fields.text !== asked.text) Object.assign(asked, { target: null, force: [], swap: [], part: null });
+    if ("part" in fields) Object.assign(asked, { target: null, force: [], swap: [] });
+    // These may cut the text elsewhere, or not at all.
+    if (asked.part !== null && CUTTERS.some((key) => key in fields)) Object.assign(asked, { target: null, force: [], swap: [], part: null });
     if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
     if (fields.target !== undefined && fields.target !== null) asked.compare = null;
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
     if (LISTS.some((key) => fields[key] && fields[key].length > 0)) asked.compare = null;
     Object.assign(asked, fields);
-    const part = asked.part === null && !another && partOnShow() ? partOnShow().number : asked.part;
-    asked.part = asked.target !== null || asked.compare !== null || experiments() ? part : null;
     status.said = "";
-    opening = branch = null;
+    branch = null;
     return follow();
   }
 
@@ -202,11 +213,11 @@ const live = (() => {
   }
 
   /** The page that works without a server, of what is on show; or its record. */
-  const save = () => saveAs("attn-demo.html", "text/html", "/api/file", { tree: true }, []);
+  const save = () => saveAs("attn-demo.html", "text/html", "/api/file", { tree: true },
+      experiments() || asked.target !== null || asked.compare !== null ? [] : ["part"]);
   const saveRecord = () => {
     const searched = asked.target === null && !experiments() && (scene.record.decoding || {}).beams > 1;
-    saveAs("attn-demo.json", "application/json", "/api/attend",
-        { ...(searched ? { tree: true } : {}), ...(partOnShow() ? { part: partOnShow().number } : {}) }, ["compare"]);
+    saveAs("attn-demo.json", "application/json", "/api/attend", searched ? { tree: true } : {}, ["compare"]);
   };
 
   function failed(problem) {
@@ -257,7 +268,6 @@ const live = (() => {
   function take(wanted, address) {
     const { sentence, moment, ...view } = fieldsOf(address);
     Object.assign(asked, wanted);
-    opening = sentence === undefined ? null : sentence;
     branch = "branch" in view ? view.branch : null;
     follow().then(() => change(view));
   }
@@ -331,6 +341,6 @@ const live = (() => {
     if (wanted) take(wanted, address);
   }
 
-  return { start, want, say, turnTo, save, saveRecord, openModel, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
+  return { start, want, moveCaret, parts, say, turnTo, save, saveRecord, openModel, go, link, addressParts, asked, status, onChange: (run) => listeners.push(run),
     settings: () => settings, choices: () => choices.get(modelAsked()) || {}, hurries: () => hurry };
 })();

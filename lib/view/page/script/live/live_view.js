@@ -70,7 +70,7 @@ const liveView = (() => {
   function updateWords() {
     if (find("live-swap").hidden) return;
     // Of a text in parts those of the one on show; an experiment with it begins with what it was made of.
-    const text = scene.record.part ? sentences[live.asked.part === null ? state.sentence : 0].text : live.asked.text;
+    const text = scene.record.part ? sentences[0].text : live.asked.text;
     const all = text.split(/[ \t]/).filter((word) => word !== "");
     refill(find("live-word"), all.join(" "), () => all.map((word, i) => make("option", { value: i, text: printable(word) })));
   }
@@ -174,6 +174,9 @@ const liveView = (() => {
     const german = own !== undefined ? printable(own) : scene.hypothesis ? printable(scene.hypothesis.text) : "";
     put(find("live-target"), given ? asked.target : german);
     find("live").classList.toggle("is-given", given);
+    const { part } = scene.record;
+    find("live-part").hidden = !part;
+    if (part) putText(find("live-part"), `part ${part.number} of ${part.of}`);
     find("live-search").hidden = !given;
     find("live-beams").placeholder = (scene.record.decoding && scene.record.decoding.beams) || "";
     find("live-beams").disabled = given;
@@ -232,6 +235,11 @@ const liveView = (() => {
 
   function listen() {
     typed(find("live-text"), (text) => live.want({ text }));
+    const moved = () => live.moveCaret(find("live-text").selectionStart);
+    find("live-text").addEventListener("click", moved);
+    find("live-text").addEventListener("keyup", (event) => {
+      if (/^(Arrow|Home|End|Page)/.test(event.key)) moved();
+    });
     typed(find("live-target"), (target) => live.want({ target }));
     typed(find("live-compare"), (compare) => live.want({ compare }));
     const on = (id, run, event = "click") => find(id).addEventListener(event, run);
