@@ -34,7 +34,7 @@ const controls = (() => {
     const all = sentences.map(({ moments: [record] }, sentence) => ({ record, sentence }))
         .filter(({ record }) => record.part && record.part.line === part.line);
     return all.length !== part.of ? [] : all.map(({ record, sentence }) => ({ source: record.source.text,
-      text: record.hypotheses[0].text, chosen: sentence === state.sentence, choose: () => change({ sentence }) }));
+      text: record.hypotheses.length > 0 ? record.hypotheses[0].text : "", chosen: sentence === state.sentence, choose: () => change({ sentence }) }));
   }
 
   let parts = [];

@@ -94,7 +94,7 @@ const live = (() => {
     if (!first.part || whole.parts.length !== first.part.of) return [];
     const shown = scene.record.part ? scene.record : first;  // not the sentence that is compared with it
     return whole.parts.map(({ source, text }, i) => (i + 1 === first.part.number
-        ? { source, text: shown.hypotheses[0].text, chosen: true } : { source, text, chosen: false }));
+        ? { source, text: shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen: true } : { source, text, chosen: false }));
   }
 
   /** Shows the part that the caret has been moved to. */
