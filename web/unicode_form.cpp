@@ -1,4 +1,5 @@
-// Unicode's four forms, small letters and capitals, and the borders of characters and sentences, by the browser.
+// Unicode's four forms, small letters and capitals, and the borders of characters and sentences, by
+// the browser.
 #include <emscripten.h>
 #include <unicode/uchar.h>
 

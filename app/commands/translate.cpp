@@ -231,7 +231,8 @@ class TranslateCommand {
   }
 
   void run_what_if(const std::string& sentence) {
-    if (const auto said = note_of_whole(prepare_line(*translator_, sentence, Splitting::automatic))) {
+    if (const auto said =
+            note_of_whole(prepare_line(*translator_, sentence, Splitting::automatic))) {
       note(*said);
     }
     const Progress progress("translating");
