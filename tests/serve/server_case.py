@@ -14,6 +14,7 @@ PROGRAM = None  # attn-demo, as CMake built it; set by run_tests.py
 PATIENCE = float(os.environ.get("ATTN_SERVE_PATIENCE", 120))  # seconds for anything, on a slow machine
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SENTENCE = "The group went home"
+PARTS = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]  # longer than the model has learned
 SHIPPED = os.path.join(ROOT, "data", "models", "en-de")
 
 

@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 
 import server_case
-from server_case import SENTENCE, Server, ServerCase
+from server_case import PARTS, SENTENCE, Server, ServerCase
 
 
 def translated(*arguments):
@@ -70,7 +70,7 @@ class Answers(ServerCase):
         self.assertIn("the text is shown as one piece, which is longer than what the model has learned; translate takes it sentence by sentence, in 12 parts", beside)
 
     def test_a_part_of_a_text_is_attended_to(self):
-        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        parts = PARTS
         attend = lambda **body: json.loads(self.server.post("/api/attend", body)[2])
         record = attend(text="  ".join(parts), part=2)
         alone = attend(text=parts[1])

@@ -8,7 +8,7 @@ import time
 import urllib.parse
 
 import server_case
-from server_case import ROOT, SENTENCE, SHIPPED, Server, ServerCase
+from server_case import PARTS, ROOT, SENTENCE, SHIPPED, Server, ServerCase
 from webdriver import Browser, Refused, until
 
 WAIT_FOR = "the live page"
@@ -181,7 +181,7 @@ class LivePage(ServerCase):
         self.assertEqual(self.chosen_part(), number)
 
     def test_a_text_in_parts_is_shown_whole_and_part_by_part(self):
-        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        parts = PARTS
         text = " ".join(parts)
         german = [self.german(text=part) for part in parts]
         self.open()
@@ -205,7 +205,7 @@ class LivePage(ServerCase):
         self.wait_part(2, german[1])
 
     def test_experiments_with_a_part_of_a_text(self):
-        parts = ["Hello!", "My name is Elena.", "I come from Greece and I have lived in Bremen for six years."]
+        parts = PARTS
         text = " ".join(parts)
         german = [self.german(text=part) for part in parts]
         self.open({"text": text, "part": 2})

@@ -24,16 +24,7 @@ double numbers_of_layer(int blocks, double d_model, double ffn_dim) {
   return blocks * (kProjections + kStages) * d_model + kStages * d_model + ffn_dim;
 }
 
-void check_bytes(double bytes) {
-  if (bytes <= most_record_bytes) return;
-  throw InputError(
-      "the answer may take {:.0f} MB, and at most {:.0f} are made; ask for a shorter sentence, a "
-      "smaller max_length, fewer translations, or leave tree and vectors out",
-      bytes / 1e6, most_record_bytes / 1e6);
-}
-
-}  // namespace
-
+/// About what a record of this sentence takes at most, as JSON.
 double record_bytes(const Question& question, const Translator& translator,
                     const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
@@ -66,6 +57,15 @@ double record_bytes(const Question& question, const Translator& translator,
   return question.what_if.given() ? 3 * bytes : question.compare ? 2 * bytes : bytes;
 }
 
+double record_bytes(const Question& question, const Translator& translator,
+                    const std::vector<PreparedSentence>& sentences) {
+  double bytes = 0;
+  for (const PreparedSentence& each : sentences) bytes += record_bytes(question, translator, each);
+  return bytes;
+}
+
+}  // namespace
+
 void check_search_size(const Translator& translator, const PreparedSentence& sentence) {
   const ModelSummary& model = translator.summary();
   // Keys and values of each layer, and once more while beams change places.
@@ -81,31 +81,26 @@ void check_search_size(const Translator& translator, const PreparedSentence& sen
 }
 
 void check_record_size(const Question& question, const Translator& translator,
-                       const PreparedSentence& sentence) {
-  if (!question.target) check_search_size(translator, sentence);
-  check_bytes(record_bytes(question, translator, sentence));
+                       const std::vector<PreparedSentence>& sentences) {
+  if (!question.target) {
+    for (const PreparedSentence& each : sentences) check_search_size(translator, each);
+  }
+  const double bytes = record_bytes(question, translator, sentences);
+  if (bytes <= most_record_bytes) return;
+  throw InputError(
+      "the answer may take {:.0f} MB, and at most {:.0f} are made; ask for a shorter sentence, a "
+      "smaller max_length, fewer translations, or leave tree and vectors out",
+      bytes / 1e6, most_record_bytes / 1e6);
 }
-
-namespace {
-
-double bytes_of_all(const Question& question, const Translator& translator,
-                    const std::vector<PreparedSentence>& sentences) {
-  double bytes = 0;
-  for (const PreparedSentence& each : sentences) bytes += record_bytes(question, translator, each);
-  return bytes;
-}
-
-}  // namespace
 
 Question fitting_page(Question question, const Translator& translator,
                       const std::vector<PreparedSentence>& sentences) {
   for (bool Question::*detail : {&Question::tree, &Question::vectors}) {
-    if (bytes_of_all(question, translator, sentences) > most_page_detail_bytes) {
+    if (record_bytes(question, translator, sentences) > most_page_detail_bytes) {
       question.*detail = false;
     }
   }
-  for (const PreparedSentence& each : sentences) check_record_size(question, translator, each);
-  check_bytes(bytes_of_all(question, translator, sentences));
+  check_record_size(question, translator, sentences);
   return question;
 }
 

@@ -20,14 +20,11 @@ inline constexpr double most_search_bytes = 1e9;
 /// InputError where a search from this sentence may keep more than most_search_bytes.
 void check_search_size(const Translator& translator, const PreparedSentence& sentence);
 
-/// About what a record of this sentence takes at most, as JSON, with what `question` asks for
-/// besides the maps. Of a translation that is much longer than its source it is more.
-double record_bytes(const Question& question, const Translator& translator,
-                    const PreparedSentence& sentence);
-
-/// InputError where that is more than most_record_bytes, or the search is too large.
+/// InputError where a search is too large, or where records of all these sentences may take more
+/// than most_record_bytes as JSON, with what `question` asks for besides the maps. Of a translation
+/// that is much longer than its source it is more than what is reckoned with.
 void check_record_size(const Question& question, const Translator& translator,
-                       const PreparedSentence& sentence);
+                       const std::vector<PreparedSentence>& sentences);
 
 /// The question without the search, and then without vectors, where a page with them of all these
 /// sentences would be too large. InputError where it is too large without them.

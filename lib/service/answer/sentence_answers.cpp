@@ -19,7 +19,6 @@
 #include "service/sentence_notes.h"
 #include "service/what_if.h"
 #include "translate/alternatives.h"
-#include "translate/line_parts.h"
 #include "view/page/page_html.h"
 
 namespace attn {
@@ -70,9 +69,10 @@ RecordDetail detail_of(const Question& question, const Translator& translator) {
   return {question.vectors, question.tree && has_tree(question, translator), recorded_alternatives};
 }
 
-PreparedLine line_of(const Translator& translator, const std::string& text, Timings& timings) {
+PreparedLine line_of(const Translator& translator, const std::string& text, Splitting splitting,
+                     Timings& timings) {
   const AddTime timed(&timings, &Timings::segmentation);
-  return prepare_line(translator, text, Splitting::automatic);
+  return prepare_line(translator, text, splitting);
 }
 
 /// What is recorded of a text: the whole as one piece, all the parts that translations cut it into,
@@ -184,12 +184,11 @@ std::vector<AttentionRecord> records_of(const Translator& translator, const Piec
   if (question.what_if.given()) {
     records = what_if_records(experiment(translator, pieces.sentences.front(), question));
     for (AttentionRecord& record : records) record.part = pieces.parts.front();
-  } else if (question.target) {
-    records.push_back(record_of(translator, pieces.sentences.front(), question));
-    records.back().part = pieces.parts.front();
   } else {
-    records = translator.record(pieces.sentences, detail_of(question, translator));
-    for (std::size_t i = 0; i < records.size(); ++i) records[i].part = pieces.parts[i];
+    for (std::size_t i = 0; i < pieces.sentences.size(); ++i) {
+      records.push_back(record_of(translator, pieces.sentences[i], question));
+      records.back().part = pieces.parts[i];
+    }
   }
   return records;
 }
@@ -240,10 +239,8 @@ std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& quest
 struct SentenceAnswers::Asked {
   const Question& question;
   std::unique_ptr<Translator> translator;
-  PreparedLine line;  ///< the text as translations take it
+  PreparedLine line;  ///< the text, cut as asked_of() was told
   Timings& timings;
-
-  Pieces as_one() const { return attn::as_one(*translator, line, question.text); }
 };
 
 struct SentenceAnswers::PageRecords {
@@ -256,10 +253,11 @@ struct SentenceAnswers::PageRecords {
     const Question question = fitting_page(asked.question, translator, pieces.sentences);
     std::vector<AttentionRecord> found = records_of(translator, pieces, question);
     if (question.compare) {
-      const Pieces other = attn::as_one(
-          translator, line_of(translator, *question.compare, asked.timings), *question.compare);
+      const Pieces other = as_one(
+          translator, line_of(translator, *question.compare, Splitting::automatic, asked.timings),
+          *question.compare);
       add_notes(notes, other, translator);
-      check_record_size(question, translator, other.sentences.front());
+      check_record_size(question, translator, other.sentences);
       found.push_back(record_of(translator, other.sentences.front(), question));
       found.back().changes = {"another sentence"};
     }
@@ -272,22 +270,24 @@ struct SentenceAnswers::PageRecords {
   }
 };
 
-SentenceAnswers::Asked SentenceAnswers::asked_of(const Question& question,
+SentenceAnswers::Asked SentenceAnswers::asked_of(const Question& question, Splitting splitting,
                                                  const std::atomic<bool>& stop,
                                                  Timings& timings) const {
   auto translator = translator_of(question, stop, timings);
-  PreparedLine line = line_of(*translator, question.text, timings);
+  PreparedLine line = line_of(*translator, question.text, splitting, timings);
   return {question, std::move(translator), std::move(line), timings};
 }
 
 std::string SentenceAnswers::attend(const Question& question, const std::atomic<bool>& stop,
                                     Timings& timings) const {
-  const Asked asked = asked_of(question, stop, timings);
+  // A record has no notes: nothing but `part` asks how translations would cut the text.
+  const Splitting splitting = question.part ? Splitting::automatic : Splitting::never;
+  const Asked asked = asked_of(question, splitting, stop, timings);
   const Translator& translator = *asked.translator;
   check_tree(question, translator);
-  const Pieces pieces = question.part ? one_part(asked.line, *question.part) : asked.as_one();
+  const Pieces pieces = one_part(asked.line, question.part.value_or(1));
   const PreparedSentence& sentence = pieces.sentences.front();
-  check_record_size(question, translator, sentence);
+  check_record_size(question, translator, pieces.sentences);
   if (question.what_if.given()) {
     WhatIfRecord record = experiment(translator, sentence, question);
     record.before.part = record.after.part = pieces.parts.front();
@@ -307,7 +307,7 @@ std::string SentenceAnswers::attend(const Question& question, const std::atomic<
 
 std::string SentenceAnswers::page(const Question& question, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const Asked asked = asked_of(question, stop, timings);
+  const Asked asked = asked_of(question, Splitting::automatic, stop, timings);
   const int part = question.part.value_or(part_at(asked.line, question.caret));
   const PageRecords page(asked, one_part(asked.line, part));
   const std::string live = json_line([&](JsonWriter& json) {
@@ -324,10 +324,10 @@ std::string SentenceAnswers::page(const Question& question, const std::atomic<bo
 
 std::string SentenceAnswers::file(const Question& question, const std::atomic<bool>& stop,
                                   Timings& timings) const {
-  const Asked asked = asked_of(question, stop, timings);
+  const Asked asked = asked_of(question, Splitting::automatic, stop, timings);
   const bool alone = question.target || question.compare || question.what_if.given();
   const PageRecords page(asked, question.part ? one_part(asked.line, *question.part)
-                                : alone       ? asked.as_one()
+                                : alone       ? as_one(*asked.translator, asked.line, question.text)
                                               : all_of(asked.line));
   return page_html({.records = page.records});
 }
@@ -336,7 +336,7 @@ std::vector<std::string> SentenceAnswers::first_records() const {
   const std::atomic<bool> never{false};
   Timings timings;
   const Question question = first_question();
-  const Asked asked = asked_of(question, never, timings);
+  const Asked asked = asked_of(question, Splitting::automatic, never, timings);
   return PageRecords(asked, all_of(asked.line)).records;
 }
 

@@ -9,7 +9,7 @@
 
 #include "service/answer/asked_models.h"
 #include "service/answer/question.h"
-#include "translate/translator.h"
+#include "translate/line_parts.h"
 
 namespace attn {
 
@@ -63,7 +63,8 @@ class SentenceAnswers {
 
   struct Asked;        // a question with its translator and its text
   struct PageRecords;  // packed, with what is to be said of them
-  Asked asked_of(const Question& question, const std::atomic<bool>& stop, Timings& timings) const;
+  Asked asked_of(const Question& question, Splitting splitting, const std::atomic<bool>& stop,
+                 Timings& timings) const;
 
   AskedModels& models_;
 };

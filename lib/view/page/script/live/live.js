@@ -93,8 +93,10 @@ const live = (() => {
     const [{ moments: [first] }] = sentences;
     if (!first.part || whole.parts.length !== first.part.of) return [];
     const shown = scene.record.part ? scene.record : first;  // not the sentence that is compared with it
-    return whole.parts.map(({ source, text }, i) => (i + 1 === first.part.number
-        ? { source, text: shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen: true } : { source, text, chosen: false }));
+    return whole.parts.map(({ source, text }, i) => {
+      const chosen = i + 1 === first.part.number;
+      return { source, text: chosen && shown.hypotheses.length > 0 ? shown.hypotheses[0].text : text, chosen };
+    });
   }
 
   /** Shows the part that the caret has been moved to. */
@@ -186,10 +188,10 @@ const live = (() => {
   /** Takes over what is wanted and asks. A second sentence goes with neither a translation that is given nor
    *  an experiment; what names places of a text ends with it. Of a text in parts all of these are about the one on show. */
   function want(fields) {
-    if ("text" in fields && fields.text !== asked.text) Object.assign(asked, { target: null, force: [], swap: [], part: null });
-    if ("part" in fields) Object.assign(asked, { target: null, force: [], swap: [] });
-    // These may cut the text elsewhere, or not at all.
-    if (asked.part !== null && CUTTERS.some((key) => key in fields)) Object.assign(asked, { target: null, force: [], swap: [], part: null });
+    const another = "part" in fields || ("text" in fields && fields.text !== asked.text);
+    // What cuts the text may do so elsewhere, or not at all.
+    const cut = asked.part !== null && CUTTERS.some((key) => key in fields);
+    if (another || cut) Object.assign(asked, { target: null, force: [], swap: [], part: null });
     if (fields.target !== undefined && fields.target !== asked.target) Object.assign(asked, { force: [] });
     if (fields.target !== undefined && fields.target !== null) asked.compare = null;
     if (fields.compare !== undefined && fields.compare !== null) Object.assign(asked, { target: null, without: [], force: [], swap: [] });
