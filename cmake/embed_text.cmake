@@ -1,5 +1,5 @@
 # Writes OUTPUT, a .cpp that holds the file INPUT as attn::NAME. Run as
-#   cmake -DOUTPUT=… -DINPUT=docs/openapi.json -DNAME=openapi_json -P embed_text.cmake
+#   cmake -DOUTPUT=… -DINPUT=lib/serve/openapi.json -DNAME=openapi_json -P embed_text.cmake
 cmake_minimum_required(VERSION 3.22)
 file(READ "${INPUT}" text)
 string(FIND "${text}" ")attn\"" mark)

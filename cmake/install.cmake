@@ -37,6 +37,7 @@ if(TARGET attn_demo)
   set(cmake_folder ${CMAKE_INSTALL_LIBDIR}/cmake/attn_demo)
   install(TARGETS attn_demo EXPORT attn_demo LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(DIRECTORY sdk/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES lib/config/search_options.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/attn_demo)
   install(EXPORT attn_demo NAMESPACE attn_demo:: FILE attn_demoConfig.cmake DESTINATION ${cmake_folder})
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/attn_demoConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)

@@ -9,6 +9,7 @@ tracked files with the program that is already built, and nothing on stdin:
 ```sh        commands; each must end in 0.
 ```console   after "$ " a command ("> " continues it), below it what it prints, stdout and stderr.
 ```python    run by python3 in the same folder.
+lines        between <!-- generated: NAME.md --> and <!-- end of generated -->: a file of the build.
 a table      after <!-- shows: translations -->: left what is translated, right what comes out.
 `attn-demo …`, `--option` in the text: the command and its options exist.
 links, pictures: lead to a file, and #anchors to a heading; of the project's other *.md, too.
@@ -163,10 +164,28 @@ def check(document, program, also, update):
         else:
             begin = command.shown_from - 1
             document.lines[begin:begin + len(command.shown)] = new
+    faults += wrong_generated(document, program, update)
     if update:
         document.path.write_text("\n".join(document.lines), encoding="utf-8")
     for table in document.tables if COMPARED else []:
         faults += wrong_translations(document, table, program)
+    return faults
+
+
+def wrong_generated(document, program, update):
+    """Faults of the lines that the build writes, such as tables of options; with update they are renewed."""
+    faults = []
+    for part in reversed(document.generated):
+        made = (program.resolve().parent / "describe/files" / part.name).read_text(encoding="utf-8").splitlines()
+        shown = document.lines[part.first - 1:part.last]
+        if made == shown:
+            continue
+        if update:
+            document.lines[part.first - 1:part.last] = made
+            continue
+        at = next((i for i, (a, b) in enumerate(zip(shown, made)) if a != b), min(len(shown), len(made)))
+        faults.append(f"{document.where(part.first + at)}: not as {part.name} of the build; "
+                      f"scripts/check_docs.py --update {document.name} renews it")
     return faults
 
 

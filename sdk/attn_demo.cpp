@@ -51,18 +51,6 @@ auto guarded(Action&& action) {
   }
 }
 
-attn::SearchSettings settings_of(const Search& search) {
-  attn::SearchSettings settings;
-  settings.beam = search.beam;
-  settings.length_penalty = search.length_penalty;
-  settings.max_length = search.max_length;
-  settings.threads = search.threads;
-  settings.source_lang = search.source_lang;
-  settings.target_lang = search.target_lang;
-  settings.prefix = search.prefix;
-  return settings;
-}
-
 Maps maps_of(const attn::AttentionMaps& from) {
   Maps maps{from.layers, from.heads, from.queries, from.keys, {}};
   std::vector<float> scratch;
@@ -84,7 +72,7 @@ struct Model::Loaded {
 
   /// A translator for one call; only the best of each sentence is asked for.
   std::unique_ptr<attn::Translator> translator(const Search& search) const {
-    attn::DecodeOptions decode = settings_of(search).decode();
+    attn::DecodeOptions decode = attn::decode_options(search);
     decode.num_return_sequences = 1;
     attn::use_threads(search.threads);
     return attn::make_translator(models, decode);
@@ -113,7 +101,9 @@ std::vector<std::string> Model::translate(const std::vector<std::string>& texts,
     const auto translator = loaded_->translator(search);
     translator->share(*loaded_->queue);
     std::vector<std::string> translations;
-    for (auto& line : attn::translate_lines(*translator, texts, {.by_length = true})) {
+    for (auto& line : attn::translate_lines(
+             *translator, texts,
+             {.split = attn::splitting_of(search), .batch = search.batch, .by_length = true})) {
       translations.push_back(std::move(line.front().text));
     }
     return translations;

@@ -1,4 +1,5 @@
 #include "commands/arguments.h"
+#include "commands/help.h"
 
 #include <algorithm>
 
@@ -9,6 +10,13 @@
 #include "terminal/console.h"
 
 namespace attn {
+namespace {
+
+constexpr const char* kEmptyValue = "the value is empty; expected ";
+constexpr const char* kWholeNumber = "a whole number, in plain decimals";
+constexpr const char* kDecimalNumber = "a decimal number";
+
+}  // namespace
 
 bool are_single_words(const std::vector<std::string>& sentences) {
   return sentences.size() > 1 &&
@@ -37,7 +45,24 @@ void add_color_to(CLI::App& command) {
         choose_color(when == "always"  ? ColorChoice::always
                      : when == "never" ? ColorChoice::never
                                        : ColorChoice::automatic);
-      });
+      })
+      ->group(help_group::terminal);
+}
+
+CLI::Option* check_whole(CLI::Option& option, WholeField field) {
+  return option.check([field](const std::string& text) {
+    if (text.empty()) return std::string(kEmptyValue) + kWholeNumber;
+    parse_whole(field, text);
+    return std::string();
+  });
+}
+
+CLI::Option* check_decimal(CLI::Option& option, DecimalField field) {
+  return option.check([field](const std::string& text) {
+    if (text.empty()) return std::string(kEmptyValue) + kDecimalNumber;
+    parse_decimal(field, text);
+    return std::string();
+  });
 }
 
 void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allowed) {
@@ -46,14 +71,10 @@ void refuse_empty_values(CLI::App& command, const std::vector<std::string>& allo
         std::find(allowed.begin(), allowed.end(), option->get_name()) != allowed.end()) {
       continue;
     }
-    const std::string type = option->get_type_name();
-    const bool whole = type == "N" || type == "K" || type == "H" || type == "L";
-    const std::string expected = whole         ? "a whole number, in plain decimals"
-                                 : type == "A" ? "a decimal number"
-                                               : type + " (" + option->get_description() + ")";
+    const std::string expected = option->get_type_name() + " (" + option->get_description() + ")";
     option->check(CLI::Validator(
         [expected](const std::string& value) {
-          return value.empty() ? "the value is empty; expected " + expected : std::string();
+          return value.empty() ? kEmptyValue + expected : std::string();
         },
         ""));
   }

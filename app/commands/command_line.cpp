@@ -17,7 +17,10 @@
 #include "commands/help.h"
 #include "compute/kernels/kernels.h"
 #include "config/experiment.h"
+#include "config/key_reader.h"
+#include "config/option_table.h"
 #include "files/output_file.h"
+#include "service/field_text.h"
 
 namespace attn {
 namespace {
@@ -37,62 +40,100 @@ constexpr std::array<Command, 10> kCommands = {{{"translate", add_translate},
                                                 {"tokenizer", add_tokenizer},
                                                 {"serve", add_serve}}};
 
-/// Options that people try on a command, and what is meant.
-struct TriedOption {
-  std::string_view command, name, instead;
-};
-constexpr std::array<TriedOption, 19> kTriedOptions = {{
-    {"train", "--heads",
-     "--set model.encoder_attention_heads=H --set model.decoder_attention_heads=H sets them"},
-    {"train", "--layers", "--set model.encoder_layers=N --set model.decoder_layers=N sets them"},
-    {"train", "--d-model", "--set model.d_model=N sets it"},
-    {"train", "--seed", "--set train.seed=N sets it"},
-    {"train", "--updates", "--set train.updates=N sets them"},
-    {"train", "--epochs", "--set train.epochs=N sets them"},
-    {"train", "--lr", "--set train.learning_rate=RATE sets it"},
-    {"train", "--learning-rate", "--set train.learning_rate=RATE sets it"},
-    {"train", "--batch", "--set train.batch_tokens=N sets its tokens"},
-    {"train", "--beam", "--set decode.num_beams=K sets them"},
-    {"train", "--model", "--from DIR begins with a model's weights"},
-    {"train", "--config", "the config is named alone: attn-demo train CONFIG --out DIR"},
-    {"explain", "--show", "--head cross:2:1 names the head"},
-    {"translate", "--head", "--show cross:2:1 names the head"},
-    {"translate", "--layer", "--show cross:2 names the layer"},
-    {"translate", "--query", "explain has it"},
-    {"translate", "--step", "explain has it"},
-    {"explain", "--precision",
-     "its numbers are those of float32; translate, evaluate and serve have it"},
-    {"train", "--precision", "--set train.precision=bfloat16 is what training has"},
-}};
-
 /// Whether two words look like one and a slip of it.
 bool alike(const std::string& typed, const std::string& known) {
   if (typed.size() >= 4 && known.starts_with(typed)) return true;
   return edit_distance(typed, known) <= std::max<std::size_t>(1, (typed.size() + 1) / 3);
 }
 
-/// "; did you mean --heads?", or where all options are listed.
-std::string hint_for_option(const CLI::App& command, const std::string& typed) {
-  for (const TriedOption& tried : kTriedOptions) {
-    if (tried.command == command.get_name() && tried.name == typed) {
-      return fmt::format("; {}", tried.instead);
-    }
+/// The words of an option's name, as in config keys: max_length of --max-length and --max_length.
+std::string key_of(std::string_view option) {
+  std::string key(option.substr(std::min(option.size(), option.find_first_not_of('-'))));
+  std::replace(key.begin(), key.end(), '-', '_');
+  return key;
+}
+
+bool has_option(const CLI::App& command, const std::string& name) {
+  return command.get_option_no_throw(name) != nullptr;
+}
+
+/// True if `part` names a config key: all of it, its beginning or end, or its initials, as lr does
+/// learning_rate.
+bool names_key(const std::string& part, const std::string& key) {
+  std::string initials(1, key[0]);
+  for (std::size_t i = 1; i < key.size(); ++i) {
+    if (key[i - 1] == '_') initials += key[i];
   }
+  return key == part || key.starts_with(part + "_") || key.ends_with("_" + part) ||
+         (part.size() > 1 && initials == part);
+}
+
+/// "--set train.updates=N sets it", if a key of experiment files is called so.
+std::string hint_for_key(const std::string& typed) {
+  if (typed == "model") return "";  // a section, not a key
+  const std::vector<std::string> keys = experiment_keys();
+  std::vector<std::string> exact, close;
+  for (const std::string& key : keys) {
+    if (!key.starts_with("model.") && !key.starts_with("train.") && !key.starts_with("decode.")) {
+      continue;
+    }
+    const std::string own = key.substr(key.find('.') + 1);
+    const OptionSpec* option = search_option_called(own);
+    const bool same = own == typed || (option != nullptr && option->name == typed);
+    if (same) exact.push_back("--set " + key + "=VALUE");
+    if (names_key(typed, own)) close.push_back("--set " + key + "=VALUE");
+  }
+  std::vector<std::string>& found = exact.empty() ? close : exact;
+  std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
+  constexpr std::size_t kMost = 4;
+  if (found.empty() || found.size() > kMost) return "";
+  return found.size() == 1 ? found.front() + " sets it" : list_words(found, "and") + " set it";
+}
+
+/// "explain and page have it", if other commands do.
+std::string hint_for_command(const std::string& typed) {
+  const CommandLine all = command_tree();
+  std::vector<std::string> names;
+  for (const CLI::App* command : all.app->get_subcommands({})) {
+    if (has_option(*command, typed)) names.push_back(command->get_name());
+  }
+  if (names.empty()) return "";
+  const std::string verb = names.size() == 1 ? " has it" : " have it";
+  return list_words(names, "and") + verb;
+}
+
+/// The nearest option of `command`, if it looks like a slip of the keyboard.
+std::string nearest_option(const CLI::App& command, const std::string& typed) {
   std::vector<std::string> known;
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_positional()) known.push_back(option->get_name());
   }
-  // Two letters in each other's place are one slip.
+  // Two letters that changed places are one slip.
   for (std::size_t i = 2; i + 1 < typed.size(); ++i) {
     std::string swapped = typed;
     std::swap(swapped[i], swapped[i + 1]);
-    if (std::ranges::find(known, swapped) != known.end()) {
-      return fmt::format("; did you mean {}?", swapped);
-    }
+    if (std::ranges::find(known, swapped) != known.end()) return swapped;
   }
   const std::string closest = nearest(typed, known);
-  if (alike(typed, closest)) return fmt::format("; did you mean {}?", closest);
-  return fmt::format("; attn-demo {} --help lists its options", command.get_name());
+  return alike(typed, closest) ? closest : "";
+}
+
+/// What to type instead of an option that `command` does not have: "did you mean --heads?", a
+/// config key, or the commands that have it. All of it follows from the declarations of options.
+std::string hint_for_option(const CLI::App& command, const std::string& typed) {
+  const std::string key = key_of(typed);
+  const OptionSpec* meant = search_option_called(key);
+  for (const std::string& name : {option_name(key), meant ? option_name(meant->name) : ""}) {
+    if (!name.empty() && has_option(command, name)) return fmt::format("did you mean {}?", name);
+  }
+  if (has_option(command, "--set") && command.get_name() == "train") {
+    if (const std::string hint = hint_for_key(key); !hint.empty()) return hint;
+  }
+  if (const std::string hint = hint_for_command(typed); !hint.empty()) return hint;
+  const std::string closest = nearest_option(command, typed);
+  if (!closest.empty()) return fmt::format("did you mean {}?", closest);
+  return fmt::format("attn-demo {} --help lists its options", command.get_name());
 }
 
 /// What stands where no option and no argument of `command` can.
@@ -100,7 +141,7 @@ std::string hint_for_option(const CLI::App& command, const std::string& typed) {
   for (const std::string& word : words) {
     if (word.size() < 2 || word[0] != '-') continue;
     const std::string name = word.substr(0, word.find('='));
-    throw UsageError("{} has no option {}{}", command.get_name(), excerpt(name),
+    throw UsageError("{} has no option {}; {}", command.get_name(), excerpt(name),
                      hint_for_option(command, name));
   }
   const std::string& last = words.back();
@@ -155,7 +196,8 @@ void add_texts(CLI::App& app, CommandLine& line) {
   version->callback([&line] { line.text = version_text() + "\n"; });
   CLI::App* help = app.add_subcommand("help", "A command's options, with examples");
   const auto about = std::make_shared<std::string>();
-  help->add_option("COMMAND", *about, "The command; none: what commands there are");
+  help->add_option("COMMAND", *about, "The command; none: what commands there are")
+      ->group(help_group::reads);
   help->footer("Examples:\n  attn-demo help\n  attn-demo help translate");
   help->callback([&app, &line, about] {
     const std::vector<std::string> known = command_names();

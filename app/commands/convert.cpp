@@ -7,6 +7,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "config/families/own_parts.h"
 #include "model/directory/save_model.h"
 #include "service/model/model_source.h"
@@ -56,10 +57,15 @@ void add_convert(CLI::App& app, Run& run) {
       app.add_subcommand("convert", "Write a model again in 8, 16 or 32 bits, with checksums");
   command->add_option("--model", options->model, "Model directory to read")
       ->type_name("DIR")
-      ->required();
-  command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
+      ->required()
+      ->group(help_group::model);
+  command->add_option("--out", options->out, "Directory to make")
+      ->type_name("DIR")
+      ->required()
+      ->group(help_group::makes);
   command->add_option("--dtype", options->dtype, "float16, bfloat16, float32 or int8 [float16]")
-      ->type_name("float16|bfloat16|float32|int8");
+      ->type_name("float16|bfloat16|float32|int8")
+      ->group(help_group::makes);
   command->footer(
       "Example:\n"
       "  attn-demo convert --model data/models/en-de --dtype bfloat16 --out en-de-16\n"

@@ -16,6 +16,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "commands/view_options.h"
@@ -47,7 +48,8 @@ struct EvaluateOptions {
   SearchOptions search;
   std::string source, hypotheses, against;
   std::vector<std::string> targets;
-  std::string tokenizer = "13a", samples, sampling_seed;
+  std::string tokenizer = "13a";
+  std::optional<std::uint64_t> samples, sampling_seed;
   std::string output, json;
   std::string gold;
   bool lowercase = false, head_importance = false, report = false;
@@ -66,13 +68,8 @@ ScoreSettings EvaluateOptions::scoring() const {
     throw UsageError("--tokenize {}: expected 13a, intl, zh, char or none", excerpt(tokenizer));
   }
   settings.tokenizer = *named;
-  if (!samples.empty()) {
-    settings.resampling.samples = parse_whole({"resamples", 1, 1'000'000}, samples);
-  }
-  if (!sampling_seed.empty()) {
-    settings.resampling.seed =
-        parse_whole({"resampling_seed", 1, std::uint64_t{1} << 63}, sampling_seed);
-  }
+  if (samples) settings.resampling.samples = *samples;
+  if (sampling_seed) settings.resampling.seed = *sampling_seed;
   return settings;
 }
 
@@ -137,9 +134,9 @@ void check_options(const EvaluateOptions& o) {
         "--source-lang and --target-lang out",
         o.report ? "--report" : "--head-importance");
   }
-  if (o.against.empty() && !(o.samples.empty() && o.sampling_seed.empty())) {
+  if (o.against.empty() && (o.samples || o.sampling_seed)) {
     throw UsageError("{} goes with --against",
-                     o.samples.empty() ? "--resampling-seed" : "--resamples");
+                     o.samples ? "--resamples" : "--resampling-seed");
   }
   if (o.about_heads() && o.model.models.size() > 1) {
     throw UsageError("{} is about the heads of one --model; {} were given",
@@ -227,7 +224,7 @@ TextAndJson figures_of_heads(const ReadyModel& model, const EvaluateOptions& opt
 
 /// A report on heads, instead of translating.
 void run_heads(const EvaluateOptions& options) {
-  use_threads(options.search.settings().threads);
+  use_threads(options.search.threads);
   const std::string& target_file = options.targets.front();
   const Lines source = raw_lines(options.source), target = raw_lines(target_file);
   check_counts(source, options.source, target, target_file);
@@ -243,11 +240,11 @@ void run_heads(const EvaluateOptions& options) {
 }
 
 /// The translations of a file's lines, each as `translate` writes it; says what it cost in `run`.
-Lines translate_file(const ModelChoice& choice, const SearchSettings& search, const Lines& sources,
+Lines translate_file(const ModelChoice& choice, const SearchOptions& search, const Lines& sources,
                      TranslationRun& run) {
   keep_freed_memory();
   const ReadyEnsemble models = load_all(choice);
-  DecodeOptions given = search.decode();
+  DecodeOptions given = decode_options(search);
   given.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
   const std::unique_ptr<Translator> translator = make_translator(models, given);
   note_language(*translator, say);
@@ -268,9 +265,9 @@ Lines translate_file(const ModelChoice& choice, const SearchSettings& search, co
     progress.update(done.sentences, done.fraction);
   };
   Lines translations;
-  for (auto& found :
-       translate_lines(*translator, sources,
-                       {.split = search.split, .batch = search.batch, .by_length = true}, hooks)) {
+  for (auto& found : translate_lines(
+           *translator, sources,
+           {.split = splitting_of(search), .batch = search.batch, .by_length = true}, hooks)) {
     run.tokens += found.front().tokens;
     translations.push_back(std::move(found.front().text));
   }
@@ -290,7 +287,7 @@ void run_evaluate(const EvaluateOptions& options) {
   check_options(options);
   check_files(options);
   if (options.about_heads()) return run_heads(options);
-  const SearchSettings search = options.search.settings();
+  const SearchOptions& search = options.search;
   use_threads(search.threads);
   options.scoring();
   ScoreReport report;
@@ -329,35 +326,54 @@ void run_evaluate(const EvaluateOptions& options) {
 }
 
 void add_files(CLI::App& command, EvaluateOptions& o) {
-  command.add_option("--source", o.source, "Sentences to translate, one a line")->type_name("FILE");
+  command.add_option("--source", o.source, "Sentences to translate, one a line")
+      ->type_name("FILE")
+      ->group(help_group::reads);
   command
       .add_option("--target", o.targets,
                   "Their reference translations, one a line; several files: several references")
       ->type_name("FILE")
       ->take_all()
       ->allow_extra_args(false)
-      ->required();
+      ->required()
+      ->group(help_group::reads);
   command.add_option("--hypotheses", o.hypotheses, "Score these translations, without a model")
-      ->type_name("FILE");
-  command.add_option("--output", o.output, "Write the translations, one a line")->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::reads);
+  command.add_option("--output", o.output, "Write the translations, one a line")
+      ->type_name("FILE")
+      ->group(help_group::makes);
   command.add_option("--json", o.json, "Write the scores as JSON; - is stdout, alone")
-      ->type_name("FILE");
-  command.add_flag("--lowercase", o.lowercase, "Score without regard to case");
+      ->type_name("FILE")
+      ->group(help_group::files);
+  command.add_flag("--lowercase", o.lowercase, "Score without regard to case")
+      ->group(help_group::makes);
   command.add_option("--tokenize", o.tokenizer, "How BLEU cuts words: 13a, intl, zh, char, none")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->group(help_group::makes);
   command
       .add_option("--against", o.against,
                   "Another system's translations: a paired bootstrap says whether scores differ")
-      ->type_name("FILE");
-  command.add_option("--resamples", o.samples, "Samples that it draws [1000]")->type_name("N");
-  command.add_option("--resampling-seed", o.sampling_seed, "Seed that it draws from [12345]")
-      ->type_name("N");
-  command.add_flag("--head-importance", o.head_importance,
-                   "Switch off each head in turn; rank them by what the references lose");
-  command.add_flag("--report", o.report, "What each head does on these pairs, in figures");
+      ->type_name("FILE")
+      ->group(help_group::reads);
+  add_number(command, o.samples, WholeField{"resamples", 1, 1'000'000},
+             "Samples that it draws [1000]")
+      ->type_name("N")
+      ->group(help_group::runs);
+  add_number(command, o.sampling_seed, WholeField{"resampling_seed", 1, std::uint64_t{1} << 63},
+             "Seed that it draws from [12345]")
+      ->type_name("N")
+      ->group(help_group::runs);
+  command
+      .add_flag("--head-importance", o.head_importance,
+                "Switch off each head in turn; rank them by what the references lose")
+      ->group(help_group::terminal);
+  command.add_flag("--report", o.report, "What each head does on these pairs, in figures")
+      ->group(help_group::terminal);
   command
       .add_option("--gold", o.gold, "With --report: word alignments (0-0 1-1 ...) to compare with")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::reads);
 }
 
 }  // namespace
@@ -374,11 +390,7 @@ void add_evaluate(CLI::App& app, Run& run) {
   options->model.add_globals_to(*command);
   options->model.add_prefix_to(*command);
   options->model.add_heads_to(*command);
-  options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
-  options->search.add_languages_to(*command);
-  options->search.add_rules_to(*command);
-  options->search.add_split_to(*command);
-  options->search.add_speed_to(*command);
+  add_search_options(*command, options->search, on_evaluate);
   command->footer(
       "Examples:\n"
       "  attn-demo evaluate --source data/toy/test.en --target data/toy/test.de\n"

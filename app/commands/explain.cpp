@@ -12,6 +12,7 @@
 #include "commands/arguments.h"
 #include "commands/chosen_steps.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/named_head.h"
 #include "commands/search_options.h"
@@ -41,7 +42,7 @@ struct ExplainOptions {
   SearchOptions search;
   std::vector<std::string> sentences;
   std::string target, kind, layer, head, query, step;
-  std::string hypothesis = "1";
+  int hypothesis = 1;  ///< of the n best, counted from 1
   bool target_given = false, order_given = false, compare = false, brief = false;
   std::string meaning, json, markdown;
   std::vector<std::string> order = {"dog bites man", "man bites dog"};
@@ -59,12 +60,11 @@ class ExplainCommand {
   explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
     check_usage();
     const ModelChoice choice = options_.source.choice();
-    const SearchSettings search = options_.search.settings();
-    DecodeOptions given = search.decode();
-    const int rank = to_int(parse_whole({"hypothesis", 1, 1000}, options_.hypothesis));
+    DecodeOptions given = decode_options(options_.search);
+    const int rank = options_.hypothesis;
     choice_.hypothesis = to_size(rank - 1);
     name_ = parse_named_head(options_.kind, options_.layer, options_.head);
-    use_threads(search.threads);
+    use_threads(options_.search.threads);
     check_files(choice);
     model_ = load_or_make(choice);
     if (options_.meaning.empty()) {
@@ -106,9 +106,9 @@ class ExplainCommand {
   /// `--compare attention` is of every head of the encoder and of the best translation.
   void refuse_choices() const {
     const std::pair<const char*, bool> choices[]{
-        {"--kind", !options_.kind.empty()},           {"--layer", !options_.layer.empty()},
-        {"--head", !options_.head.empty()},           {"--query", !options_.query.empty()},
-        {"--hypothesis", options_.hypothesis != "1"}, {"--order", options_.order_given}};
+        {"--kind", !options_.kind.empty()},         {"--layer", !options_.layer.empty()},
+        {"--head", !options_.head.empty()},         {"--query", !options_.query.empty()},
+        {"--hypothesis", options_.hypothesis != 1}, {"--order", options_.order_given}};
     for (const auto& [option, given] : choices) {
       if (!given) continue;
       throw UsageError(
@@ -298,51 +298,67 @@ class ExplainCommand {
 void add_explain(CLI::App& app, Run& run) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "One head step by step, in real numbers");
-  command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number");
+  command->add_option("SENTENCE", options->sentences, "The sentence; with --meaning, any number")
+      ->group(help_group::reads);
   command->add_option("--kind", options->kind, "encoder, decoder or cross [cross]")
-      ->type_name("encoder|decoder|cross");
+      ->type_name("encoder|decoder|cross")
+      ->group(help_group::explained);
   command->add_option("--layer", options->layer, "Layer, from 0 [the last, or the best head's]")
-      ->type_name("N");
+      ->type_name("N")
+      ->group(help_group::explained);
   command
       ->add_option("--head", options->head,
                    "Head: a number from 0, best, or a whole name as cross:2:1 [best, 0]")
-      ->type_name("HEAD");
+      ->type_name("HEAD")
+      ->group(help_group::explained);
   command
       ->add_option("--query", options->query,
                    "The query whose sums are written out: its number or its word [a telling one]")
-      ->type_name("N|WORD");
+      ->type_name("N|WORD")
+      ->group(help_group::explained);
   command->add_option("--step", options->step, "Steps to show: 5-8, or 1,7-9 [all]")
-      ->type_name("STEPS");
-  command->add_flag("--short", options->brief,
-                    "For a blackboard: scores, softmax and weighted sum of the one query");
-  command->add_flag("--compare", options->compare,
-                    "Self- and cross-attention, small and fused products, scaling, positions; "
-                    "--compare attention: what every way around full attention gives up");
+      ->type_name("STEPS")
+      ->group(help_group::explained);
+  command
+      ->add_flag("--short", options->brief,
+                 "For a blackboard: scores, softmax and weighted sum of the one query")
+      ->group(help_group::explained);
+  command
+      ->add_flag("--compare", options->compare,
+                 "Self- and cross-attention, small and fused products, scaling, positions; "
+                 "--compare attention: what every way around full attention gives up")
+      ->group(help_group::explained);
   command
       ->add_option("--order", options->order,
                    "Two sentences of the same words for --compare [dog bites man, man bites dog]")
       ->type_name("A B")
       ->expected(2)
-      ->each([options](const std::string&) { options->order_given = true; });
+      ->each([options](const std::string&) { options->order_given = true; })
+      ->group(help_group::reads);
   command->add_option("--meaning", options->meaning, "How the vectors of this word part")
-      ->type_name("WORD");
-  command->add_option("--hypothesis", options->hypothesis, "Which of the n best to explain [1]")
-      ->type_name("N");
+      ->type_name("WORD")
+      ->group(help_group::explained);
+  add_number(*command, options->hypothesis, WholeField{"hypothesis", 1, 1000},
+             "Which of the n best to explain [1]")
+      ->type_name("N")
+      ->group(help_group::terminal);
   command->add_option("--target", options->target, "Explain this translation")
       ->type_name("TEXT")
-      ->each([options](const std::string&) { options->target_given = true; });
+      ->each([options](const std::string&) { options->target_given = true; })
+      ->group(help_group::reads);
   command->add_option("--json", options->json, "Write it as JSON; - is stdout, alone")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
   command->add_option("--markdown", options->markdown, "Write it as Markdown; - is stdout, alone")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
   add_color_to(*command);
   options->source.add_model_to(*command);
   options->source.add_to(*command);
   options->source.add_globals_to(*command);
   options->source.add_prefix_to(*command);
   options->source.add_heads_to(*command);
-  options->search.add_search_to(*command, SearchOptions::NBest::not_offered);
-  options->search.add_languages_to(*command);
+  add_search_options(*command, options->search, on_explain);
   command->footer(
       "Examples:\n"
       "  attn-demo explain \"The group went home\"\n"

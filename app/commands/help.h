@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,11 +14,25 @@ namespace attn {
 /// words about options keep to the window.
 inline constexpr int help_columns = 80;
 
-/// The heading under which --help lists an option of any command.
-std::string_view help_group(std::string_view option);
+/// Headings under which --help lists options; each option names its own with CLI11's group().
+namespace help_group {
+inline constexpr const char* reads = "What it reads";
+inline constexpr const char* model = "Which model";
+inline constexpr const char* makes = "What it makes";
+inline constexpr const char* searches = "How it searches";
+inline constexpr const char* samples = "How it samples";
+inline constexpr const char* terminal = "What the terminal shows";
+inline constexpr const char* measured = "What is measured";
+inline constexpr const char* explained = "What is explained";
+inline constexpr const char* files = "Files";
+inline constexpr const char* what_if = "What if";
+inline constexpr const char* runs = "How it runs";
+inline constexpr const char* more = "More";  ///< options without a heading of their own
 
-/// The headings, in the order in which they are printed.
-std::vector<std::string_view> help_groups();
+/// In the order in which they are printed.
+inline constexpr std::array in_order = {reads,    model,     makes, searches, samples, terminal,
+                                        measured, explained, files, what_if,  runs,    more};
+}  // namespace help_group
 
 /// The options and arguments that --help lists under a heading, arguments first.
 std::vector<const CLI::Option*> options_in(const CLI::App& app, std::string_view group);

@@ -6,6 +6,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "config/families/own_parts.h"
 #include "model/directory/save_model.h"
@@ -58,9 +59,13 @@ void add_init(CLI::App& app, Run& run) {
       app.add_subcommand("init", "Write a random model as a directory that transformers loads");
   options->source.add_to(*command);
   options->source.add_heads_to(*command);
-  command->add_option("--out", options->out, "Directory to make")->type_name("DIR")->required();
+  command->add_option("--out", options->out, "Directory to make")
+      ->type_name("DIR")
+      ->required()
+      ->group(help_group::makes);
   command->add_option("--dtype", options->dtype, "float32, float16, bfloat16 or int8 [float32]")
-      ->type_name("float32|float16|bfloat16|int8");
+      ->type_name("float32|float16|bfloat16|int8")
+      ->group(help_group::makes);
   command->footer(
       "Example:\n  attn-demo init --config configs/demo.json --seed 7 --out my-model\n"
       "  attn-demo translate --model my-model \"The group went home\"");

@@ -10,6 +10,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "config/kinds/pattern_kind.h"
 #include "config/presets.h"
@@ -35,11 +36,13 @@
 namespace attn {
 namespace {
 
+constexpr int kLongest = 1'000'000'000;
+
 struct InspectArguments {
   ModelOptions source;
-  std::string heads, source_length = "20", target_length = "20", lengths, length = "128", json;
-  std::string attention, head_dim = "64", threads = "1", dropout = "0";
-  std::string svg, png, csv;
+  std::string heads, lengths, json, attention, svg, png, csv;
+  int source_length = 20, target_length = 20, length = 128, head_dim = 64, threads = 1;
+  float dropout = 0;
   bool presets = false, languages = false, causal = false, backward = false,
        receptive_field = false, length_given = false, dropout_given = false;
 };
@@ -121,9 +124,9 @@ std::vector<AttentionTrial> trials_of(const InspectArguments& arguments) {
   AttentionTrial trial;
   trial.heads =
       to_index(parse_whole({"heads", 1, 65'536}, arguments.heads.empty() ? "8" : arguments.heads));
-  trial.head_dim = to_index(parse_whole({"head_dim", 1, 65'536}, arguments.head_dim));
-  trial.threads = to_int(parse_whole({"threads", 1, 1024}, arguments.threads));
-  trial.dropout = parse_decimal({"dropout", 0, 0.99}, arguments.dropout);
+  trial.head_dim = arguments.head_dim;
+  trial.threads = arguments.threads;
+  trial.dropout = arguments.dropout;
   trial.causal = arguments.causal;
   trial.backward = arguments.backward;
   std::vector<AttentionTrial> trials;
@@ -178,7 +181,7 @@ void report_receptive_field(const InspectArguments& arguments) {
   const ModelConfig& config = shape.config;
   const int most = std::min(most_receptive_tokens, config.max_positions);
   const int tokens = arguments.length_given
-                         ? to_int(parse_whole({"length", 1, to_size(most)}, arguments.length))
+                         ? checked_whole({"length", 1, to_size(most)}, arguments.length)
                          : std::min(most, 128);
   if (kind_of(config.encoder_attention).tokens_decide()) {
     report_hashed_field(arguments, shape, tokens);
@@ -226,15 +229,12 @@ void check_files(const InspectArguments& arguments) {
   }
 }
 
-constexpr int kLongest = 1'000'000'000;
-
 void report_presets(const InspectArguments& arguments) {
   refuse_model(arguments.source, "--presets lists the well-known shapes");
-  const int length = to_int(parse_whole({"length", 1, kLongest}, arguments.length));
-  std::vector<Table> tables = presets_tables(length);
+  std::vector<Table> tables = presets_tables(arguments.length);
   tables[0].notes.push_back("--preset NAME runs those that are both, with random weights.");
   tables[1].title = "Names for --preset, and what differs from this program's Transformer";
-  print(arguments, tables, presets_json(length));
+  print(arguments, tables, presets_json(arguments.length));
 }
 
 /// --languages: those that a model's tokenizer has tokens for.
@@ -269,10 +269,8 @@ void report_languages(const InspectArguments& arguments) {
 /// Shapes, parameters and costs.
 void report_model(const InspectArguments& arguments) {
   InspectOptions options;
-  options.source_length =
-      to_int(parse_whole({"source_length", 1, kLongest}, arguments.source_length));
-  options.target_length =
-      to_int(parse_whole({"target_length", 1, kLongest}, arguments.target_length));
+  options.source_length = arguments.source_length;
+  options.target_length = arguments.target_length;
   const std::vector<int> heads = parse_list("heads", arguments.heads, kLongest);
   if (!arguments.lengths.empty()) {
     options.lengths = parse_list("lengths", arguments.lengths, kLongest);
@@ -312,17 +310,33 @@ void add_measuring_to(CLI::App& command, InspectArguments& arguments) {
       command
           .add_option("--attention", arguments.attention,
                       "Measure kinds of attention at --lengths: full,window,longformer,… or all")
-          ->type_name("KIND,…");
-  const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
-    command.add_option(name, value, what)->type_name(type)->needs(attention);
-  };
-  add("--csv", arguments.csv, "Write what was measured as CSV", "FILE");
-  add("--head-dim", arguments.head_dim, "Columns of a head to measure [64]", "K");
-  add("--threads", arguments.threads, "Threads to measure with [1]", "N");
-  command.add_flag("--causal", arguments.causal, "Measure without looking ahead")->needs(attention);
+          ->type_name("KIND,…")
+          ->group(help_group::measured);
+  command.add_option("--csv", arguments.csv, "Write what was measured as CSV")
+      ->type_name("FILE")
+      ->needs(attention)
+      ->group(help_group::files);
+  add_number(command, arguments.head_dim, WholeField{"head_dim", 1, 65'536},
+             "Columns of a head to measure [64]")
+      ->type_name("K")
+      ->needs(attention)
+      ->group(help_group::measured);
+  add_number(command, arguments.threads, WholeField{"threads", 1, 1024},
+             "Threads to measure with [1]")
+      ->type_name("N")
+      ->needs(attention)
+      ->group(help_group::runs);
+  command.add_flag("--causal", arguments.causal, "Measure without looking ahead")
+      ->needs(attention)
+      ->group(help_group::measured);
   command.add_flag("--backward", arguments.backward, "Measure training, both ways")
-      ->needs(attention);
-  add("--dropout", arguments.dropout, "Of the weights, with --backward [0]", "P");
+      ->needs(attention)
+      ->group(help_group::measured);
+  add_number(command, arguments.dropout, DecimalField{"dropout", 0, 0.99},
+             "Of the weights, with --backward [0]")
+      ->type_name("P")
+      ->needs(attention)
+      ->group(help_group::measured);
 }
 
 }  // namespace
@@ -334,33 +348,47 @@ void add_inspect(CLI::App& app, Run& run) {
   arguments->source.add_model_to(*command);
   arguments->source.add_to(*command);
   command->add_option("--heads", arguments->heads, "Only compare these head counts: 2,3,4,6")
-      ->type_name("H,H,…");
-  command->add_option("--source-length", arguments->source_length, "Source tokens [20]")
-      ->type_name("N");
-  command->add_option("--target-length", arguments->target_length, "Target tokens [20]")
-      ->type_name("N");
+      ->type_name("H,H,…")
+      ->group(help_group::model);
+  add_number(*command, arguments->source_length, WholeField{"source_length", 1, kLongest},
+             "Source tokens [20]")
+      ->type_name("N")
+      ->group(help_group::terminal);
+  add_number(*command, arguments->target_length, WholeField{"target_length", 1, kLongest},
+             "Target tokens [20]")
+      ->type_name("N")
+      ->group(help_group::terminal);
   command
       ->add_option("--lengths", arguments->lengths, "Only show growth, at these lengths: 16,64,256")
-      ->type_name("N,N,…");
-  command->add_flag("--presets", arguments->presets, "List the well-known shapes");
-  command->add_flag("--languages", arguments->languages,
-                    "List the languages that the model's tokenizer knows");
-  CLI::Option* length =
-      command
-          ->add_option("--length", arguments->length,
-                       "Tokens for --presets' figures and --receptive-field [128]")
-          ->type_name("N");
+      ->type_name("N,N,…")
+      ->group(help_group::terminal);
+  command->add_flag("--presets", arguments->presets, "List the well-known shapes")
+      ->group(help_group::terminal);
+  command
+      ->add_flag("--languages", arguments->languages,
+                 "List the languages that the model's tokenizer knows")
+      ->group(help_group::terminal);
+  CLI::Option* length = add_number(*command, arguments->length, WholeField{"length", 1, kLongest},
+                                   "Tokens for --presets' figures and --receptive-field [128]")
+                            ->type_name("N")
+                            ->group(help_group::terminal);
   add_color_to(*command);
-  command->add_flag("--receptive-field", arguments->receptive_field,
-                    "How far the encoder's tokens see after each layer");
+  command
+      ->add_flag("--receptive-field", arguments->receptive_field,
+                 "How far the encoder's tokens see after each layer")
+      ->group(help_group::terminal);
   command
       ->add_option("--svg", arguments->svg,
                    "Draw the receptive field, or what --attention measured")
-      ->type_name("FILE");
-  command->add_option("--png", arguments->png, "The same as PNG")->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
+  command->add_option("--png", arguments->png, "The same as PNG")
+      ->type_name("FILE")
+      ->group(help_group::files);
   add_measuring_to(*command, *arguments);
   command->add_option("--json", arguments->json, "Write the report as JSON; - is stdout, alone")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
   command->footer(
       "Examples:\n"
       "  attn-demo inspect --config configs/demo.json --heads 2,3,4,6\n"

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +14,8 @@ namespace attn {
 /// --model, --config, --preset and what changes a random model, as typed.
 struct ModelOptions {
   std::vector<std::string> models;
-  std::string maps_of, config, preset, seed, d_model, heads, layers, globals, prefix;
+  std::string maps_of, config, preset, globals, prefix;
+  std::optional<std::uint64_t> seed, d_model, heads, layers;
   std::vector<std::string> overrides;
   std::string precision = "float32";
 

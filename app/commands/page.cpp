@@ -10,6 +10,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/view_options.h"
 #include "files/line_views.h"
@@ -226,16 +227,20 @@ void add_page(CLI::App& app, Run& run) {
   auto options = std::make_shared<PageOptions>();
   CLI::App* command =
       app.add_subcommand("page", "Records written before: as a page, pictures, tables, maps");
-  command->add_option("RECORDS", options->records,
-                      "Files of records: translate --json, or a training run's probe.jsonl");
+  command
+      ->add_option("RECORDS", options->records,
+                   "Files of records: translate --json, or a training run's probe.jsonl")
+      ->group(help_group::reads);
   command
       ->add_option("--alone", options->alone,
                    "Write a page that translates alone, offline: the program and a model inside")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
   options->source.add_model_to(*command);
   command
       ->add_option("--dtype", options->dtype, "The model inside: int8, float16 or float32 [int8]")
-      ->type_name("int8|float16|float32");
+      ->type_name("int8|float16|float32")
+      ->group(help_group::makes);
   add_color_to(*command);
   options->view.add_maps_to(*command);
   options->view.add_files_to(*command);

@@ -13,6 +13,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/serve_options.h"
 
 namespace attn {
@@ -60,25 +61,30 @@ void add_serve(CLI::App& app, Run& run) {
   options->source.add_served_to(*command);
   options->source.add_prefix_to(*command);
   options->source.add_precision_to(*command);
-  options->search.add_threads_to(*command);
+  add_search_options(*command, options->search, on_serve);
   command
       ->add_option("--host", options->host,
                    "Address to listen on; any but this machine's own asks for a token [127.0.0.1]")
-      ->type_name("ADDRESS");
-  command->add_option("--port", options->port, "Port to listen on; 0: any that is free [8080]")
-      ->type_name("N");
+      ->type_name("ADDRESS")
+      ->group(help_group::runs);
+  add_number(*command, options->port, WholeField{"port", 0, 65'535},
+             "Port to listen on; 0: any that is free [8080]")
+      ->type_name("N")
+      ->group(help_group::runs);
   command
       ->add_option("--name", options->names,
                    "Name of a balancer or proxy in front of it, as browsers call it")
-      ->type_name("HOST");
-  command
-      ->add_option("--drain", options->drain,
-                   "From a signal on, say at /ready that it ends, and serve for so long [0]")
-      ->type_name("SECONDS");
+      ->type_name("HOST")
+      ->group(help_group::runs);
+  add_number(*command, options->drain, WholeField{"drain", 0, 3600},
+             "From a signal on, say at /ready that it ends, and serve for so long [0]")
+      ->type_name("SECONDS")
+      ->group(help_group::runs);
   command
       ->add_option("--log", options->log,
                    "Append a line of JSON for each request, without its text; -: stdout")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::runs);
   command->footer(
       "The address is printed on stdout. POST /api/translate and /api/attend answer\n"
       "JSON.\n\n"

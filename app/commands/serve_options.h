@@ -13,9 +13,9 @@ struct ServeOptions {
   ModelOptions source;
   SearchOptions search;
   std::string host = "127.0.0.1";
-  std::string port = "8080";
+  int port = 8080;
   std::vector<std::string> names;
-  std::string drain = "0";
+  int drain = 0;  ///< seconds
   std::string log;
 };
 

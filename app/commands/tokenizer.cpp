@@ -9,6 +9,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "config/experiment.h"
 #include "service/file_guard.h"
 #include "service/model/model_source.h"
@@ -26,7 +27,7 @@ struct TokenizerOptions {
   std::string source;
   std::string target;
   std::string type;
-  std::string vocab_size;
+  std::optional<int> vocab_size;
   bool separate = false;
   std::string source_language = "en";
   std::string target_language = "de";
@@ -50,7 +51,7 @@ std::string parse_language(const std::string& option, const std::string& text) {
 /// Either a config, or files and what to make of them.
 void check_sources(const TokenizerOptions& options) {
   const bool files = !options.source.empty() || !options.target.empty();
-  const bool shaped = !options.type.empty() || !options.vocab_size.empty() || options.separate;
+  const bool shaped = !options.type.empty() || options.vocab_size || options.separate;
   if (options.config.empty()) {
     if (!options.overrides.empty()) {
       throw UsageError("--set changes a config's keys, and no config is given; name one");
@@ -86,10 +87,7 @@ TokenizerTraining training_for(const TokenizerOptions& options) {
   }
   TokenizerTraining training;
   if (!options.type.empty()) training.type = parse_tokenizer_type(Field{"type"}, options.type);
-  if (!options.vocab_size.empty()) {
-    training.vocab_size =
-        to_int(parse_whole({"vocab_size", 3, to_size(kMostPieces)}, options.vocab_size));
-  }
+  if (options.vocab_size) training.vocab_size = *options.vocab_size;
   training.joint = !options.separate;
   read_training_text(training, {options.source, options.target});
   return training;
@@ -159,22 +157,28 @@ void add_tokenizer(CLI::App& app, Run& run) {
   command
       ->add_option("CONFIG", options->config,
                    "Experiment file: its section tokenizer, trained on its data.train")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::reads);
   command
       ->add_option("--set", options->overrides,
                    "Override a config key, section.key=value: --set tokenizer.vocab_size=4000")
       ->type_name("SECTION.KEY=VALUE")
       ->take_all()
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(help_group::model);
   const auto add = [&](const char* name, std::string& value, const char* what, const char* type) {
-    return command->add_option(name, value, what)->type_name(type);
+    return command->add_option(name, value, what)->type_name(type)->group(help_group::makes);
   };
-  add("--source", options->source, "Text in the source language, a sentence a line", "FILE");
-  add("--target", options->target, "Text in the target language", "FILE");
+  add("--source", options->source, "Text in the source language, a sentence a line", "FILE")
+      ->group(help_group::reads);
+  add("--target", options->target, "Text in the target language", "FILE")->group(help_group::reads);
   add("--type", options->type, "unigram, bpe or word [unigram]", "unigram|bpe|word");
-  add("--vocab-size", options->vocab_size,
-      "Pieces at most, with </s> and <unk>, without <pad> [8000]", "N");
-  command->add_flag("--separate", options->separate, "A vocabulary for each language");
+  add_number(*command, options->vocab_size, WholeField{"vocab_size", 3, to_size(kMostPieces)},
+             "Pieces at most, with </s> and <unk>, without <pad> [8000]")
+      ->type_name("N")
+      ->group(help_group::makes);
+  command->add_flag("--separate", options->separate, "A vocabulary for each language")
+      ->group(help_group::makes);
   add("--source-language", options->source_language, "Code of the source language [en]", "CODE");
   add("--target-language", options->target_language, "Code of the target language [de]", "CODE");
   add("--out", options->out, "Directory to make", "DIR")->required();

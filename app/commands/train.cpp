@@ -6,6 +6,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "service/search_settings.h"
 #include "service/training/training_run.h"
 #include "terminal/stop_signal.h"
@@ -31,7 +32,6 @@ class TerminalListener : public RunListener {
 /// As typed.
 struct TrainOptions {
   TrainingRequest request;
-  std::string threads;
 };
 
 /// A run of this process: signals stop it.
@@ -45,9 +45,6 @@ class SignalledRun : public RunOwner {
 };
 
 void run_train(TrainOptions options) {
-  if (!options.threads.empty()) {
-    options.request.threads = to_int(parse_whole(threads_field, options.threads));
-  }
   SignalledRun owner;
   if (run_training(options.request, owner) == TrainingEnd::stopped) {
     throw StoppedBySignal{owner.stop()};
@@ -62,34 +59,44 @@ void add_train(CLI::App& app, Run& run) {
   command
       ->add_option("CONFIG", options->request.config,
                    "Experiment file: model, tokenizer, data, train")
-      ->required();
+      ->required()
+      ->group(help_group::reads);
   command
       ->add_option("--out", options->request.out,
                    "Directory of the run: model/, checkpoints/, logs")
       ->type_name("DIR")
-      ->required();
+      ->required()
+      ->group(help_group::makes);
   command
       ->add_option("--from", options->request.from,
                    "Begin with the weights and the tokenizer of a model directory")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->group(help_group::model);
   command
       ->add_option(
           "--source-lang", options->request.languages.source,
           "Language of the sources, where the tokenizer knows several: de, deu_Latn, German")
-      ->type_name("LANGUAGE");
+      ->type_name("LANGUAGE")
+      ->group(help_group::reads);
   command
       ->add_option("--target-lang", options->request.languages.target,
                    "Language of the targets, likewise")
-      ->type_name("LANGUAGE");
-  command->add_flag("--resume", options->request.resume,
-                    "Go on from the newest checkpoint in --out");
-  command->add_option("--threads", options->threads, "Threads [the cores]")->type_name("N");
+      ->type_name("LANGUAGE")
+      ->group(help_group::reads);
+  command
+      ->add_flag("--resume", options->request.resume, "Go on from the newest checkpoint in --out")
+      ->group(help_group::makes);
+  add_number(*command, options->request.threads, whole_field(search_option("threads")),
+             "Threads [the cores]")
+      ->type_name("N")
+      ->group(help_group::runs);
   command
       ->add_option("--set", options->request.overrides,
                    "Override a config key, section.key=value: --set train.updates=100")
       ->type_name("SECTION.KEY=VALUE")
       ->take_all()
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->group(help_group::model);
   command->footer(
       "Examples:\n"
       "  attn-demo train configs/toy.json --out toy\n"

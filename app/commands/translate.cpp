@@ -12,6 +12,7 @@
 #include "base/strings/utf8.h"
 #include "commands/arguments.h"
 #include "commands/commands.h"
+#include "commands/help.h"
 #include "commands/model_options.h"
 #include "commands/search_options.h"
 #include "commands/view_options.h"
@@ -55,10 +56,11 @@ class TranslateCommand {
       : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
     const ModelChoice choice = options.source.choice();
     check_usage(choice);
-    search_ = options.search.settings();
+    decode_options_ = decode_options(options.search);
+    split_ = splitting_of(options.search);
     check_split();
     ShowSelection selection = for_field("show", [&] { return parse_show(view_.show); });
-    use_threads(search_.threads);
+    use_threads(options.search.threads);
     FileGuard guard(by_line_ && LineSource::names_stdin(options.input));
     tell_inputs(choice, guard);
     guard.read("--input", options.input);
@@ -68,7 +70,7 @@ class TranslateCommand {
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = load_all(choice);
-    translator_ = make_translator(models_, search_.decode());
+    translator_ = make_translator(models_, decode_options_);
     note_language(*translator_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_show(selection, summary); });
@@ -87,7 +89,7 @@ class TranslateCommand {
     if (!shown && options.what_if.given()) selection = options.what_if.selection(changes_);
     files_->choose(selection);
     // The terminal stays quiet where something else was asked for.
-    const bool other = view_.need_records() || !options.search.n_best.empty();
+    const bool other = view_.need_records() || options.search.n_best.has_value();
     if (!shown && (by_line_ || writes_lines() || other)) selection = parse_show({"none"});
     shown_ = std::move(selection);
     views_->select(shown_);
@@ -158,14 +160,14 @@ class TranslateCommand {
   /// What is scored or compared is the line as it is.
   void check_split() {
     if (!options_.target_given && !options_.what_if.given()) return notes_.offer_parts();
-    if (search_.split == Splitting::sentences || search_.split == Splitting::document) {
+    if (split_ == Splitting::sentences || split_ == Splitting::document) {
       throw UsageError("{} does not go with {}",
-                       search_.split == Splitting::document ? "--document" : "--split sentences",
+                       split_ == Splitting::document ? "--document" : "--split sentences",
                        options_.target_given
                            ? "--target, which is one translation of the whole line"
                            : "--without, --force and --swap");
     }
-    search_.split = Splitting::never;
+    split_ = Splitting::never;
   }
 
   void check_hypothesis() const {
@@ -192,8 +194,8 @@ class TranslateCommand {
       note(fmt::format("{} sentences of a word each; quotation marks around them make one", count));
     }
     Progress progress("translating", "sentences");
-    for (std::size_t first = 0; first < count; first += search_.batch) {
-      const std::size_t last = std::min(first + search_.batch, count);
+    for (std::size_t first = 0; first < count; first += options_.search.batch) {
+      const std::size_t last = std::min(first + options_.search.batch, count);
       LineSource::Lines batch;
       for (std::size_t i = first; i < last; ++i) batch.push_back({options_.sentences[i], 0});
       translate(batch);
@@ -266,7 +268,7 @@ class TranslateCommand {
     keep_freed_memory();
     const bool recorded = options_.target_given || views_->wants_records();
     const std::size_t done =
-        lines_->for_each(recorded ? search_.batch : kWindow * search_.batch,
+        lines_->for_each(recorded ? options_.search.batch : kWindow * options_.search.batch,
                          [this](const LineSource::Lines& lines) { translate(lines); });
     if (done > 0) return;
     if (view_.need_records()) {
@@ -277,7 +279,7 @@ class TranslateCommand {
   }
 
   PreparedLine prepare(const LineReader::Line& line) {
-    PreparedLine prepared = prepare_line(*translator_, line.bytes, search_.split);
+    PreparedLine prepared = prepare_line(*translator_, line.bytes, split_);
     notes_.add(prepared, translator_->most_source_tokens(), line.dropped);
     return prepared;
   }
@@ -291,7 +293,7 @@ class TranslateCommand {
       notes_.add(line, translator_->most_source_tokens(), lines[next++].dropped);
     };
     for (const std::vector<LineTranslation>& found : translate_lines(
-             *translator_, texts, {search_.split, search_.batch, kWindow}, {prepared})) {
+             *translator_, texts, {split_, options_.search.batch, kWindow}, {prepared})) {
       views_->print(found);
     }
   }
@@ -311,9 +313,9 @@ class TranslateCommand {
     LineRecords parts;
     const std::vector<PreparedSentence> all = all_parts(prepared);
     // As many at a time as --batch says: a line may have hundreds of parts.
-    for (std::size_t first = 0; first < all.size(); first += search_.batch) {
+    for (std::size_t first = 0; first < all.size(); first += options_.search.batch) {
       const auto begin = all.begin() + to_index(first);
-      const auto end = begin + to_index(std::min(search_.batch, all.size() - first));
+      const auto end = begin + to_index(std::min(options_.search.batch, all.size() - first));
       for (AttentionRecord& found : translator_->record({begin, end}, views_->needed(detail_))) {
         found.part = line_part(*line, parts.size(), lines_taken_ + 1);
         parts.push_back(std::move(found));
@@ -335,7 +337,8 @@ class TranslateCommand {
   const ViewOptions& view_;
   bool by_line_;  ///< sentences come as lines
   std::optional<LineSource> lines_;
-  SearchSettings search_;
+  DecodeOptions decode_options_;
+  Splitting split_ = Splitting::automatic;
   RecordDetail detail_;
   Changes changes_;
   ShowSelection shown_;  ///< what the terminal shows
@@ -353,14 +356,18 @@ class TranslateCommand {
 void add_translate(CLI::App& app, Run& run) {
   auto options = std::make_shared<TranslateOptions>();
   CLI::App* command = app.add_subcommand("translate", "Translate, and show every head");
-  command->add_option("SENTENCE", options->sentences,
-                      "Sentences; none: one a line on stdin, one translation a line on stdout");
+  command
+      ->add_option("SENTENCE", options->sentences,
+                   "Sentences; none: one a line on stdin, one translation a line on stdout")
+      ->group(help_group::reads);
   command->add_option("--input", options->input, "Translate this file's lines; - is stdin")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::reads);
   command
       ->add_option("--output", options->output,
                    "Write what is translated here, one translation a line; - is stdout")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::makes);
   options->source.add_models_to(*command);
   options->source.add_maps_of_to(*command);
   options->source.add_precision_to(*command);
@@ -370,13 +377,9 @@ void add_translate(CLI::App& app, Run& run) {
   options->source.add_heads_to(*command);
   command->add_option("--target", options->target, "Show this translation instead of searching")
       ->type_name("TEXT")
-      ->each([options](const std::string&) { options->target_given = true; });
-  options->search.add_search_to(*command, SearchOptions::NBest::offered);
-  options->search.add_languages_to(*command);
-  options->search.add_rules_to(*command);
-  options->search.add_sampling_to(*command);
-  options->search.add_split_to(*command);
-  options->search.add_speed_to(*command);
+      ->each([options](const std::string&) { options->target_given = true; })
+      ->group(help_group::reads);
+  add_search_options(*command, options->search, on_translate);
   add_color_to(*command);
   options->view.add_to(*command);
   add_what_if_to(*command, options->what_if);

@@ -1,4 +1,5 @@
 #include "commands/view_options.h"
+#include "commands/help.h"
 
 #include <fmt/format.h>
 
@@ -20,54 +21,71 @@ void ViewOptions::add_maps_to(CLI::App& command) {
                   "last layer's, and the head that aligns best]")
       ->type_name("KIND[:LAYER[:HEAD]]")
       ->take_all()
-      ->allow_extra_args(false);
-  command.add_flag("--words", words, "Maps on the terminal by whole words");
-  command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height");
-  command.add_option("--top", top, "No grid: each row's N largest weights")->type_name("N");
-  command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded");
-  command
-      .add_option("--hypothesis", hypothesis,
-                  "Which of the n best maps, pictures and --report show [1]")
-      ->type_name("N");
+      ->allow_extra_args(false)
+      ->group(help_group::terminal);
+  command.add_flag("--words", words, "Maps on the terminal by whole words")
+      ->group(help_group::terminal);
+  command.add_flag("--pieces", pieces, "By pieces even where only words fit the window's height")
+      ->group(help_group::terminal);
+  add_number(command, top, WholeField{"top", 1, 10'000}, "No grid: each row's N largest weights")
+      ->type_name("N")
+      ->group(help_group::terminal);
+  command.add_flag("--numbers", numbers, "Numbers even where a map is too wide and must be folded")
+      ->group(help_group::terminal);
+  add_number(command, hypothesis, WholeField{"hypothesis", 1, 1'000'000},
+             "Which of the n best maps, pictures and --report show [1]")
+      ->type_name("N")
+      ->group(help_group::terminal);
 }
 
 void ViewOptions::add_files_to(CLI::App& command) {
   const auto file = [&](const char* name, std::string& value, const char* text) {
-    command.add_option(name, value, text)->type_name("FILE");
+    command.add_option(name, value, text)->type_name("FILE")->group(help_group::files);
   };
   file("--html", html, "Write a page to look at in a browser");
   file("--svg", svg, "Draw all heads of the kind that --show names, one of them large [cross]");
   file("--png", png, "The same picture as PNG");
   file("--pdf", pdf, "The same picture as PDF, in vectors and with its letters");
-  png_scale_option =
-      command.add_option("--png-scale", png_scale, "Pixels of the PNG for each of the SVG [2]")
-          ->type_name("A");
-  command.add_option("--csv", csv, "Write the maps as tables into a directory")->type_name("DIR");
+  png_scale_option = add_number(command, png_scale,
+                                DecimalField{"png_scale", smallest_png_scale, largest_png_scale},
+                                "Pixels of the PNG for each of the SVG [2]")
+                         ->type_name("A")
+                         ->group(help_group::files);
+  command.add_option("--csv", csv, "Write the maps as tables into a directory")
+      ->type_name("DIR")
+      ->group(help_group::files);
 }
 
 void ViewOptions::add_to(CLI::App& command) {
   add_maps_to(command);
   command.add_option("--json", json, "Write attention records; - is stdout, alone")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->group(help_group::files);
   add_files_to(command);
-  command.add_flag("--vectors", vectors,
-                   "JSON and pages hold every query, key and value vector [small pages]");
-  command.add_flag(
-      "--tree", tree,
-      "With --beam: JSON and pages hold the search [small pages], and pictures draw it");
-  command.add_flag("--report", report, "Say in figures what each head does, and which align best");
+  command
+      .add_flag("--vectors", vectors,
+                "JSON and pages hold every query, key and value vector [small pages]")
+      ->group(help_group::files);
+  command
+      .add_flag("--tree", tree,
+                "With --beam: JSON and pages hold the search [small pages], and pictures draw it")
+      ->group(help_group::files);
+  command.add_flag("--report", report, "Say in figures what each head does, and which align best")
+      ->group(help_group::terminal);
   command
       .add_option("--align", align,
                   "Word alignments (0-0 1-1 ...) by the best head, or: average, layer:LAYER, "
                   "cross:LAYER:HEAD, read:LAYER:HEAD, rollout")
       ->type_name("[FROM]")
-      ->expected(0, 1);
+      ->expected(0, 1)
+      ->group(help_group::terminal);
   align_option = command.get_option("--align");
-  command.add_flag("--align-weights", align_weights, "Alignments with weights: 0-0:0.93");
-  command
-      .add_option("--align-least", align_least,
-                  "Link every pair of words of at least this weight, too")
-      ->type_name("A");
+  command.add_flag("--align-weights", align_weights, "Alignments with weights: 0-0:0.93")
+      ->group(help_group::terminal);
+  add_number(command, align_least, DecimalField{"align_least", 0, 1},
+             "Link every pair of words of at least this weight, too")
+      ->type_name("A")
+      ->group(help_group::terminal);
 }
 
 void ViewOptions::check() const {
@@ -79,7 +97,7 @@ void ViewOptions::check() const {
   }
   if (csv == "-") throw UsageError("--csv -: expected a directory, since there are five tables");
   if (png.empty() && png_scale_option->count() > 0) throw UsageError("--png-scale goes with --png");
-  if (!aligns() && (align_weights || !align_least.empty())) {
+  if (!aligns() && (align_weights || align_least)) {
     throw UsageError("{} goes with --align", align_weights ? "--align-weights" : "--align-least");
   }
   if (tree && !pictures() && json.empty() && html.empty()) {
@@ -89,15 +107,12 @@ void ViewOptions::check() const {
   if (vectors && json.empty() && html.empty()) {
     throw UsageError("--vectors goes with --json or --html");
   }
-  check_png_scale(static_cast<double>(
-      parse_decimal({"png_scale", smallest_png_scale, largest_png_scale}, png_scale)));
-  if (numbers && !top.empty()) {
+  check_png_scale(png_scale);
+  if (numbers && top) {
     throw UsageError("--numbers and --top do not go together: a list has its numbers anyway");
   }
   if (words && pieces) throw UsageError("--words and --pieces exclude each other; give one");
-  hypothesis_index();
   alignment();
-  map_text();
 }
 
 bool ViewOptions::aligns() const {
@@ -116,7 +131,7 @@ bool ViewOptions::need_records() const {
 MapTextOptions ViewOptions::map_text() const {
   MapTextOptions options;
   options.numbers = numbers;
-  if (!top.empty()) options.top = to_int(parse_whole({"top", 1, 10'000}, top));
+  if (top) options.top = *top;
   return options;
 }
 
@@ -135,12 +150,8 @@ std::optional<AlignmentOptions> ViewOptions::alignment() const {
   if (!align.empty()) {
     options.choice = for_field("align", [&] { return parse_alignment_choice(align); });
   }
-  if (!align_least.empty()) options.least = parse_decimal({"align_least", 0, 1}, align_least);
+  if (align_least) options.least = *align_least;
   return options;
-}
-
-std::size_t ViewOptions::hypothesis_index() const {
-  return parse_whole({"hypothesis", 1, 1'000'000}, hypothesis) - 1;
 }
 
 }  // namespace attn

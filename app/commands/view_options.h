@@ -21,13 +21,14 @@ inline constexpr const char* align_note =
 struct ViewOptions {
   std::vector<std::string> show;
   bool words = false, pieces = false, numbers = false;
-  std::string top;
-  std::string hypothesis = "1";
+  std::optional<int> top;
+  std::size_t hypothesis = 1;  ///< of the n best, counted from 1
   std::string json, svg, png, pdf, csv, html;
-  std::string png_scale = "2";
+  double png_scale = 2;
   bool vectors = false, tree = false;
   bool report = false;
-  std::string align, align_least;
+  std::string align;
+  std::optional<float> align_least;
   bool align_weights = false;
   const CLI::Option* png_scale_option = nullptr;
   const CLI::Option* align_option = nullptr;  ///< may be given without a value: the best head
@@ -57,7 +58,7 @@ struct ViewOptions {
   RecordDetail detail(int beams) const;
   /// Nothing where no word alignment is asked for.
   std::optional<AlignmentOptions> alignment() const;
-  std::size_t hypothesis_index() const;  ///< counted from 0
+  std::size_t hypothesis_index() const { return hypothesis - 1; }  ///< counted from 0
 };
 
 }  // namespace attn

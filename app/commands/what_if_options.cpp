@@ -3,12 +3,18 @@
 #include <string>
 #include <vector>
 
+#include "commands/help.h"
+
 namespace attn {
 
 void add_what_if_to(CLI::App& command, WhatIfWords& words) {
   const auto add = [&](const char* name, std::vector<std::string>& values, const char* text,
                        const char* form) {
-    command.add_option(name, values, text)->type_name(form)->take_all()->allow_extra_args(false);
+    command.add_option(name, values, text)
+        ->type_name(form)
+        ->take_all()
+        ->allow_extra_args(false)
+        ->group(help_group::what_if);
   };
   add("--without", words.without, "Switch a head off, or a layer's heads, and compare",
       "KIND:LAYER[:HEAD]|best");

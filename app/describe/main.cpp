@@ -1,5 +1,5 @@
-// describe DIRECTORY: writes the manual pages and the completions of attn-demo into a folder, while
-// it is built.
+// describe DIRECTORY: writes the manual pages, the completions and the tables of options of
+// attn-demo into a folder, while it is built.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -8,6 +8,7 @@
 #include "commands/command_line.h"
 #include "completion.h"
 #include "manual.h"
+#include "option_tables.h"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -24,6 +25,7 @@ int main(int argc, char** argv) {
           directory + "/attn-demo-" + command->get_name() + ".1",
           attn::manual_page(*command, "attn-demo " + command->get_name(), ATTN_VERSION));
     }
+    attn::write_file(directory + "/search-options.md", attn::search_options_markdown());
     attn::write_file(directory + "/attn-demo.bash", attn::bash_completion(app));
     attn::write_file(directory + "/_attn-demo", attn::zsh_completion(app));
     attn::write_file(directory + "/attn-demo.fish", attn::fish_completion(app));

@@ -66,7 +66,7 @@ std::string manual_page(const CLI::App& app, const std::string& name, const std:
     out += entry(command->get_name(),
                  command->get_description() + "; attn-demo-" + command->get_name() + "(1).");
   }
-  for (const std::string_view group : help_groups()) {
+  for (const char* group : help_group::in_order) {
     const std::vector<const CLI::Option*> options = options_in(app, group);
     if (options.empty()) continue;
     out += ".SH \"" + in_capitals(std::string(group)) + "\"\n";

@@ -150,7 +150,7 @@ ViewFiles::ViewFiles(const ViewOptions& options, FileGuard guard, PageDetail pag
     pictures_.push_back({option, path, std::move(made), std::make_unique<OutputFile>(path), {}});
   };
   const auto scale = static_cast<double>(
-      parse_decimal({"png_scale", smallest_png_scale, largest_png_scale}, options.png_scale));
+      options.png_scale);
   picture("--svg", options.svg, [](const std::string& svg) { return svg; });
   picture("--png", options.png, [scale](const std::string& svg) { return svg_to_png(svg, scale); });
   picture("--pdf", options.pdf, [](const std::string& svg) { return svg_to_pdf(svg); });

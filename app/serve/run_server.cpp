@@ -80,18 +80,18 @@ void run_serve(const ServeOptions& options) {
   for (const std::string& name : options.names) check_name(name);
   GateRules rules;
   rules.host = options.host;
-  rules.port = static_cast<int>(parse_whole({"port", 0, 65535}, options.port));
+  rules.port = options.port;
   const bool loopback = for_field<SystemError>("host", [&] { return is_loopback(options.host); });
   if (!loopback) rules.token = new_token();
   const std::string token = rules.token;
   rules.names = options.names;
   ServeLimits limits;
-  limits.drain = std::chrono::seconds(parse_whole({"drain", 0, 3600}, options.drain));
+  limits.drain = std::chrono::seconds(options.drain);
   const ModelChoice choice = options.source.choice();
   FileGuard guard;
   tell_inputs(choice, guard);
   if (!options.log.empty()) guard.write("--log", options.log);
-  use_threads(options.search.settings().threads);
+  use_threads(options.search.threads);
   // A thread a connection must not mean a heap a connection, each at least a huge page of 2 MB.
   constexpr int kHeaps = 4;
   mallopt(M_ARENA_MAX, kHeaps);

@@ -290,6 +290,11 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
   return best == known.end() ? "" : *best;
 }
 
+std::vector<std::string> experiment_keys() {
+  return KeyReader::keys_read_by(
+      [] { parse_experiment(R"({"train": {"updates": 1}})", "experiment", {}); });
+}
+
 void require_paths(const ExperimentConfig& config, std::string_view keys) {
   for (const ConfigPath& path : config.paths) {
     std::error_code error;

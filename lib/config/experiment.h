@@ -77,6 +77,9 @@ ExperimentConfig parse_experiment(std::string_view text, const std::string& path
 /// How many bytes are put in, left out or replaced to make one word the other.
 std::size_t edit_distance(std::string_view word, std::string_view other);
 
+/// Returns every key that an experiment file may have: "train.updates", "model.d_model", ….
+std::vector<std::string> experiment_keys();
+
 /// The known word nearest to `word`, for "did you mean": one that begins with it, else by edit
 /// distance (ties: the first).
 std::string nearest(const std::string& word, const std::vector<std::string>& known);

@@ -24,10 +24,10 @@ std::string in_quotes(std::string_view text) {
   return describe(Json(std::string(text)));
 }
 
-std::string list_words(const std::vector<std::string>& words) {
+std::string list_words(const std::vector<std::string>& words, std::string_view last) {
   std::string list;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (i > 0) list += i + 1 == words.size() ? " or " : ", ";
+    if (i > 0) list += i + 1 == words.size() ? fmt::format(" {} ", last) : ", ";
     list += words[i];
   }
   return list;
@@ -52,7 +52,10 @@ KeyReader::KeyReader(const Json& object, std::string where, std::string prefix)
                    describe(object_));
 }
 
+thread_local std::vector<std::string>* KeyReader::watcher_ = nullptr;
+
 const Json* KeyReader::find(const std::string& key) {
+  if (watcher_ != nullptr) watcher_->push_back(prefix_ + key);
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
   const auto found = object_.find(key);
   return found == object_.end() ? nullptr : &*found;

@@ -18,7 +18,7 @@ std::string describe(const Json& value);
 std::string in_quotes(std::string_view text);
 
 /// "1, 2, 3 or 4".
-std::string list_words(const std::vector<std::string>& words);
+std::string list_words(const std::vector<std::string>& words, std::string_view last = "or");
 
 /// The typed readers return nothing where the key is absent and throw InputError where its value
 /// has another type. null counts as a value of the wrong type, except for allow_null keys.
@@ -56,6 +56,16 @@ class KeyReader {
   [[noreturn]] void fail_type(const std::string& key, const Json& found,
                               const std::string& expected) const;
 
+  /// Returns the keys, with their prefixes, that any reader looks for while `read` runs.
+  template <typename Read>
+  static std::vector<std::string> keys_read_by(Read&& read) {
+    std::vector<std::string> keys;
+    watcher_ = &keys;
+    read();
+    watcher_ = nullptr;
+    return keys;
+  }
+
   const std::string& where() const { return where_; }
   const std::string& prefix() const { return prefix_; }
 
@@ -64,6 +74,7 @@ class KeyReader {
   std::string where_;
   std::string prefix_;
   std::vector<std::string> known_;
+  static thread_local std::vector<std::string>* watcher_;  ///< see keys_read_by
 };
 
 /// The integer in `value`, or nothing where it is no integer of 32 bits.

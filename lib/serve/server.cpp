@@ -13,6 +13,7 @@
 #include "serve/connections.h"
 #include "serve/exchange.h"
 #include "serve/metrics.h"
+#include "serve/openapi.h"
 #include "serve/port.h"
 #include "serve/thread_queue.h"
 #include "serve/turns.h"
@@ -20,9 +21,6 @@
 #include "view/page/page_html.h"
 
 namespace attn {
-
-extern const std::string_view
-    openapi_json;  ///< docs/openapi.json, put in by cmake/embed_text.cmake
 
 namespace {
 
@@ -228,7 +226,8 @@ void LiveServer::Http::add_routes() {
   server_.Get("/openapi.json",
               [this](const httplib::Request& request, httplib::Response& response) {
                 const Busy busy(connections_, request, nullptr);
-                response.set_content(openapi_json.data(), openapi_json.size(), json_type);
+                static const std::string document = openapi_document();
+                response.set_content(document, json_type);
               });
   server_.Get("/languages", [this](const httplib::Request& request, httplib::Response& response) {
     const Busy busy(connections_, request, nullptr);

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from collections.abc import Set
 from typing import Any
 
 from .errors import UsageError
@@ -52,6 +53,14 @@ def _value(name: str, value: Any) -> Any:
     if b"\0" in value:
         raise UsageError(f"--{option}: the value holds a null byte")
     return value
+
+
+def search_options(options: "dict[str, Any]", known: "Set[str]") -> "dict[str, Any]":
+    """The options of a search that were given; TypeError for a name that is not `known`, as Python
+    words it."""
+    for name in options.keys() - known:
+        raise TypeError(f"got an unexpected keyword argument '{name}'")
+    return given(**options)
 
 
 def lasting(options: "dict[str, Any]") -> "dict[str, Any]":

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 from . import _core
-from .arguments import clean, given, lasting, tell
+from .arguments import clean, given, lasting, search_options, tell
 from .attention import Attention
 from .errors import UsageError
+from .options import AttendOptions, TranslateOptions
 
 Path = str | os.PathLike[str]
 Watcher = Callable[[_core.Head], Any]
@@ -26,47 +27,6 @@ def _use_arrays() -> None:
     (pybind11 before 2.12)."""
     with _looking_up:
         _core.look_up_numpy()
-
-
-class Rules(TypedDict, total=False):
-    """What translate() and attend() take of languages and of what is generated: the options of
-    `attn-demo translate`."""
-
-    source_lang: "str | None"
-    target_lang: "str | None"
-    prefix: "str | None"
-    no_repeat_ngram: "int | None"
-    encoder_no_repeat_ngram: "int | None"
-    repetition_penalty: "float | None"
-    min_length: "int | None"
-    sample: bool
-    temperature: "float | None"
-    top_k: "int | None"
-    top_p: "float | None"
-    min_p: "float | None"
-    typical: "float | None"
-    sample_seed: "int | None"
-
-
-def _checked(rules: Rules) -> "dict[str, Any]":
-    """The rules that were given; TypeError for a name that is none, as Python words it."""
-    for name in rules.keys() - Rules.__annotations__.keys():
-        raise TypeError(f"got an unexpected keyword argument '{name}'")
-    return {**rules, "sample": rules.get("sample") or None}
-
-
-class Search(Rules, total=False):
-    """What translate() takes beside the text and n_best."""
-
-    beam: "int | None"
-    length_penalty: "float | None"
-    early_stopping: "bool | str | None"
-    max_length: "int | None"
-    split: str
-    document: bool
-    threads: "int | None"
-    batch: int
-    precision: "str | None"
 
 
 class Training(TypedDict, total=False):
@@ -179,23 +139,18 @@ class Model:
     # A text is an iterable of texts, too: the first two have it.
     @overload
     def translate(self, text: "str | bytes", *, n_best: None = None,  # type: ignore[overload-overlap]
-                  **options: Unpack[Search]) -> str: ...
+                  **options: Unpack[TranslateOptions]) -> str: ...
     @overload
     def translate(self, text: "str | bytes", *, n_best: int,  # type: ignore[overload-overlap]
-                  **options: Unpack[Search]) -> "list[Translation]": ...
+                  **options: Unpack[TranslateOptions]) -> "list[Translation]": ...
     @overload
     def translate(self, text: "Iterable[str | bytes]", *, n_best: None = None,
-                  **options: Unpack[Search]) -> "list[str]": ...
+                  **options: Unpack[TranslateOptions]) -> "list[str]": ...
     @overload
     def translate(self, text: "Iterable[str | bytes]", *, n_best: int,
-                  **options: Unpack[Search]) -> "list[list[Translation]]": ...
+                  **options: Unpack[TranslateOptions]) -> "list[list[Translation]]": ...
 
-    def translate(self, text: "str | bytes | Iterable[str | bytes]", *,
-                  beam: "int | None" = None, n_best: "int | None" = None,
-                  length_penalty: "float | None" = None,
-                  early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-                  split: str = "auto", document: bool = False, threads: "int | None" = None,
-                  batch: int = 32, precision: "str | None" = None, **rules: Unpack[Rules]) -> Any:
+    def translate(self, text: "str | bytes | Iterable[str | bytes]", **options: Any) -> Any:
         """Translates a text, or a list of them.
 
         The arguments are the options of `attn-demo translate`, with its defaults. A text gives a
@@ -206,10 +161,10 @@ class Model:
         one = isinstance(text, (str, bytes)) or not isinstance(text, Iterable)
         texts: Any = [text] if one else text
         lines = [clean(each) for each in texts]
-        options = given(beam=beam, n_best=n_best, length_penalty=length_penalty,
-                        early_stopping=early_stopping, max_length=max_length, split=split,
-                        document=document or None, threads=threads, batch=batch, **_checked(rules))
-        found, notes = self._with(precision).translate(lines, options, list(self._watchers.get()))
+        precision = options.pop("precision", None)
+        n_best = options.get("n_best")
+        search = search_options(options, TranslateOptions.__annotations__.keys() | {"n_best"})
+        found, notes = self._with(precision).translate(lines, search, list(self._watchers.get()))
         tell(notes)
         if n_best is None:
             results: list[Any] = [line[0].text for line in found]
@@ -219,22 +174,18 @@ class Model:
 
     def attend(self, text: "str | bytes", *, target: "str | bytes | None" = None,
                without: "Sequence[str] | str" = (), force: "Sequence[str] | str" = (),
-               swap: "Sequence[str] | str" = (), beam: "int | None" = None,
-               n_best: "int | None" = None, length_penalty: "float | None" = None,
-               early_stopping: "bool | str | None" = None, max_length: "int | None" = None,
-               threads: "int | None" = None, precision: "str | None" = None,
-               **rules: Unpack[Rules]) -> Attention:
+               swap: "Sequence[str] | str" = (), precision: "str | None" = None,
+               **options: Unpack[AttendOptions]) -> Attention:
         """Translates a text, as a whole, and keeps where every head looked.
 
         target: a translation to score instead of searching for one. without ("cross:2:2",
         "cross:1"), force ("cross:1:3:ging=went") and swap ("went=ran") are the program's what-if:
         the result is what came of the change, and its `before` what was without it.
         """
-        options = given(target=target, without=without, force=force, swap=swap, beam=beam,
-                        n_best=n_best, length_penalty=length_penalty, early_stopping=early_stopping,
-                        max_length=max_length, threads=threads, **_checked(rules))
+        search = search_options(dict(options), AttendOptions.__annotations__.keys())
+        search |= given(target=target, without=without, force=force, swap=swap)
         _use_arrays()
-        records, notes = self._with(precision).attend(clean(text), options,
+        records, notes = self._with(precision).attend(clean(text), search,
                                                       list(self._watchers.get()))
         tell(notes)
         return Attention(records)

@@ -73,12 +73,12 @@ Model::Model(const py::dict& options) {
 std::pair<Model::Translations, std::vector<std::string>> Model::translate(
     const std::vector<std::string>& lines, const py::dict& options,
     const py::list& observers) const {
-  const SearchSettings search = search_settings(options);
+  const SearchOptions search = search_options(options);
   const Observers watching(observers);
   std::vector<std::string> notes;
   const Unlocked unlocked;
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
+  const std::unique_ptr<Translator> translator = make_translator(models_, decode_options(search));
   note_language(*translator, into(notes));
   translator->watch(watching.first());
   translator->share(*queue_);
@@ -90,14 +90,15 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
     read.add(line, translator->most_source_tokens());
   };
   hooks.searched = [](const TranslatedSoFar&) { check_signals(); };
-  Translations done = translate_lines(*translator, lines, {search.split, search.batch}, hooks);
+  Translations done =
+      translate_lines(*translator, lines, {splitting_of(search), search.batch}, hooks);
   read.report();
   return {std::move(done), std::move(notes)};
 }
 
 std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
     const std::string& sentence, const py::dict& options, const py::list& observers) const {
-  const SearchSettings search = search_settings(options);
+  const SearchOptions search = search_options(options);
   const WhatIfWords what_if = what_if_words(options);
   const std::optional<std::string> target = text_of(options, "target");
   const Observers watching(observers);
@@ -108,7 +109,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, search.decode());
+  const std::unique_ptr<Translator> translator = make_translator(models_, decode_options(search));
   note_language(*translator, into(notes));
   translator->watch(watching.first());
   SentenceNotes read(into(notes));

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <cstdint>
+#include <utility>
 
 #include "base/at.h"
 
@@ -34,11 +35,6 @@ std::optional<std::uint64_t> whole_of(const py::dict& given, const WholeField& f
   PyErr_Clear();
   if (none || number < field.low || number > field.high) refuse_value(field, shown(value));
   return number;
-}
-
-std::optional<int> number_of(const py::dict& given, const WholeField& field) {
-  const std::optional<std::uint64_t> whole = whole_of(given, field);
-  return whole ? std::optional(to_int(*whole)) : std::nullopt;
 }
 
 std::optional<double> decimal_of(const py::dict& given, const DecimalField& field) {
@@ -86,27 +82,26 @@ ModelChoice model_choice(const py::dict& given) {
   return choice;
 }
 
-SearchSettings search_settings(const py::dict& given) {
-  SearchSettings settings;
-  settings.beam = number_of(given, beam_field);
-  settings.n_best = number_of(given, n_best_field);
-  settings.length_penalty = decimal_of(given, length_penalty_field);
-  if (const auto rule = text_of(given, "early_stopping")) {
-    settings.early_stopping = parse_early_stopping(*rule);
+SearchOptions search_options(const py::dict& given) {
+  SearchOptions options;
+  for (const OptionSpec* option : search_options_at(in_python | in_python_translate)) {
+    const std::string name(option->name);
+    const char* key = name.c_str();
+    if (is_whole(*option)) {
+      const auto number = whole_of(given, whole_field(*option));
+      if (number) set_whole(options, *option, *number);
+    } else if (is_decimal(*option)) {
+      const auto number = decimal_of(given, decimal_field(*option));
+      if (number) set_decimal(options, *option, *number);
+    } else if (is_list(*option)) {
+      for (std::string& text : list_of(given, key)) set_text(options, *option, std::move(text));
+    } else if (is_flag(*option)) {
+      set_flag(options, *option, given.contains(key) && given[key].cast<bool>());
+    } else if (const std::optional<std::string> text = text_of(given, key)) {
+      read_option(options, *option, *text);
+    }
   }
-  settings.max_length = number_of(given, max_length_field);
-  settings.source_lang = text_of(given, "source_lang").value_or("");
-  settings.target_lang = text_of(given, "target_lang").value_or("");
-  settings.prefix = text_of(given, "prefix");
-  settings.threads = number_of(given, threads_field);
-  settings.batch = whole_of(given, batch_field).value_or(settings.batch);
-  settings.rules =
-      search_rules({[&](const WholeField& field) { return whole_of(given, field); },
-                    [&](const DecimalField& field) { return decimal_of(given, field); }},
-                   given.contains("sample"), settings.beam);
-  settings.split =
-      parse_splitting(text_of(given, "split").value_or("auto"), given.contains("document"));
-  return settings;
+  return options;
 }
 
 WhatIfWords what_if_words(const py::dict& given) {
@@ -121,7 +116,9 @@ TrainingRequest training_request(const py::dict& given) {
   request.languages = {text_of(given, "source_lang").value_or(""),
                        text_of(given, "target_lang").value_or("")};
   request.resume = given.contains("resume");
-  request.threads = number_of(given, threads_field);
+  if (const auto threads = whole_of(given, whole_field(search_option("threads")))) {
+    request.threads = to_int(*threads);
+  }
   request.overrides = list_of(given, "set");
   return request;
 }

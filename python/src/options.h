@@ -17,7 +17,7 @@ namespace attn {
 /// Numbers may also be given as text, paths and texts are bytes; what is not in the dict was not
 /// given. UsageError naming the field for a value that is none.
 ModelChoice model_choice(const pybind11::dict& given);
-SearchSettings search_settings(const pybind11::dict& given);
+SearchOptions search_options(const pybind11::dict& given);
 WhatIfWords what_if_words(const pybind11::dict& given);
 TrainingRequest training_request(const pybind11::dict& given);
 

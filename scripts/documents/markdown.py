@@ -5,6 +5,8 @@ from pathlib import Path
 
 NEEDS = ("build", "files", "hours", "network", "root", "venv")
 MARK = re.compile(r"\s*<!-- (needs|ends|shows): ([a-z0-9, ]+) -->\s*")
+GENERATED = re.compile(r"<!-- generated: ([a-z-]+\.md) -->")
+GENERATED_END = "<!-- end of generated -->"
 FENCE = re.compile(r"(`{3,}|~{3,})\s*([a-z]*)\s*")
 
 
@@ -38,13 +40,21 @@ class Table:
     rows: list[tuple[int, str, str]]
 
 
+@dataclass
+class Generated:
+    """Lines first … last (from 1) that a file of the build holds: between two marks."""
+    name: str
+    first: int
+    last: int
+
+
 class Document:
     """A Markdown file, taken apart."""
 
     def __init__(self, path, name):
         self.path, self.name = Path(path), name
         self.lines = self.path.read_text(encoding="utf-8").split("\n")
-        self.blocks, self.tables, self.prose = [], [], []
+        self.blocks, self.tables, self.prose, self.generated = [], [], [], []
         self.shown = []  # outputs in blocks of their own, as commands
         self._take_apart()
 
@@ -56,7 +66,10 @@ class Document:
         while number < len(self.lines):
             line = self.lines[number]
             mark, fence = MARK.fullmatch(line), FENCE.fullmatch(line.lstrip())
-            if mark:
+            generated = GENERATED.fullmatch(line)
+            if generated:
+                number = self._generated(number, generated[1])
+            elif mark:
                 marks[mark[1]] = (number + 1, mark[2])
             elif fence:
                 number = self._block(number, fence, marks)
@@ -76,6 +89,15 @@ class Document:
                     raise DocumentError(f"{self.where(place)}: nothing to mark follows")
                 self.prose.append((number + 1, line))
             number += 1
+
+    def _generated(self, opening, name):
+        """Keeps the lines up to the closing mark; returns the closing mark's number."""
+        if GENERATED_END not in self.lines[opening:]:
+            raise DocumentError(f"{self.where(opening + 1)}: no {GENERATED_END} follows")
+        closing = self.lines.index(GENERATED_END, opening)
+        self.generated.append(Generated(name, opening + 2, closing))
+        self.prose += [(n + 1, self.lines[n]) for n in range(opening + 1, closing)]
+        return closing
 
     def _block(self, opening, fence, marks):
         indent = len(self.lines[opening]) - len(self.lines[opening].lstrip())

@@ -119,12 +119,23 @@ TEST_CASE("bad input: flags and values") {
       {"train --heads",
        {"train", "{demo}", "--heads", "3"},
        kUsage,
-       {"attn-demo: train has no option --heads; --set model.encoder_attention_heads=H --set "
-        "model.decoder_attention_heads=H sets them"}},
+       {"attn-demo: train has no option --heads; --set model.decoder_attention_heads=VALUE, --set "
+        "model.encoder_attention_heads=VALUE, --set model.key_value_heads=VALUE and --set "
+        "model.num_attention_heads=VALUE set it"}},
+      {"another program's name of an option",
+       {"translate", "x", "--num_beams", "4"},
+       kUsage,
+       {"attn-demo: translate has no option --num_beams; did you mean --beam?"}},
+      {"an option of the config",
+       {"train", "{demo}", "--lr", "0.1", "--out", "{dir}/r"},
+       kUsage,
+       {"attn-demo: train has no option --lr; --set train.learning_rate=VALUE sets it"}},
       {"train --model",
        {"train", "{demo}", "--model", "m", "--out", "{dir}/r"},
        kUsage,
-       {"attn-demo: train has no option --model; --from DIR begins with a model's weights"}},
+       {"attn-demo: train has no option --model; translate, explain, page, convert, inspect, "
+        "evaluate "
+        "and serve have it"}},
       {"an argument too many",
        {"inspect", "{demo}"},
        kUsage,

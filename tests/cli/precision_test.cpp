@@ -125,7 +125,7 @@ TEST_CASE("what --precision refuses") {
       {"explain has float32 alone",
        {"explain", "--precision", "int8", "The"},
        kUsage,
-       {"explain has no option --precision; its numbers are those of float32; "
+       {"explain has no option --precision; "
         "translate, evaluate and serve have it"}},
       {"training in 8 bits",
        {"train", "{demo}", "--set", "train.precision=int8", "--out", "{dir}/run"},

@@ -32,12 +32,13 @@ void read_decimal(const std::string& word) {
 }
 
 void read_search(const std::string& word) {
-  SearchOptions options;
-  options.beam = options.n_best = options.max_length = word;
-  options.length_penalty = options.early_stopping = word;
-  fuzz::accepts([&] { options.settings().decode(); });
-  options.beam = options.n_best = options.max_length = options.length_penalty = "";
-  options.settings().decode();
+  for (const OptionSpec& option : search_option_table()) {
+    fuzz::accepts([&] {
+      SearchOptions options;
+      read_option(options, option, word);
+      decode_options(options);
+    });
+  }
 }
 
 void read_show(const std::string& word) {

@@ -1,4 +1,4 @@
-"""As much of JSON Schema as docs/openapi.json uses."""
+"""As much of JSON Schema as the document at /openapi.json uses."""
 
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool}
 

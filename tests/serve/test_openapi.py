@@ -1,4 +1,4 @@
-"""docs/openapi.json says what the server does: both ways, for bodies, answers, codes and paths."""
+"""The document at /openapi.json says what the server does: both ways, for bodies, answers, codes and paths."""
 
 import json
 import os
@@ -24,9 +24,10 @@ class OpenApi(ServerCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        with open(os.path.join(ROOT, "docs/openapi.json"), encoding="utf-8") as file:
-            cls.text = file.read()
+        cls.text = cls.server.ask("GET", "/openapi.json")[2]
         cls.document = json.loads(cls.text)
+        with open(os.path.join(ROOT, "lib/serve/openapi.json"), encoding="utf-8") as file:
+            cls.frame = json.load(file)
 
     def body_schema(self, path):
         return self.document["paths"][path]["post"]["requestBody"]["content"]["application/json"]["schema"]
@@ -34,6 +35,12 @@ class OpenApi(ServerCase):
     def test_it_is_served(self):
         status, headers, text = self.server.ask("GET", "/openapi.json")
         self.assertEqual((status, headers["Content-Type"], text), (200, "application/json; charset=utf-8", self.text))
+        for name, schema in self.frame["components"]["schemas"].items():
+            served = self.document["components"]["schemas"][name]
+            own, options = schema.get("properties", {}), served.get("properties", {})
+            self.assertEqual({key: options[key] for key in own}, own)
+            takes_options = name in ("Translate", "Attend", "Page")
+            self.assertEqual("beams" in options.keys() - own.keys(), takes_options)
 
     def test_every_path_is_there_and_no_other_method(self):
         for path, methods in self.document["paths"].items():

@@ -46,10 +46,12 @@ TEST_CASE("a field comes before what a library refuses, and keeps the fields ins
 }
 
 TEST_CASE("numbers out of range are refused alike as numbers and as text") {
+  const WholeField beam_field = whole_field(search_option("beam"));
+  const DecimalField length_penalty_field = decimal_field(search_option("length_penalty"));
   const std::string expected = " 0: expected a whole number from 1 to 1000, in plain decimals";
-  CHECK(refused([] { checked_whole(beam_field, 0); }).second == "beam" + expected);
-  CHECK(refused([] { parse_whole(beam_field, "0"); }).first == "--beam" + expected);
-  CHECK(refused([] { checked_whole(beam_field, -1); }).first.starts_with("--beam -1: expected"));
+  CHECK(refused([&] { checked_whole(beam_field, 0); }).second == "beam" + expected);
+  CHECK(refused([&] { parse_whole(beam_field, "0"); }).first == "--beam" + expected);
+  CHECK(refused([&] { checked_whole(beam_field, -1); }).first.starts_with("--beam -1: expected"));
   CHECK(checked_whole(beam_field, 1000) == 1000);
   for (const double none : {101.0, std::nan(""), HUGE_VAL}) {
     CHECK(refused([&] {
@@ -59,14 +61,27 @@ TEST_CASE("numbers out of range are refused alike as numbers and as text") {
 }
 
 TEST_CASE("settings of a search are checked wherever they come from") {
-  SearchSettings settings;
-  CHECK(!settings.decode().num_beams);
-  settings.beam = 4;
-  settings.max_length = 9;
-  CHECK(settings.decode().num_beams == 4);
-  CHECK(settings.decode().max_length == 10);  // generate counts the start symbol, too
-  settings.n_best = 1001;
-  CHECK(refused([&] { settings.decode(); }).second.starts_with("n_best 1001: expected"));
+  SearchOptions options;
+  CHECK(!decode_options(options).num_beams);
+  options.beam = 4;
+  options.max_length = 9;
+  CHECK(decode_options(options).num_beams == 4);
+  CHECK(decode_options(options).max_length == 10);  // generate counts the start symbol, too
+  options.n_best = 1001;
+  CHECK(refused([&] { decode_options(options); }).second.starts_with("n_best 1001: expected"));
+  options.n_best = -1;
+  CHECK(refused([&] { decode_options(options); }).second.starts_with("n_best -1: expected"));
+  options = {};
+  options.top_p = 0.5;
+  CHECK(refused([&] { decode_options(options); }).first == "--top-p goes with --sample");
+  options.sample = true;
+  options.beam = 2;
+  CHECK(refused([&] { decode_options(options); }).first ==
+        "--sample draws one token at a time; --beam 2 does not go with it");
+  options = {};
+  options.early_stopping = "yes";
+  CHECK(refused([&] { decode_options(options); }).first ==
+        "--early-stopping yes: expected true, false or never");
 }
 
 TEST_CASE("two sources of a model exclude each other") {

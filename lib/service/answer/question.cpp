@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "base/at.h"
@@ -51,7 +52,8 @@ std::vector<std::string> texts_of(KeyReader& keys, const std::string& key) {
   return texts;
 }
 
-std::optional<std::uint64_t> number_of(KeyReader& keys, const WholeField& field) {
+/// A whole number in a range; nothing where the key is missing or null.
+std::optional<std::uint64_t> whole_of(KeyReader& keys, const WholeField& field) {
   const std::string key(field.name);
   const Json* value = keys.find_not_null(key);
   if (value == nullptr) return std::nullopt;
@@ -64,11 +66,6 @@ std::optional<std::uint64_t> number_of(KeyReader& keys, const WholeField& field)
   return number;
 }
 
-std::optional<int> whole_of(KeyReader& keys, const WholeField& field) {
-  const std::optional<std::uint64_t> number = number_of(keys, field);
-  return number ? std::optional(static_cast<int>(*number)) : std::nullopt;
-}
-
 std::optional<double> decimal_of(KeyReader& keys, const DecimalField& field) {
   const std::string key(field.name);
   const std::optional<double> number = keys.number(key);
@@ -78,32 +75,49 @@ std::optional<double> decimal_of(KeyReader& keys, const DecimalField& field) {
   return number;
 }
 
-EarlyStopping early_stopping_of(KeyReader& keys, const Json& value) {
-  if (value.is_boolean()) return value.get<bool>() ? EarlyStopping::yes : EarlyStopping::no;
-  if (value == Json("never")) return EarlyStopping::never;
-  keys.fail_type("early_stopping", value, "true, false or \"never\"");
+/// A text of the option's choices, where true and false may also be JSON's own.
+std::string choice_of(KeyReader& keys, const std::string& key, const OptionSpec& option) {
+  const Json* value = keys.find(key);
+  if (value == nullptr) return "";
+  std::string word = value->is_string() ? value->get<std::string>() : value->dump();
+  const bool own = value->is_boolean() || (value->is_string() && word != "true" && word != "false");
+  if (own && std::ranges::find(option.choices, word) != option.choices.end()) return word;
+  std::string expected;
+  for (const std::string_view choice : option.choices) {
+    const bool last = choice == option.choices.back();
+    const bool plain = choice == "true" || choice == "false";
+    expected += expected.empty() ? "" : last ? " or " : ", ";
+    expected += plain ? std::string(choice) : fmt::format("\"{}\"", choice);
+  }
+  keys.fail_type(key, *value, expected);
+}
+
+void read_search_option(KeyReader& keys, const OptionSpec& option, SearchOptions& options) {
+  const std::string key(option.server_name.empty() ? option.name : option.server_name);
+  if (is_whole(option)) {
+    const std::uint64_t high = option.server_high != 0 ? option.server_high : option.high;
+    const auto number = whole_of(keys, {key, option.low, high});
+    if (number) set_whole(options, option, *number);
+  } else if (is_decimal(option)) {
+    const auto number = decimal_of(keys, {key, option.decimal_low, option.decimal_high});
+    if (number) set_decimal(options, option, *number);
+  } else if (is_flag(option)) {
+    set_flag(options, option, keys.boolean(key).value_or(false));
+  } else if (is_list(option)) {
+    for (std::string& text : texts_of(keys, key)) set_text(options, option, std::move(text));
+  } else if (!option.choices.empty()) {
+    set_text(options, option, choice_of(keys, key, option));
+  } else if (std::optional<std::string> text = sentence_of(keys, key)) {
+    set_text(options, option, std::move(*text));
+  }
 }
 
 DecodeOptions decode_of(KeyReader& keys) {
-  const std::optional<int> beams = whole_of(keys, {"beams", 1, most_beams});
-  DecodeOptions decode =
-      search_rules({[&](const WholeField& field) { return number_of(keys, field); },
-                    [&](const DecimalField& field) { return decimal_of(keys, field); }},
-                   keys.boolean("sample").value_or(false), beams);
-  decode.source_lang = keys.text("source_lang").value_or("");
-  decode.target_lang = keys.text("target_lang").value_or("");
-  decode.prefix = sentence_of(keys, "prefix");
-  decode.num_beams = beams;
-  decode.num_return_sequences = whole_of(keys, {"n_best", 1, most_beams});
-  if (const std::optional<double> penalty = decimal_of(keys, length_penalty_field)) {
-    decode.length_penalty = static_cast<float>(*penalty);
+  SearchOptions options;
+  for (const OptionSpec* option : search_options_at(on_server)) {
+    read_search_option(keys, *option, options);
   }
-  if (const Json* value = keys.find("early_stopping")) {
-    decode.early_stopping = early_stopping_of(keys, *value);
-  }
-  // As --max-length: produced tokens; `generate` counts the start symbol, too.
-  if (const auto most = whole_of(keys, max_length_field)) decode.max_length = *most + 1;
-  return decode;
+  return decode_options(options);
 }
 
 /// Keeps a text, or a list of texts; false where neither is there.
@@ -132,10 +146,10 @@ Question read_libre_question(KeyReader& keys) {
   question.languages = {keys.text("source").value_or("auto"), keys.text("target").value_or("")};
   const std::string format = keys.text("format").value_or("text");
   keys.text("api_key");  // nobody needs one here
-  const std::optional<int> more = whole_of(keys, {"alternatives", 0, most_beams - 1});
-  if (more.value_or(0) != 0) {
-    question.decode.num_return_sequences = *more + 1;
-    question.decode.num_beams = std::max(kBeams, *more + 1);
+  const int more = to_int(whole_of(keys, {"alternatives", 0, most_beams - 1}).value_or(0));
+  if (more != 0) {
+    question.decode.num_return_sequences = more + 1;
+    question.decode.num_beams = std::max(kBeams, more + 1);
   }
   keys.refuse_unused();
   if (!given)
@@ -184,14 +198,16 @@ Question read_question(const Json& body, QuestionKind kind) {
   if (kind != QuestionKind::translate) {
     question.target = sentence_of(keys, "target");
     question.what_if = {texts_of(keys, "without"), texts_of(keys, "force"), texts_of(keys, "swap")};
-    question.part = whole_of(keys, {"part", 1, most_text_bytes});
+    if (const auto part = whole_of(keys, {"part", 1, most_text_bytes})) {
+      question.part = to_int(*part);
+    }
     question.vectors = keys.boolean("vectors").value_or(false);
     question.tree = keys.boolean("tree").value_or(false);
     question.report = keys.boolean("report").value_or(false);
   }
   if (kind == QuestionKind::page) {
     question.compare = sentence_of(keys, "compare");
-    question.caret = to_size(whole_of(keys, {"caret", 0, most_text_bytes}).value_or(0));
+    question.caret = whole_of(keys, {"caret", 0, most_text_bytes}).value_or(0);
     question.whole = keys.boolean("whole").value_or(false);
     question.choices = keys.boolean("choices").value_or(false);
   }

@@ -1,5 +1,6 @@
 // The library that `cmake --install` puts beside the program: loading models, translating, and
-// where every head looked. The only header; it needs nothing but C++20.
+// where every head looked. Needs nothing but C++20 and
+// attn_demo/search_options.h, which is installed beside it.
 //
 //   find_package(attn_demo REQUIRED)
 //   target_link_libraries(mine PRIVATE attn_demo::attn_demo)
@@ -9,10 +10,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+#include "attn_demo/search_options.h"
 
 namespace attn_demo {
 
@@ -23,16 +25,8 @@ struct __attribute__((visibility("default"))) Error : std::runtime_error {
   int exit_code;
 };
 
-/// What is not set is as the model's own files say, as in `attn-demo translate`.
-struct Search {
-  std::optional<int> beam;               ///< --beam, 1 to 1,000
-  std::optional<double> length_penalty;  ///< --length-penalty, -100 to 100
-  std::optional<int> max_length;         ///< --max-length: most tokens, the end symbol included
-  std::optional<int> threads;            ///< --threads [the cores, at most 4]; one for the process
-  std::string source_lang;  ///< --source-lang, of models that know several languages: "de"
-  std::string target_lang;  ///< --target-lang
-  std::string prefix;  ///< --prefix: what every text begins with; T5's "translate English …: "
-};
+/// How translations are searched; an option that is not set is decided by the model's own files.
+using Search = SearchOptions;
 
 /// Weights of all heads of one kind: rows of queries look at keys and sum to 1.
 struct Maps {
