@@ -90,7 +90,7 @@ void ModelOptions::add_precision_to(CLI::App& command) {
       .add_option("--precision", precision,
                   "Of the products with weights: float32; int8: faster, nearly the same; bfloat16: "
                   "between them, on CPUs that multiply it [float32]")
-      ->type_name("float32|bfloat16|int8")
+      ->type_name(list_precisions("|", "|"))
       ->group(help_group::runs);
 }
 

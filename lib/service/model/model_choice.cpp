@@ -8,18 +8,26 @@
 
 namespace attn {
 
+std::string list_precisions(std::string_view separator, std::string_view last) {
+  std::string list;
+  for (const PrecisionName& each : precision_names) {
+    const bool first = &each == &precision_names.front();
+    list += first ? "" : &each == &precision_names.back() ? last : separator;
+    list += each.name;
+  }
+  return list;
+}
+
 ProductPrecision parse_precision(const std::string& text) {
-  if (text == "float32") return ProductPrecision::float32;
-  if (text == "bfloat16") return ProductPrecision::bfloat16;
-  if (text == "int8") return ProductPrecision::int8;
+  const auto found = std::ranges::find(precision_names, text, &PrecisionName::name);
+  if (found != precision_names.end()) return found->precision;
   refuse_field(Field{"precision"},
-               fmt::format(" {}: expected float32, bfloat16 or int8", excerpt(text)));
+               fmt::format(" {}: expected {}", excerpt(text), list_precisions(", ", " or ")));
 }
 
 std::string to_string(ProductPrecision precision) {
-  return precision == ProductPrecision::int8       ? "int8"
-         : precision == ProductPrecision::bfloat16 ? "bfloat16"
-                                                   : "float32";
+  return std::string(
+      std::ranges::find(precision_names, precision, &PrecisionName::precision)->name);
 }
 
 Backend backend_for(ProductPrecision precision) {

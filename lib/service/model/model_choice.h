@@ -1,9 +1,11 @@
 // Which model is asked for.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/at.h"
@@ -22,7 +24,20 @@ inline constexpr WholeField layers_field{"layers", 1, most_of_shape};
 /// What multiplies by the weights.
 enum class ProductPrecision { float32, bfloat16, int8 };
 
-/// "float32", "bfloat16" or "int8"; UsageError for another word.
+/// The values of --precision, in the order of --help.
+struct PrecisionName {
+  std::string_view name;
+  ProductPrecision precision;
+};
+inline constexpr std::array precision_names = {
+    PrecisionName{"float32", ProductPrecision::float32},
+    PrecisionName{"bfloat16", ProductPrecision::bfloat16},
+    PrecisionName{"int8", ProductPrecision::int8}};
+
+/// The names with `separator` between them, and `last` before the last one.
+std::string list_precisions(std::string_view separator, std::string_view last);
+
+/// UsageError for a word that is not the name of a precision.
 ProductPrecision parse_precision(const std::string& text);
 std::string to_string(ProductPrecision precision);
 
