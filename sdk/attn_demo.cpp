@@ -72,10 +72,10 @@ struct Model::Loaded {
 
   /// A translator for one call; only the best of each sentence is asked for.
   std::unique_ptr<attn::Translator> translator(const Search& search) const {
-    attn::DecodeOptions decode = attn::decode_options(search);
-    decode.num_return_sequences = 1;
+    Search best = search;
+    best.n_best = 1;
     attn::use_threads(search.threads);
-    return attn::make_translator(models, decode);
+    return attn::make_translator(models, best);
   }
 };
 

@@ -135,8 +135,7 @@ void check_options(const EvaluateOptions& o) {
         o.report ? "--report" : "--head-importance");
   }
   if (o.against.empty() && (o.samples || o.sampling_seed)) {
-    throw UsageError("{} goes with --against",
-                     o.samples ? "--resamples" : "--resampling-seed");
+    throw UsageError("{} goes with --against", o.samples ? "--resamples" : "--resampling-seed");
   }
   if (o.about_heads() && o.model.models.size() > 1) {
     throw UsageError("{} is about the heads of one --model; {} were given",
@@ -244,8 +243,8 @@ Lines translate_file(const ModelChoice& choice, const SearchOptions& search, con
                      TranslationRun& run) {
   keep_freed_memory();
   const ReadyEnsemble models = load_all(choice);
-  DecodeOptions given = decode_options(search);
-  given.num_return_sequences = 1;  // whatever the model's own files say: the best is scored
+  SearchOptions given = search;
+  given.n_best = 1;  // whatever the model's own files say: the best is scored
   const std::unique_ptr<Translator> translator = make_translator(models, given);
   note_language(*translator, say);
   for (const ReadyModel& ready : models.models) say_all(ready.notes);

@@ -60,7 +60,7 @@ class ExplainCommand {
   explicit ExplainCommand(ExplainOptions options) : options_(std::move(options)) {
     check_usage();
     const ModelChoice choice = options_.source.choice();
-    DecodeOptions given = decode_options(options_.search);
+    decode_options(options_.search);  // refuses values before files are opened
     const int rank = options_.hypothesis;
     choice_.hypothesis = to_size(rank - 1);
     name_ = parse_named_head(options_.kind, options_.layer, options_.head);
@@ -71,11 +71,11 @@ class ExplainCommand {
       check_named_head(name_, is_whole_name(options_.head),
                        summarise(model_.transformer->config()));
     }
-    translator_ = make_translator(model_, given);
+    translator_ = make_translator(model_, options_.search);
     if (rank > 1) {
       check_rank(rank);
-      given.num_return_sequences = rank;
-      translator_ = make_translator(model_, given);
+      options_.search.n_best = rank;
+      translator_ = make_translator(model_, options_.search);
     }
   }
 

@@ -56,7 +56,7 @@ class TranslateCommand {
       : options_(options), view_(options.view), by_line_(options.sentences.empty()) {
     const ModelChoice choice = options.source.choice();
     check_usage(choice);
-    decode_options_ = decode_options(options.search);
+    decode_options(options.search);  // refuses values before files are opened
     split_ = splitting_of(options.search);
     check_split();
     ShowSelection selection = for_field("show", [&] { return parse_show(view_.show); });
@@ -70,7 +70,7 @@ class TranslateCommand {
     files_ =
         std::make_unique<ViewFiles>(view_, std::move(guard), PageDetail{view_.vectors, view_.tree});
     models_ = load_all(choice);
-    translator_ = make_translator(models_, decode_options_);
+    translator_ = make_translator(models_, options.search);
     note_language(*translator_, say);
     const ModelSummary summary = summarise(models_.mapped().transformer->config());
     for_field("show", [&] { check_show(selection, summary); });
@@ -337,7 +337,6 @@ class TranslateCommand {
   const ViewOptions& view_;
   bool by_line_;  ///< sentences come as lines
   std::optional<LineSource> lines_;
-  DecodeOptions decode_options_;
   Splitting split_ = Splitting::automatic;
   RecordDetail detail_;
   Changes changes_;

@@ -58,11 +58,7 @@ struct DecodeOptions {
   std::optional<std::vector<int>> begin_suppress_tokens;  ///< do not come first
   std::optional<std::vector<SequenceBias>> sequence_bias;
 
-  /// Only whoever asks for translations says these: codes or names, empty where they do not.
-  std::string source_lang, target_lang;
-  std::optional<std::string> prefix;  ///< of every source text, instead of the model's own
-
-  /// Likewise: a model's own files never make translations random.
+  /// A model's own files never make translations random.
   std::optional<bool> do_sample;
   std::optional<std::uint64_t> sampling_seed;
   std::optional<float> temperature, top_p, min_p, typical_p;  ///< see Sampling

@@ -77,8 +77,8 @@ std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
   if (!known.tokens.empty()) {
     const std::string& source = question.languages->source;
     const bool told = known.target_by != TargetBy::source_mark && source != "auto";
-    question.decode.source_lang = told ? source : "";
-    question.decode.target_lang = question.languages->target;
+    question.search.source_lang = told ? source : "";
+    question.search.target_lang = question.languages->target;
   }
   const std::unique_ptr<Translator> translator = translator_of(question, stop, timings);
   const std::vector<std::string> texts = texts_of(question);
@@ -92,7 +92,7 @@ std::string Answers::libre(const Question& asked, const std::atomic<bool>& stop,
   }
   Json answer = Json::object();
   answer["translatedText"] = question.texts ? best : best.front();
-  if (question.decode.num_return_sequences) {
+  if (question.search.n_best) {
     answer["alternatives"] = question.texts ? others : others.front();
   }
   return answer.dump() + "\n";

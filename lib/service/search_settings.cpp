@@ -136,9 +136,6 @@ DecodeOptions decode_options(const SearchOptions& given) {
   d.min_p = as_float(given.min_p);
   d.typical_p = as_float(given.typical);
   d.sampling_seed = given.sample_seed;
-  d.source_lang = given.source_lang;
-  d.target_lang = given.target_lang;
-  d.prefix = given.prefix;
   return d;
 }
 
@@ -150,7 +147,8 @@ void use_threads(std::optional<int> asked) {
 namespace {
 
 /// What is asked of the search, and what the model's own files say beside it.
-DecodeConfig decode_config(const ReadyModel& model, const DecodeOptions& given) {
+DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options) {
+  const DecodeOptions given = decode_options(options);
   const DecodeOptions merged = merge(given, model.decode);
   const int beams = merged.num_beams.value_or(1);
   const bool drawn = given.do_sample.value_or(false);
@@ -174,7 +172,7 @@ ModelSummary summary_of(const ReadyModel& model) {
 
 }  // namespace
 
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given) {
+std::unique_ptr<Translator> make_translator(const ReadyModel& model, const SearchOptions& given) {
   DecodeConfig decode = decode_config(model, given);
   const LanguageChoice languages = choose_languages(model, given, decode);
   auto translator =
@@ -192,7 +190,7 @@ Ensemble ensemble_of(const ReadyEnsemble& models) {
 }
 
 std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const DecodeOptions& given) {
+                                            const SearchOptions& given) {
   const ReadyModel& first = models.models.front();
   DecodeConfig decode = decode_config(first, given);
   const LanguageChoice languages = choose_languages(first, given, decode);

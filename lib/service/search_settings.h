@@ -38,13 +38,13 @@ void use_threads(std::optional<int> asked);
 /// A translator that searches as `given` says, else as the model's own files do, and whose records
 /// name the model. UsageError where more translations are asked for than there are beams. `model`
 /// outlives it.
-std::unique_ptr<Translator> make_translator(const ReadyModel& model, const DecodeOptions& given);
+std::unique_ptr<Translator> make_translator(const ReadyModel& model, const SearchOptions& given);
 
 Ensemble ensemble_of(const ReadyEnsemble& models);
 
 /// The same for models that translate together: the files that count are the first model's, and the
 /// maps those of `models.maps_of`.
 std::unique_ptr<Translator> make_translator(const ReadyEnsemble& models,
-                                            const DecodeOptions& given);
+                                            const SearchOptions& given);
 
 }  // namespace attn

@@ -78,7 +78,7 @@ std::pair<Model::Translations, std::vector<std::string>> Model::translate(
   std::vector<std::string> notes;
   const Unlocked unlocked;
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, decode_options(search));
+  const std::unique_ptr<Translator> translator = make_translator(models_, search);
   note_language(*translator, into(notes));
   translator->watch(watching.first());
   translator->share(*queue_);
@@ -109,7 +109,7 @@ std::pair<std::vector<SharedRecord>, std::vector<std::string>> Model::attend(
                      target ? "target" : "without, force and swap");
   }
   use_threads(search.threads);
-  const std::unique_ptr<Translator> translator = make_translator(models_, decode_options(search));
+  const std::unique_ptr<Translator> translator = make_translator(models_, search);
   note_language(*translator, into(notes));
   translator->watch(watching.first());
   SentenceNotes read(into(notes));

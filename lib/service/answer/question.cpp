@@ -112,12 +112,13 @@ void read_search_option(KeyReader& keys, const OptionSpec& option, SearchOptions
   }
 }
 
-DecodeOptions decode_of(KeyReader& keys) {
+SearchOptions search_of(KeyReader& keys) {
   SearchOptions options;
   for (const OptionSpec* option : search_options_at(on_server)) {
     read_search_option(keys, *option, options);
   }
-  return decode_options(options);
+  decode_options(options);  // refuses what excludes each other
+  return options;
 }
 
 /// Keeps a text, or a list of texts; false where neither is there.
@@ -148,8 +149,8 @@ Question read_libre_question(KeyReader& keys) {
   keys.text("api_key");  // nobody needs one here
   const int more = to_int(whole_of(keys, {"alternatives", 0, most_beams - 1}).value_or(0));
   if (more != 0) {
-    question.decode.num_return_sequences = more + 1;
-    question.decode.num_beams = std::max(kBeams, more + 1);
+    question.search.n_best = more + 1;
+    question.search.beam = std::max(kBeams, more + 1);
   }
   keys.refuse_unused();
   if (!given)
@@ -167,8 +168,7 @@ void check_combination(const Question& question) {
         "the request: compare puts two sentences side by side as they are; leave target, without, "
         "force and swap out");
   }
-  const bool samples = question.decode.do_sample.value_or(false);
-  if (samples && question.target) {
+  if (question.search.sample && question.target) {
     throw InputError("the request: sample draws a translation, and target is one; leave one out");
   }
 }
@@ -193,7 +193,7 @@ Question read_question(const Json& body, QuestionKind kind) {
     given = true;
     question.text = *text;
   }
-  question.decode = decode_of(keys);
+  question.search = search_of(keys);
   question.model = keys.text("model").value_or("");
   if (kind != QuestionKind::translate) {
     question.target = sentence_of(keys, "target");

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.h"
-#include "config/decode_config.h"
+#include "config/option_table.h"
 #include "service/what_if_words.h"
 
 namespace attn {
@@ -27,7 +27,7 @@ struct Question {
   std::optional<std::string> compare;  ///< another sentence to put beside this one (the page)
   std::optional<std::string> target;   ///< scored instead of searching
   WhatIfWords what_if;
-  DecodeOptions decode;
+  SearchOptions search;
   std::optional<int> part;  ///< of those that translations cut the text into: 1 is the first
   std::size_t caret = 0;    ///< the page: byte of the text whose part is shown, where none is named
   bool whole = false;       ///< the page: also the translations of all parts

@@ -24,21 +24,21 @@
 namespace attn {
 namespace {
 
-void check_n_best(const DecodeOptions& given, int beams) {
-  const int wanted = given.num_return_sequences.value_or(1);
+void check_n_best(const SearchOptions& given, int beams) {
+  const int wanted = given.n_best.value_or(1);
   if (wanted <= beams) return;
   throw UsageError("n_best {} is more than the {} beam{} of the search; ask for more beams", wanted,
                    beams, beams == 1 ? "" : "s");
 }
 
 std::unique_ptr<Translator> answering_translator(const ReadyModel& ready,
-                                                 const DecodeOptions& given) {
-  const int beams = merge(given, ready.decode).num_beams.value_or(1);
-  if (!given.do_sample.value_or(false)) check_n_best(given, beams);
+                                                 const SearchOptions& given) {
+  const int beams = given.beam.value_or(ready.decode.num_beams.value_or(1));
+  if (!given.sample) check_n_best(given, beams);
   // A model may give several by itself; a page of few beams must not ask it for more than those.
-  DecodeOptions wanted = given;
-  if (!wanted.num_return_sequences) {
-    wanted.num_return_sequences = std::min(beams, ready.decode.num_return_sequences.value_or(1));
+  SearchOptions wanted = given;
+  if (!wanted.n_best) {
+    wanted.n_best = std::min(beams, ready.decode.num_return_sequences.value_or(1));
   }
   return make_translator(ready, wanted);
 }
@@ -164,7 +164,7 @@ void write_choices(JsonWriter& json, const ReadyModel& model) {
         });
         const bool sources = known.target_by != TargetBy::source_mark;
         if (sources) json.member("source", code_of(known.source));
-        json.member("target", code_of(make_translator(model, DecodeOptions())->languages().target));
+        json.member("target", code_of(make_translator(model, SearchOptions())->languages().target));
       }
       const std::vector<std::string> prefixes = task_prefixes(model.decode);
       if (!prefixes.empty()) json.member("prefixes", prefixes);
@@ -229,7 +229,7 @@ std::unique_ptr<Translator> SentenceAnswers::translator_of(const Question& quest
                                                            const std::atomic<bool>& stop,
                                                            Timings& timings) const {
   const std::size_t number = number_of(question);
-  auto translator = answering_translator(models_.model(number), question.decode);
+  auto translator = answering_translator(models_.model(number), question.search);
   if (SearchQueue* queue = models_.queue(number)) translator->share(*queue, question.client);
   translator->stop_when(stop);
   translator->time_into(timings.model);

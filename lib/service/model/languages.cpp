@@ -145,7 +145,7 @@ void write_language(const Languages& languages, int id, DecodeConfig& decode) {
   if (languages.target_by == TargetBy::decoder_start) decode.decoder_start_token_id = id;
 }
 
-LanguageChoice choose_languages(const SpeakingModel& model, const DecodeOptions& given,
+LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions& given,
                                 DecodeConfig& decode) {
   const Languages& languages = model.languages;
   const auto id_of = [&](const std::string& asked, std::string_view field) {
@@ -178,7 +178,7 @@ LanguageChoice choose_languages(const SpeakingModel& model, const DecodeOptions&
   return choice;
 }
 
-LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& given,
                                 DecodeConfig& decode) {
   const int start = model.transformer->config().decoder_start_token_id;
   return choose_languages({model.tokenizer->languages(), model.name, start}, given, decode);

@@ -36,9 +36,9 @@ struct SpeakingModel {
 /// The languages that are asked for, as tokens; `decode` gets what makes the model write the
 /// target's. UsageError where the model does not know one, has no choice, or takes no source
 /// language.
-LanguageChoice choose_languages(const SpeakingModel& model, const DecodeOptions& given,
+LanguageChoice choose_languages(const SpeakingModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
-LanguageChoice choose_languages(const ReadyModel& model, const DecodeOptions& given,
+LanguageChoice choose_languages(const ReadyModel& model, const SearchOptions& given,
                                 DecodeConfig& decode);
 
 /// Makes the model write the language of a token: `decode` gets its first token, or its start.

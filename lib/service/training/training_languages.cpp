@@ -35,16 +35,16 @@ void choose_training_languages(TrainerSetup& setup, const Languages& languages,
                                const std::string& model) {
   const SpeakingModel speaking{languages, model, setup.model.decoder_start_token_id};
   const auto choose = [&](const std::string& said, const std::string& by_file,
-                          std::string DecodeOptions::*member) {
-    DecodeOptions given;
+                          std::string SearchOptions::*member) {
+    SearchOptions given;
     given.*member = said.empty() ? by_file : said;
     return said_by(experiment, !said.empty(),
                    [&] { return choose_languages(speaking, given, setup.decode); });
   };
   const int source =
-      choose(asked.source, experiment.data.source_lang, &DecodeOptions::source_lang).source;
+      choose(asked.source, experiment.data.source_lang, &SearchOptions::source_lang).source;
   LanguageChoice choice =
-      choose(asked.target, experiment.data.target_lang, &DecodeOptions::target_lang);
+      choose(asked.target, experiment.data.target_lang, &SearchOptions::target_lang);
   if (source >= 0) choice.source = source;
   if (languages.frames_texts()) {
     // What stands around texts unless somebody says otherwise; a target that is the source's was
