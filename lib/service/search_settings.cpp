@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "base/at.h"
 #include "base/strings/excerpt.h"
+#include "base/strings/utf8.h"
 #include "compute/threads.h"
 #include "service/field_text.h"
 #include "service/model/languages.h"
@@ -146,6 +149,89 @@ void use_threads(std::optional<int> asked) {
 
 namespace {
 
+constexpr std::size_t kMostForbidden = 100'000;  ///< sequences of tokens, of all words together
+
+/// The text that each target token adds inside a sentence: " Haus" of "▁Haus".
+std::vector<std::string> texts_of_tokens(const Tokenizer& tokenizer) {
+  const int size = tokenizer.target_vocab_size();
+  const EncodedText letter = tokenizer.encode_target("a");
+  const int before = letter.ids.at(letter.ids.size() - letter.behind - 1);
+  const std::string start = tokenizer.decode_target({before});
+  const std::string end = tokenizer.decode_target({before, before}).substr(start.size());
+  std::vector<std::string> texts(to_size(size));
+  for (int id = 0; id < size; ++id) {
+    // Between two letters, since spaces at the ends of a text are dropped.
+    const std::string whole = tokenizer.decode_target({before, id, before});
+    if (whole.size() < start.size() + end.size() || !whole.starts_with(start)) continue;
+    texts[to_size(id)] = whole.substr(start.size(), whole.size() - start.size() - end.size());
+  }
+  return texts;
+}
+
+bool ends_in_letter(const std::string& text) {
+  const auto last = static_cast<unsigned char>(text.back());
+  return last >= 0x80 || std::isalnum(last) != 0;
+}
+
+/// Finds every way to spell a text with tokens.
+class Spellings {
+ public:
+  Spellings(const std::vector<std::string>& texts, const std::string& text) : text_(text) {
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+      const std::string& token = texts[id];
+      if (!token.empty() && text.find(token) != text.npos) tokens_.emplace_back(token, to_int(id));
+    }
+  }
+
+  /// Each way, behind the tokens of `before`; UsageError beyond kMostForbidden.
+  void append(std::vector<int> before, std::vector<std::vector<int>>& ids) const {
+    extend(std::move(before), 0, ids);
+  }
+
+ private:
+  void extend(std::vector<int> so_far, std::size_t at, std::vector<std::vector<int>>& ids) const {
+    if (at == text_.size()) {
+      if (ids.size() == kMostForbidden) {
+        refuse_field(Field{"forbid"}, " asks for more than ", std::to_string(kMostForbidden),
+                     " sequences of tokens; give fewer or shorter words");
+      }
+      ids.push_back(std::move(so_far));
+      return;
+    }
+    for (const auto& [token, id] : tokens_) {
+      if (text_.compare(at, token.size(), token) != 0) continue;
+      std::vector<int> longer = so_far;
+      longer.push_back(id);
+      extend(std::move(longer), at + token.size(), ids);
+    }
+  }
+
+  std::string text_;
+  std::vector<std::pair<std::string, int>> tokens_;
+};
+
+/// The forbidden words as `bad_words_ids`: every spelling of a word, at the beginning of a
+/// translation, after a space, and after a token that ends in a sign, such as an opening quote.
+std::vector<std::vector<int>> forbidden_ids(const ReadyModel& model,
+                                            const std::vector<std::string>& words) {
+  std::vector<std::vector<int>> ids;
+  if (words.empty()) return ids;
+  const std::vector<std::string> texts = texts_of_tokens(*model.tokenizer);
+  for (const std::string& given : words) {
+    const std::string word = clean_text(given).text;
+    if (word.find_first_not_of(' ') == word.npos) {
+      refuse_field(Field{"forbid"}, " \"" + excerpt(given) + "\": expected a word");
+    }
+    Spellings(texts, " " + word).append({}, ids);
+    const Spellings inside(texts, word);
+    inside.append({model.transformer->config().decoder_start_token_id}, ids);
+    for (std::size_t id = 0; id < texts.size(); ++id) {
+      if (!texts[id].empty() && !ends_in_letter(texts[id])) inside.append({to_int(id)}, ids);
+    }
+  }
+  return ids;
+}
+
 /// What is asked of the search, and what the model's own files say beside it.
 DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options) {
   const DecodeOptions given = decode_options(options);
@@ -158,7 +244,10 @@ DecodeConfig decode_config(const ReadyModel& model, const SearchOptions& options
                              *given.num_return_sequences, beams, beams == 1 ? "" : "s"),
                  Field{"beam"});
   }
-  return resolve(merged, model.default_forced_eos, model.name);
+  DecodeConfig config = resolve(merged, model.default_forced_eos, model.name);
+  const std::vector<std::vector<int>> forbidden = forbidden_ids(model, options.forbid);
+  config.bad_words_ids.insert(config.bad_words_ids.end(), forbidden.begin(), forbidden.end());
+  return config;
 }
 
 ModelSummary summary_of(const ReadyModel& model) {

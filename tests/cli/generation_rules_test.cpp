@@ -48,6 +48,39 @@ TEST_CASE("options of translate change what is generated") {
   CHECK(scene.ids({"--min-length", "8", "--beam", "2"}).size() >= 8);
 }
 
+TEST_CASE("a forbidden word occurs in no translation, however it is searched") {
+  const auto translated = [](std::vector<std::string> more) {
+    more.insert(more.begin(), {"translate", "--show", "none", "The group went home"});
+    const Result result = run_program({.args = more});
+    REQUIRE_MESSAGE(result.code == kDone, result.err);
+    return result.out;
+  };
+  CHECK(translated({}) == "Die Gruppe ging nach Hause\n");
+  for (const std::string word : {"Gruppe", "Hause", "nach", "Die", "ging"}) {
+    for (const std::vector<std::string>& search :
+         {std::vector<std::string>{"--beam", "1"},
+          {"--beam", "4", "--n-best", "4"},
+          {"--sample", "--n-best", "20", "--temperature", "1.5"}}) {
+      std::vector<std::string> more = search;
+      more.insert(more.end(), {"--forbid", word});
+      const std::string out = " " + translated(more);
+      CAPTURE(out);
+      for (const char before : {' ', '\t', '"', '-', '('}) {
+        CHECK(out.find(before + word + " ") == out.npos);
+        CHECK(out.find(before + word + "\n") == out.npos);
+      }
+    }
+  }
+  // Words may be forbidden together, and one that does not come changes nothing.
+  const std::string two = translated({"--forbid", "Gruppe", "--forbid", "nach"});
+  CHECK(two.find("Gruppe") == two.npos);
+  CHECK(two.find("nach") == two.npos);
+  CHECK(translated({"--forbid", "Katze"}) == translated({}));
+  const Result empty = run_program({.args = {"translate", "The group", "--forbid", " "}});
+  CHECK(empty.code == kUsage);
+  CHECK(empty.err == "attn-demo: --forbid \" \": expected a word\n");
+}
+
 TEST_CASE("draws follow from the seed, alone and in a batch") {
   const RulesScene scene;
   const Result first = scene.translate({"--sample", "--n-best", "6"});
