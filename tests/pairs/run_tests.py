@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/prepare_pairs.py --more and what it is made of: run_tests.py"""
+"""recipes/en-de/prepare_pairs.py --more and what it is made of: run_tests.py"""
 import re
 import sys
 import unittest
@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "recipes/en-de"))
 
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
@@ -83,7 +83,7 @@ class PhrasesTest(unittest.TestCase):
         return maker.made
 
     def test_every_phrase_stands_often_as_it_is_and_as_it_is_typed(self):
-        lines = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/phrases.tsv")]
+        lines = [tuple(line.split("\t")) for line in lines_of(ROOT / "recipes/en-de/words/phrases.tsv")]
         self.assertEqual(len(lines), len(set(english for english, _ in lines)))
         made = self.made()
         for pair in lines:
@@ -99,7 +99,7 @@ class PhrasesTest(unittest.TestCase):
 class TemplatesTest(unittest.TestCase):
     def test_every_template_can_be_filled(self):
         filler = templates.Filler(Words())
-        read = templates.read_templates(lines_of(ROOT / "data/words/templates.tsv"))
+        read = templates.read_templates(lines_of(ROOT / "recipes/en-de/words/templates.tsv"))
         self.assertGreater(len(read), 350)
         for kind, english, german in read:
             self.assertIn(kind, more_pairs.TEMPLATE_COPIES | more_pairs.EVERY)
@@ -266,20 +266,20 @@ class TypingTest(unittest.TestCase):
 
 class TypedSetTest(unittest.TestCase):
     def test_every_sentence_has_something_that_is_asked(self):
-        sentences = score_typed.read_marked(ROOT / "data/typed/sentences.txt")
+        sentences = score_typed.read_marked(ROOT / "recipes/en-de/typed/sentences.txt")
         self.assertGreaterEqual(len(sentences), 400)
         self.assertTrue(all(score_typed.asked(line) for _, line in sentences))
-        paragraphs = score_typed.read_marked(ROOT / "data/typed/paragraphs.txt")
+        paragraphs = score_typed.read_marked(ROOT / "recipes/en-de/typed/paragraphs.txt")
         self.assertEqual(len(paragraphs), 100)
         for _, line in paragraphs:
             parts = score_typed.sentences_of(line)
             self.assertTrue(2 <= len(parts) <= 5 and all(map(score_typed.asked, parts)), line)
 
     def test_oddities_and_nouns_have_something_that_is_asked(self):
-        odd = score_typed.read_odd(ROOT / "data/typed/odd.txt")
+        odd = score_typed.read_odd(ROOT / "recipes/en-de/typed/odd.txt")
         self.assertGreaterEqual(len(odd), 300)
         self.assertTrue(all(columns and all(columns) for _, _, columns in odd))
-        nouns_asked = score_typed.read_marked(ROOT / "data/typed/nouns.txt")
+        nouns_asked = score_typed.read_marked(ROOT / "recipes/en-de/typed/nouns.txt")
         self.assertGreaterEqual(len(nouns_asked), 500)
         self.assertTrue(all(len(score_typed.asked(line)) == 1 for _, line in nouns_asked))
 

@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "recipes/en-de"))
 
 import carry_over  # noqa: E402
 import more_pairs  # noqa: E402
@@ -76,7 +76,7 @@ class BroadTest(unittest.TestCase):
 
     def test_he_and_she_lie_in_one_part(self):
         self.assertEqual(broad.part_key("She gave him 12 apples."), broad.part_key("He gave her 7 apples!"))
-        weights = broad.weights_of(ROOT / "data/words/sources.tsv")
+        weights = broad.weights_of(ROOT / "recipes/en-de/words/sources.tsv")
         self.assertTrue(weights and all(0 <= percent <= 300 for percent in weights.values()))
 
     def test_broad_pairs_have_parts_of_their_own(self):
@@ -93,7 +93,7 @@ class BroadTest(unittest.TestCase):
 
 
 class NounsTest(unittest.TestCase):
-    filler, everyday, sentences = nouns.filler_of(ROOT / "data/words", lines_of)
+    filler, everyday, sentences = nouns.filler_of(ROOT / "recipes/en-de/words", lines_of)
 
     def filled(self, noun: str, english: str, german: str, classes=("person",)):
         first = next(found for found in self.everyday if found.german == noun)
@@ -183,7 +183,7 @@ class TermsTest(unittest.TestCase):
 
 class CopyingTest(unittest.TestCase):
     def test_what_is_filled_in_stands_on_both_sides(self):
-        for kind, english, german in templates.read_templates(lines_of(ROOT / "data/words/copying.tsv")):
+        for kind, english, german in templates.read_templates(lines_of(ROOT / "recipes/en-de/words/copying.tsv")):
             self.assertIn(kind, more_pairs.FRAME_COPIES)
             for key in range(20):
                 marked = copying.fill(kind, english + "\x00{x}", german + "\x00{x}", Draw(key))
