@@ -28,7 +28,7 @@ by the same hash of the sentence without numbers and without he and she.
 to be copied, longer text, ways of typing. --terms FILE, in the columns of --broad, is a dictionary for it:
 entries, and nouns in sentences. No added pair has a source or target of a dev or test part, a sentence of
 recipes/en-de/typed or a name of its unseen.txt; pairs that have are left out. counts.json tells their number by kind
-and words by length.
+and words by length. given.{source,target} are the train part's pairs before any was made.
 
 --times N: the train part's own pairs stand N times in it, so that much from elsewhere does not outweigh them. --distilled DIR
 adds the translations that recipes/en-de/distil.py --out DIR has made of the train part's sources.
@@ -164,6 +164,7 @@ def with_further(parts, train, kept_out: set[str], further: Further, counts: dic
     counts |= {"left_out_unseen_name": len(train) - len(unnamed), "left_out_typed": len(unnamed) - len(known)}
     rows = [row for row in rows if broad.part_of(row[0]) == "train" and held_out.allows(row) and not held_out.names_in(row[:2])]
     known = known + broad.as_often(rows, broad.weights_of(more_pairs.RECIPE / "words/sources.tsv"), found)
+    parts["given"] = known + own * (further.times - 1)
     entries = [entry for entry in terms.chosen(further.terms, known) if held_out.allows(entry) and not held_out.names_in(entry)]
     counts |= {"broad": dict(found), "entries": len(entries)}
     if further.more:

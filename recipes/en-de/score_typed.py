@@ -1,20 +1,25 @@
 #!/usr/bin/env python3
-"""Score a model on what people type: recipes/en-de/typed's sentences, paragraphs, nouns and oddities.
+"""Scores a model on what people type: the sentences, paragraphs, nouns, oddities and textbook sentences in typed/.
 
-    recipes/en-de/score_typed.py --model DIR [--program FILE] [--beam 4] [--train FILE] [--show]
+    recipes/en-de/score_typed.py --model DIR [--program FILE] [--beam 4] [--train FILE] [--seed WORD] [--show] [--back]
 
 A sentence is kept where its translation holds every marked German form as whole words; a paragraph is
 whole where of each of its sentences one marked form stands in the translation. Of an oddity (odd.txt)
 every column stands in the translation as it is written, or is the whole of it. With --train (the
 source side that the model was trained on) names that never occur there are counted apart; otherwise
-those of recipes/en-de/typed/unseen.txt are. --show prints what failed. The program is build/release's.
+those of typed/unseen.txt are. "names drawn anew" are the sentences about names with other names, drawn by --seed (today's
+date unless given). --back scores a model of the other direction, on german.txt alone. --show prints what failed. The
+program is build/release's.
 """
 import argparse
+import datetime
 import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+import draw_names
 
 ROOT = Path(__file__).resolve().parents[2]
 TYPED = Path(__file__).resolve().parent / "typed"
@@ -103,13 +108,14 @@ def score_nouns(options) -> list[bool]:
     return found
 
 
-def score_odd(options) -> dict[str, list[bool]]:
-    found: dict[str, list[bool]] = {"oddities": []}
-    lines = read_odd(TYPED / "odd.txt")
+def score_columns(options, name: str, file: str) -> dict[str, list[bool]]:
+    """The lines of a file with columns, all together and by kind."""
+    found: dict[str, list[bool]] = {name: []}
+    lines = read_odd(TYPED / file)
     texts = translate(options, [line for _, line, _ in lines])
     for (kind, line, columns), text in zip(lines, texts, strict=True):
         right = all(as_written(column, text) for column in columns)
-        found["oddities"].append(right)
+        found[name].append(right)
         found.setdefault("  " + kind, []).append(right)
         if options.show and not right:
             print(f"{kind}: {line} -> {text}")
@@ -129,6 +135,17 @@ def score_sentences(options, unseen: set[str]) -> dict[str, list[bool]]:
                 found["unseen names"].append(any(stands_in(form, text) for form in forms))
         if options.show and not kept:
             print(f"{kind}: {plain(line)} -> {text}")
+    return found
+
+
+def score_drawn_names(options) -> list[bool]:
+    lines = draw_names.sentences([line for kind, line in read_marked(TYPED / "sentences.txt") if kind == "names"], options.seed)
+    found = []
+    for line, text in zip(lines, translate(options, [plain(line) for line in lines]), strict=True):
+        kept = [any(stands_in(form, text) for form in forms) for forms in asked(line)]
+        found += kept
+        if options.show and not all(kept):
+            print(f"drawn name: {plain(line)} -> {text}")
     return found
 
 
@@ -154,11 +171,17 @@ def main() -> None:
     parser.add_argument("--train", type=Path)
     parser.add_argument("--show", action="store_true")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--seed", default=str(datetime.date.today()))
+    parser.add_argument("--back", action="store_true")
     options = parser.parse_args()
-    found = score_sentences(options, unseen_words(options))
-    found["whole paragraphs"] = score_paragraphs(options)
-    found["nouns"] = score_nouns(options)
-    found |= score_odd(options)
+    if options.back:
+        found = score_columns(options, "german", "german.txt")
+    else:
+        found = score_sentences(options, unseen_words(options))
+        found["names drawn anew"] = score_drawn_names(options)
+        found["whole paragraphs"] = score_paragraphs(options)
+        found["nouns"] = score_nouns(options)
+        found |= score_columns(options, "oddities", "odd.txt") | score_columns(options, "textbook", "textbook.txt")
     for name, results in found.items():
         print(f"{name:20} {sum(results):4} of {len(results):4}  "
               f"{100 * sum(results) / max(1, len(results)):5.1f}%")

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from more_pairs import copying, longer, nouns, other_nouns, said, terms, typing_ways
+from more_pairs import clauses, copying, longer, nouns, other_nouns, said, terms, typing_ways, verbs
 from more_pairs.draw import Draw
 from more_pairs.genders import Genders
 from more_pairs.replace import Replacer
@@ -36,8 +36,10 @@ OF_TWO = {"spoken": 14000, "dialogue": 4000, "between": 7000}  # pairs, made int
 SHORT_COPIES = {"as it is": 4, "capitals": 6}  # the same again and again, as of phrases
 # Of each line of phrases.tsv, the same pair again and again: among a million pairs one "Hello." is soon forgotten.
 PHRASE_COPIES = {"as it is": 12, "bare": 3, "lower_case": 2, "lower_and_bare": 3, "capitals": 4, "without_apostrophes": 2, "marked_up": 3, "around": 3}
+CLAUSES = 80000  # sentences with clauses, passives and the like
+SENSE_COPIES = 10
 LISTED = 14000  # a) soup b) salad
-LONG_SHARE = 0.36  # of the words, in lines of 15 to 60
+LONG_SHARE = 0.45  # of the words, in lines of 15 to 60
 SHORT_JOINS = 16000
 TYPED = {"lower_case": 7000, "lower_case_named": 22000, "bare": 4000, "lower_and_bare": 8000, "without_apostrophes": 2500,
          "typographic": 2500, "quoted": 1500, "mistyped": 4000, "capitals": 50000, "capitals_brief": 16000,
@@ -47,7 +49,7 @@ WAYS = typing_ways.WAYS | {"around": copying.around, "marked_up": copying.marked
 
 
 def unseen_names(folder: Path = RECIPE / "typed") -> frozenset[str]:
-    return frozenset(word for line in lines_of(folder / "unseen.txt")
+    return frozenset(word for name in ("unseen", "names") for line in lines_of(folder / f"{name}.txt")
                      for word in re.findall(r"\w+", line))
 
 
@@ -55,7 +57,7 @@ def typed_sentences(folder: Path = RECIPE / "typed") -> list[str]:
     """Without their marks, with whole translations; what a model is scored with is not made."""
     marked = [plain(line) for name in ("sentences", "paragraphs", "nouns")
               for _, line in read_marked(folder / f"{name}.txt")]
-    odd = read_odd(folder / "odd.txt")
+    odd = [line for name in ("odd", "textbook", "german") for line in read_odd(folder / f"{name}.txt")]
     whole = [form for _, _, columns in odd for column in columns if column[0] == "=" for form in column[1:].split(" | ")]
     return marked + [line for _, line, _ in odd] + whole
 
@@ -232,6 +234,19 @@ class Maker:
                 if Draw("predicate", *pair).percent(50):
                     self.add("predicate", typing_ways.capitals(*pair, None))
 
+    def clauses(self) -> None:
+        """Sentences with clauses, passives and other word order, put together from people, animals, things and what they do."""
+        nouns_by_kind = nouns.filler_of(RECIPE / "words", lines_of)[0].by_kind
+        maker = clauses.ClauseMaker(nouns_by_kind, verbs.read_actions(lines_of(RECIPE / "words/actions.tsv")),
+                                    verbs.read_handled(lines_of(RECIPE / "words/handled.tsv")))
+        for number in range(CLAUSES):
+            self.add("clause", maker.draw(Draw("clause", number)))
+
+    def senses(self) -> None:
+        """Words with several meanings, each pair again and again."""
+        for line in lines_of(RECIPE / "words/senses.tsv"):
+            self.again("sense", tuple(line.split("\t")), SENSE_COPIES)
+
     def of_two(self) -> None:
         pools = Pools(self.given)
         for kind, wanted in OF_TWO.items():
@@ -295,6 +310,8 @@ def further_pairs(pairs: list[Pair], allowed, entries=(), swap: bool = False) ->
     maker.nouns(entries)
     maker.copied()
     maker.predicates()
+    maker.clauses()
+    maker.senses()
     maker.phrases(swap)
     maker.terms_typed(entries)
     maker.of_two()

@@ -95,10 +95,11 @@ def part_of(english: str) -> str:
     return {0: "test", 1: "dev"}.get(number, "train")
 
 
-def weights_of(path: Path) -> dict[str, int]:
-    """Percent of each source: 40 keeps two pairs in five, 200 has each of them twice."""
+def weights_of(path: Path) -> dict[str, tuple[int, int]]:
+    """Returns two percentages per source: for its pairs, and for those of LONG words and more. 40 keeps two pairs in
+    five, 200 has each of them twice."""
     lines = [line for line in path.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
-    return {source: int(percent) for source, percent in (line.split("\t")[:2] for line in lines)}
+    return {source: (int(percent), int(of_long)) for source, percent, of_long in (line.split("\t")[:3] for line in lines)}
 
 
 def cleaned(rows, counts: Counter, english_german: bool) -> list[tuple[str, str, str]]:
@@ -115,11 +116,11 @@ def cleaned(rows, counts: Counter, english_german: bool) -> list[tuple[str, str,
     return kept
 
 
-def as_often(rows, weights: dict[str, int], counts: Counter) -> list[Pair]:
-    """Each pair as often as its source says, by hash; three times as often where it is long, since few are."""
+def as_often(rows, weights: dict[str, tuple[int, int]], counts: Counter) -> list[Pair]:
+    """Repeats each pair as often as its source says, by hash. A source without weights has each pair once."""
     taken = []
     for english, german, source in rows:
-        percent = weights.get(source, 100) * (3 if len(english.split()) >= LONG else 1)
+        percent = weights.get(source, (100, 100))[len(english.split()) >= LONG]
         times = percent // 100 + Draw("weight", english, german).percent(percent % 100)
         counts[source] += times
         taken += [(english, german)] * times

@@ -14,7 +14,7 @@ def lower_case(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
 
 def bare(english: str, german: str, draw: Draw) -> tuple[str, str] | None:
     """Without the final mark, on both sides."""
-    if english[-1] not in ".!?" or german[-1] not in ".!?" or english[-2] in ".!?":
+    if english[-1] not in ".!?" or german[-1] not in ".!?" or english[-2:-1] in ".!?":
         return None
     return english[:-1], german[:-1]
 
