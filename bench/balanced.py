@@ -5,7 +5,7 @@
     python3 bench/balanced.py --program … --restarts 3 [--requests 10000]
 
 Each server is a process of one thread behind one balancer (docs/scale.md's configuration), asked by --connections at once, a
-sentence of data/typed/sentences.txt at a time. The numbers of processes take turns, round by round. With --restarts two servers are
+sentence of recipes/en-de/typed/sentences.txt at a time. The numbers of processes take turns, round by round. With --restarts two servers are
 each ended by SIGTERM and started again so many times, one after the other, while the requests go on; any answer but 200 and any
 broken connection is told. Prints Markdown. Needs haproxy (apt install haproxy); Python's standard library otherwise.
 """
@@ -168,7 +168,7 @@ def main():
     parser.add_argument("--restarts", type=int, default=0)
     parser.add_argument("--requests", type=int, default=10_000)
     options = parser.parse_args()
-    sentences = (ROOT / "data/typed/sentences.txt").read_text().splitlines()
+    sentences = (ROOT / "recipes/en-de/typed/sentences.txt").read_text().splitlines()
     if options.restarts:
         raise SystemExit(restarts(options, sentences))
     compare(options, sentences)

@@ -3,7 +3,7 @@
 
     python bench/compare_speed.py --corpus EN DE [--sentences FILE] [--model DIR] [--rounds 9]
 
-EN and DE train the vocabulary of a random checkpoint (scripts/random_checkpoint.py: d_model 256, 3+3
+EN and DE train the vocabulary of a random checkpoint (scripts/checks/random_checkpoint.py: d_model 256, 3+3
 layers, 4 heads, ffn 1,024, vocabulary 8,000, </s> forbidden, so that everybody produces exactly 20
 tokens a sentence). --model keeps and reuses it. Prints Markdown tables: medians over rounds, and
 ratios; a ratio is the median of the rounds' own ratios, to attn-demo's time in float32, int8 and bfloat16. The share is that of
@@ -239,7 +239,7 @@ def whole_process(options, sentence):
 
 def prepare(options, scratch):
     """The checkpoint, its CTranslate2 form, and a sentence file for each case."""
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "scripts/checks"))
     sys.dont_write_bytecode = True
     if not (options.model / "model.safetensors").exists():
         from random_checkpoint import make_checkpoint

@@ -5,7 +5,7 @@
         [--beside PYTHON] [--before PROGRAM] [--hostile N] [--rounds 1] [--beams N] [--precision float32]
     python3 bench/serve.py --program … --keys           types a sentence in Chromium
 
-Each connection asks POST /api/translate again and again, a sentence of data/typed/sentences.txt at a time, with the model's
+Each connection asks POST /api/translate again and again, a sentence of recipes/en-de/typed/sentences.txt at a time, with the model's
 own search (or --beams). Told are requests a second, p50 and p99 of those answered, the time of a processor a request, what else came than 200, and the server's
 memory at the beginning and at the end. --beside: the same for the same model in transformers (float32, eager, as many calls at once
 as there are cores, a thread each) behind FastAPI and uvicorn, in turn, so that both meet the same machine; PYTHON has
@@ -135,9 +135,9 @@ async def load(port, connections, seconds, sentences, hostile=0, more=None):
 
 
 def run_load(options):
-    sys.path.insert(0, str(ROOT / "scripts"))
+    sys.path.insert(0, str(ROOT / "recipes/en-de"))
     from score_typed import plain, read_marked
-    sentences = [plain(line) for _, line in read_marked(ROOT / "data/typed/sentences.txt")]
+    sentences = [plain(line) for _, line in read_marked(ROOT / "recipes/en-de/typed/sentences.txt")]
     serve = ["serve", "--model", str(MODEL), "--precision", options.precision]
     more = {"beams": options.beams} if options.beams else {}
     contenders = {"attn-demo serve": ([options.program, *serve, "--port", "18431"], 18431)}

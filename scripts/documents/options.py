@@ -11,7 +11,8 @@ class Options:
         self.commands = set(re.findall(r"^  ([a-z-]+)  ", self.help([]), re.M)) | {"help", "version"}
         for name in sorted(self.commands - {"help", "version"}):
             self.of[name] = set(re.findall(r"--[a-z][a-z0-9-]*", self.help([name])))
-        files = [*root.glob("scripts/*"), *root.glob("bench/*.py"), *root.glob("tests/faults/*.py")]
+        files = [*root.glob("scripts/*"), *root.glob("scripts/checks/*"), *root.glob("recipes/*/*"), *root.glob("bench/*.py"),
+                 *root.glob("tests/faults/*.py")]
         texts = [f.read_text(encoding="utf-8", errors="replace") for f in files if f.is_file()]
         self.all = set(re.findall(r"--[a-z][a-z0-9-]*", "\n".join([self.help([]), *texts])))
         self.all.update(*self.of.values())

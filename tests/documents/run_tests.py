@@ -178,7 +178,7 @@ class ScriptsTest(unittest.TestCase):
                                "check_families.py": "torch transformers safetensors numpy",
                                "random_checkpoint.py": "torch transformers sentencepiece safetensors sacremoses numpy",
                                "bertviz_page.py": "torch transformers sentencepiece bertviz IPython"}.items():
-            done = subprocess.run([sys.executable, "-S", ROOT / "scripts" / name], capture_output=True, text=True,
+            done = subprocess.run([sys.executable, "-S", ROOT / "scripts/checks" / name], capture_output=True, text=True,
                                   check=False)
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr, f"{name}: {sys.executable} has no {', '.join(packages.split())}; in a venv: "

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/prepare_pairs.py --more and what it is made of: run_tests.py"""
+"""recipes/en-de/prepare_pairs.py --more and what it is made of: run_tests.py"""
 import re
 import sys
 import unittest
@@ -7,8 +7,9 @@ from pathlib import Path
 from unittest import mock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "recipes/en-de"))
 
+import draw_names  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
 import score_typed  # noqa: E402
@@ -16,7 +17,7 @@ from more_pairs import longer, numbers, templates, typing_ways  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.replace import Replacer  # noqa: E402
 from more_pairs.words import Words, genitive, lines_of  # noqa: E402
-from sources_tests import BroadTest, CarryOverTest, CopyingTest, NounsTest, OtherNounsTest, SaidTest, TermsTest, TypingTest  # noqa: E402, F401
+from sources_tests import BroadTest, CarryOverTest, ClausesTest, CopyingTest, NounsTest, OtherNounsTest, SaidTest, TermsTest, TypingTest, VocabularyTest  # noqa: E402, F401
 
 PAIRS = [("Tom's brother lives in Boston.", "Toms Bruder wohnt in Boston."),
          ("Mary has three cats.", "Maria hat drei Katzen."),
@@ -83,7 +84,7 @@ class PhrasesTest(unittest.TestCase):
         return maker.made
 
     def test_every_phrase_stands_often_as_it_is_and_as_it_is_typed(self):
-        lines = [tuple(line.split("\t")) for line in lines_of(ROOT / "data/words/phrases.tsv")]
+        lines = [tuple(line.split("\t")) for line in lines_of(ROOT / "recipes/en-de/words/phrases.tsv")]
         self.assertEqual(len(lines), len(set(english for english, _ in lines)))
         made = self.made()
         for pair in lines:
@@ -99,7 +100,7 @@ class PhrasesTest(unittest.TestCase):
 class TemplatesTest(unittest.TestCase):
     def test_every_template_can_be_filled(self):
         filler = templates.Filler(Words())
-        read = templates.read_templates(lines_of(ROOT / "data/words/templates.tsv"))
+        read = templates.read_templates(lines_of(ROOT / "recipes/en-de/words/templates.tsv"))
         self.assertGreater(len(read), 350)
         for kind, english, german in read:
             self.assertIn(kind, more_pairs.TEMPLATE_COPIES | more_pairs.EVERY)
@@ -195,7 +196,7 @@ class LongerTest(unittest.TestCase):
         self.assertFalse(longer.is_clause(("Can I go?", "Kann ich gehen?")))
 
 
-@mock.patch.multiple(more_pairs, SHORT_JOINS=100,
+@mock.patch.multiple(more_pairs, SHORT_JOINS=100, CLAUSES=200,
                      TEMPLATE_COPIES=dict.fromkeys(more_pairs.TEMPLATE_COPIES, 3),
                      EVERY=dict.fromkeys(more_pairs.EVERY, 1), NOUN_COPIES=1, TERM_COPIES=1,
                      NOUN_PUT=1, TERM_PUT=1, LISTED=40,
@@ -266,22 +267,38 @@ class TypingTest(unittest.TestCase):
 
 class TypedSetTest(unittest.TestCase):
     def test_every_sentence_has_something_that_is_asked(self):
-        sentences = score_typed.read_marked(ROOT / "data/typed/sentences.txt")
+        sentences = score_typed.read_marked(ROOT / "recipes/en-de/typed/sentences.txt")
         self.assertGreaterEqual(len(sentences), 400)
         self.assertTrue(all(score_typed.asked(line) for _, line in sentences))
-        paragraphs = score_typed.read_marked(ROOT / "data/typed/paragraphs.txt")
+        paragraphs = score_typed.read_marked(ROOT / "recipes/en-de/typed/paragraphs.txt")
         self.assertEqual(len(paragraphs), 100)
         for _, line in paragraphs:
             parts = score_typed.sentences_of(line)
             self.assertTrue(2 <= len(parts) <= 5 and all(map(score_typed.asked, parts)), line)
 
     def test_oddities_and_nouns_have_something_that_is_asked(self):
-        odd = score_typed.read_odd(ROOT / "data/typed/odd.txt")
+        odd = score_typed.read_odd(ROOT / "recipes/en-de/typed/odd.txt")
         self.assertGreaterEqual(len(odd), 300)
         self.assertTrue(all(columns and all(columns) for _, _, columns in odd))
-        nouns_asked = score_typed.read_marked(ROOT / "data/typed/nouns.txt")
+        for name, count in (("textbook", 200), ("german", 100)):
+            lines = score_typed.read_odd(ROOT / f"recipes/en-de/typed/{name}.txt")
+            self.assertEqual(len({line for _, line, _ in lines}), count)
+            self.assertTrue(all(columns and all(columns) for _, _, columns in lines), name)
+        nouns_asked = score_typed.read_marked(ROOT / "recipes/en-de/typed/nouns.txt")
         self.assertGreaterEqual(len(nouns_asked), 500)
         self.assertTrue(all(len(score_typed.asked(line)) == 1 for _, line in nouns_asked))
+
+    def test_names_are_drawn_by_seed_and_in_no_training_pair(self):
+        marked = ["[Wolfgang] is my brother.", "Her name is [Nkechi Afolabi].", "What's [Ottilie's=Ottilies] last name?"]
+        one, same, other = (draw_names.sentences(marked, seed) for seed in ("a", "a", "b"))
+        self.assertEqual(one, same)
+        self.assertNotEqual(one, other)
+        self.assertEqual(len(one), 2)
+        self.assertRegex(one[1], r"^Her name is \[\w+ \w+\]\.$")
+        self.assertTrue(set(draw_names.names_of()) <= more_pairs.unseen_names())
+        chain = draw_names.LetterChain(["Anna", "Hanna"])
+        self.assertRegex(draw_names.LetterChain(["Annabel"]).draw(Draw(1)), "^Annabel$")
+        self.assertEqual(chain.next["^A"], ["n"])
 
     def test_as_it_is_written(self):
         for column, text, right in [("=a | b", "b", True), ("=a", "a b", False), ("Tür", "TÜR", False), ("</b>", "so</b>", True),

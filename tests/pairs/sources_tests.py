@@ -7,12 +7,13 @@ import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
+sys.path.insert(0, str(ROOT / "recipes/en-de"))
 
 import carry_over  # noqa: E402
+import make_vocabulary  # noqa: E402
 import more_pairs  # noqa: E402
 import prepare_pairs  # noqa: E402
-from more_pairs import broad, copying, figures, genders, nouns, other_nouns, said, templates, terms, typing_ways  # noqa: E402
+from more_pairs import broad, clauses, copying, figures, genders, nouns, other_nouns, said, templates, terms, typing_ways, verbs  # noqa: E402
 from more_pairs.draw import Draw  # noqa: E402
 from more_pairs.words import lines_of  # noqa: E402
 
@@ -71,13 +72,13 @@ class BroadTest(unittest.TestCase):
         rows = broad.cleaned(self.rows, counts, True)
         self.assertEqual(len(rows), 3)
         self.assertEqual(counts["left_out_twice"], 1)
-        taken = broad.as_often(rows, {"a": 200, "b": 0}, counts)
+        taken = broad.as_often(rows, {"a": (200, 200), "b": (0, 0)}, counts)
         self.assertEqual((taken.count(("He is here now.", "Er ist jetzt da.")), len(taken), counts["b"]), (2, 4, 0))
 
     def test_he_and_she_lie_in_one_part(self):
         self.assertEqual(broad.part_key("She gave him 12 apples."), broad.part_key("He gave her 7 apples!"))
-        weights = broad.weights_of(ROOT / "data/words/sources.tsv")
-        self.assertTrue(weights and all(0 <= percent <= 300 for percent in weights.values()))
+        weights = broad.weights_of(ROOT / "recipes/en-de/words/sources.tsv")
+        self.assertTrue(weights and all(0 <= percent <= 500 for both in weights.values() for percent in both))
 
     def test_broad_pairs_have_parts_of_their_own(self):
         pairs = [(f"Word {n} stands here.", f"Wort {n} steht da.") for n in range(900)]
@@ -93,7 +94,7 @@ class BroadTest(unittest.TestCase):
 
 
 class NounsTest(unittest.TestCase):
-    filler, everyday, sentences = nouns.filler_of(ROOT / "data/words", lines_of)
+    filler, everyday, sentences = nouns.filler_of(ROOT / "recipes/en-de/words", lines_of)
 
     def filled(self, noun: str, english: str, german: str, classes=("person",)):
         first = next(found for found in self.everyday if found.german == noun)
@@ -125,6 +126,53 @@ class NounsTest(unittest.TestCase):
         names = [(noun.kind, name) for noun in self.everyday for name, _ in noun.english]
         self.assertEqual(sorted(names), sorted(set(names)))
         self.assertGreater(len(self.everyday), 1000)
+
+
+class ClausesTest(unittest.TestCase):
+    words = ROOT / "recipes/en-de/words"
+    actions = verbs.read_actions(lines_of(words / "actions.tsv"))
+    maker = clauses.ClauseMaker(nouns.filler_of(words, lines_of)[0].by_kind, actions, verbs.read_handled(lines_of(words / "handled.tsv")))
+
+    def action(self, german: str):
+        return next(found for found in self.actions["person"] if found.german[0] == german)
+
+    def test_the_verb_goes_where_the_clause_wants_it(self):
+        she = verbs.PRONOUN_SUBJECTS[3]
+        for german, tense, order, negated, expected in [
+                ("auf|stehen", "pres", "second", "", "sie steht früh auf"), ("auf|stehen", "past", "last", "not", "sie nicht früh aufstand"),
+                ("auf|stehen", "plup", "first", "", "war sie früh aufgestanden"), ("waschen", "perf", "second", "", "sie hat sich die Hände gewaschen"),
+                ("helfen", "would_have", "last", "never", "sie ihrem Bruder nie geholfen hätte"), ("lösen", "fut", "second", "not", "sie wird das Problem nicht lösen"),
+                ("fern|sehen", "musste mussten", "last", "", "sie fernsehen musste")]:
+            self.assertEqual(verbs.german_clause(she, self.action(german), tense, order, negated), expected)
+
+    def test_persons_agree(self):
+        i, we, *_, they = verbs.PRONOUN_SUBJECTS
+        self.assertEqual(verbs.german_clause(i, self.action("waschen"), "past"), "ich wusch mir die Hände")
+        self.assertEqual(verbs.german_clause(we, self.action("helfen"), "past"), "wir halfen unserem Bruder")
+        self.assertEqual(verbs.german_clause(they, self.action("warten"), "past", "last"), "sie auf den Bus warteten")
+        self.assertEqual(verbs.english_clause(they, self.action("helfen"), "pres", "not"), "they don't help their brother")
+        self.assertEqual(verbs.english_clause(verbs.PRONOUN_SUBJECTS[2], self.action("auf|stehen"), "pres"), "he gets up early")
+
+    def test_a_pronoun_has_the_gender_of_its_noun(self):
+        lamp = next(noun for noun in self.maker.nouns["thing"] if noun.german == "Lampe")
+        maker = clauses.ClauseMaker(self.maker.nouns | {"thing": [lamp], "wear": [lamp]}, self.actions, self.maker.handled)
+        english, german = maker.object_again(Draw("lamp", 1))
+        self.assertIn("it was too", english)
+        self.assertRegex(german, r"Lampe.*, (aber|weil) sie ")
+
+    def test_every_pattern_gives_whole_sentences(self):
+        for pattern in self.maker.patterns:
+            found = [pair for pair in (pattern(Draw(pattern.__name__, number)) for number in range(60)) if pair]
+            self.assertGreater(len(found), 20, pattern.__name__)
+            for english, german in found:
+                self.assertRegex(english, r"^[A-Z][^{}|~]*[.?]$")
+                self.assertRegex(german, r"^[A-ZÄÖÜ][^{}|~]*[.?]$")
+                self.assertNotIn("  ", english + german)
+
+    def test_senses_have_both_sides(self):
+        rows = [line.split("\t") for line in lines_of(self.words / "senses.tsv")]
+        self.assertTrue(all(len(row) == 2 and all(row) for row in rows))
+        self.assertEqual(len(rows), len({row[0] for row in rows}))
 
 
 class OtherNounsTest(unittest.TestCase):
@@ -181,9 +229,33 @@ class TermsTest(unittest.TestCase):
         self.assertEqual([noun.gender for noun in terms.nouns([("lamp", "Lampe"), ("xyz", "Xyz"), ("ask", "fragen")], found)], ["f"])
 
 
+class VocabularyTest(unittest.TestCase):
+    scores = {"▁": -25.0, "▁f": -5.0, "▁o": -5.0, "ox": -6.0, "fox": -4.0, "f": -5.0, "o": -5.0, "x": -5.0, "▁fox": -30.0}
+
+    def test_a_word_comes_before_its_parts(self):
+        scores = dict(self.scores)
+        self.assertEqual(make_vocabulary.cut("▁fox", scores)[1], ["▁f", "ox"])
+        make_vocabulary.wholes_first(scores, ["▁fox"])
+        self.assertEqual(make_vocabulary.cut("▁fox", scores)[1], ["▁fox"])
+
+    def test_no_word_begins_bare(self):
+        self.assertFalse(make_vocabulary.begins_bare("fox", self.scores))
+        self.assertTrue(make_vocabulary.begins_bare("xo", self.scores))
+
+    def test_a_model_is_written_as_it_is_read(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "source.spm"
+            entries = [("</s>", 0.0, 3), ("<0x00>", -1.5, 6), ("▁Haus", -3.25, 1)]
+            path.write_bytes(b"".join(make_vocabulary.entry_bytes(*entry) for entry in entries) + make_vocabulary.delimited(2, b"x" * 200))
+            self.assertEqual(make_vocabulary.read_model(path), (entries, make_vocabulary.delimited(2, b"x" * 200)))
+
+    def test_frequent_words(self):
+        self.assertEqual(make_vocabulary.frequent_words(["I don't know.", "Don't!"], 9), ["Don't", "I", "don't", "know"])
+
+
 class CopyingTest(unittest.TestCase):
     def test_what_is_filled_in_stands_on_both_sides(self):
-        for kind, english, german in templates.read_templates(lines_of(ROOT / "data/words/copying.tsv")):
+        for kind, english, german in templates.read_templates(lines_of(ROOT / "recipes/en-de/words/copying.tsv")):
             self.assertIn(kind, more_pairs.FRAME_COPIES)
             for key in range(20):
                 marked = copying.fill(kind, english + "\x00{x}", german + "\x00{x}", Draw(key))

@@ -185,8 +185,8 @@ TEST_CASE("hostile text: every sentence lies inside, in order, and nothing but b
   }
 }
 
-TEST_CASE("every paragraph of data/typed is cut where its sentences end") {
-  std::ifstream file(std::string(ATTN_SOURCE_DIR) + "/data/typed/paragraphs.txt");
+TEST_CASE("every paragraph of recipes/en-de/typed is cut where its sentences end") {
+  std::ifstream file(std::string(ATTN_SOURCE_DIR) + "/recipes/en-de/typed/paragraphs.txt");
   std::size_t paragraphs = 0, sentences = 0, marked = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line.starts_with('#')) continue;
